@@ -1,0 +1,115 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(
+    name: "AsyncHTTPClient", package: "async-http-client")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
+
+/// A module of the house. Imports run one way, down the list in docs/architecture.md.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "gotchu",
+    products: [
+        .executable(name: "gotchud", targets: ["gotchud"]),
+        .executable(name: "gotchu-ctl", targets: ["gotchu-ctl"]),
+        .executable(name: "gotchu-server", targets: ["gotchu-server"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // C as Swift sees it.
+        .systemLibrary(
+            name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(
+            name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CLinux"),
+
+        // Values and decisions, no I/O.
+        module("GotchuCore", []),
+        module("GotchuAPI", ["GotchuCore"]),
+
+        // Small, safe Swift over C libraries.
+        module("DBus", ["CDBus", "CLinux", logging]),
+        module("SQLite", ["CSQLite"]),
+
+        // Bluetooth.
+        module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
+        module("Radio", ["BlueZ", "CLinux", "DBus", "GotchuCore", logging, serviceLifecycle]),
+
+        // Money.
+        module("Ledger", ["GotchuCore", "SQLite", logging, serviceLifecycle]),
+        module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, logging, nioCore]),
+
+        // The daemon's socket.
+        module(
+            "LocalAPI",
+            [
+                "CLinux", "GotchuAPI", "GotchuCore", asyncHTTPClient, hummingbird, logging,
+                nioCore, nioPosix, serviceLifecycle,
+            ]),
+
+        // The three programs.
+        module(
+            "GotchuServer",
+            [
+                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", argumentParser, crypto,
+                hummingbird, jwtKit, logging, nioCore, serviceLifecycle, unixSignals,
+            ]),
+        module(
+            "GotchuCommands",
+            [
+                "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", argumentParser,
+            ]),
+        module(
+            "GotchuDaemon",
+            [
+                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+                argumentParser, logging, nioCore, serviceLifecycle, unixSignals,
+            ]),
+        program("gotchud", ["GotchuDaemon"]),
+        program("gotchu-ctl", ["GotchuCommands"]),
+        program("gotchu-server", ["GotchuServer"]),
+    ]
+)

@@ -1,0 +1,60 @@
+/// The stable code of every problem that either API reports. Each code has exactly one HTTP status.
+package enum ErrorCode: String, Codable, CaseIterable, Sendable {
+    // Both APIs.
+    case validationError = "VALIDATION_ERROR"
+    case notFound = "NOT_FOUND"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case contentTooLarge = "CONTENT_TOO_LARGE"
+    case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+    case rateLimited = "RATE_LIMITED"
+    case internalError = "INTERNAL_ERROR"
+    case tryAgain = "TRY_AGAIN"
+
+    // The payment server.
+    case idempotencyKeyRequired = "IDEMPOTENCY_KEY_REQUIRED"
+    case idempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED"
+    case unauthorized = "UNAUTHORIZED"
+    case insufficientWalletBalance = "INSUFFICIENT_WALLET_BALANCE"
+    case forbidden = "FORBIDDEN"
+    case ownSession = "OWN_SESSION"
+    case sessionBusy = "SESSION_BUSY"
+    case sessionNotLocked = "SESSION_NOT_LOCKED"
+    case sessionPaid = "SESSION_PAID"
+    case sessionCancelled = "SESSION_CANCELLED"
+    case sessionExpired = "SESSION_EXPIRED"
+    case amountChanged = "AMOUNT_CHANGED"
+
+    // The daemon's socket.
+    case notPermitted = "NOT_PERMITTED"
+    case browserRefused = "BROWSER_REFUSED"
+    case notLoggedIn = "NOT_LOGGED_IN"
+    case payeeChanged = "PAYEE_CHANGED"
+    case notNear = "NOT_NEAR"
+    case ambiguous = "AMBIGUOUS"
+    case paymentInProgress = "PAYMENT_IN_PROGRESS"
+    case radioUnavailable = "RADIO_UNAVAILABLE"
+    case serverUnreachable = "SERVER_UNREACHABLE"
+    case journalUnwritable = "JOURNAL_UNWRITABLE"
+
+    /// The one HTTP status that goes with this code.
+    package var httpStatus: Int {
+        switch self {
+        case .validationError, .idempotencyKeyRequired: 400
+        case .unauthorized: 401
+        case .insufficientWalletBalance: 402
+        case .forbidden, .ownSession, .notPermitted, .browserRefused: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
+            .payeeChanged, .notNear, .ambiguous, .paymentInProgress, .notLoggedIn:
+            409
+        case .sessionExpired: 410
+        case .contentTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .idempotencyKeyReused: 422
+        case .rateLimited: 429
+        case .internalError: 500
+        case .tryAgain, .radioUnavailable, .serverUnreachable, .journalUnwritable: 503
+        }
+    }
+}

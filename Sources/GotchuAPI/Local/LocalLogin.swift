@@ -1,0 +1,17 @@
+/// `POST /v1/login`: one of a token, or an e-mail address for a development server.
+package struct LocalLogin: Codable, Equatable, Sendable {
+    /// A bearer token of the payment server. A secret: it travels only over the daemon's socket.
+    package var token: String?
+    /// Asks a development server for a token for this address.
+    package var devEmail: String?
+
+    package init(token: String? = nil, devEmail: String? = nil) {
+        self.token = token
+        self.devEmail = devEmail
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case devEmail = "dev_email"
+    }
+}

@@ -1,0 +1,132 @@
+package import GotchuCore
+
+/// `POST /v1/payments`: pay what a person has seen and agreed to.
+package struct NewPayment: Codable, Equatable, Sendable {
+    /// What was picked from the air, or typed. One of `eid` and `sid` must be there.
+    package var eid: EID?
+    package var sid: SessionID?
+    /// The amount the person saw; anything else is refused.
+    package var confirmAmountCents: Int64
+    /// The payee's name the person saw; anything else is refused.
+    package var confirmPayee: String?
+    /// How near the EID must be heard at this very moment: `tap` or `near`; absent when a person
+    /// typed the EID. An ambiguous or farther presence is refused.
+    package var proximity: Verdict?
+
+    package init(
+        eid: EID? = nil,
+        sid: SessionID? = nil,
+        confirmAmountCents: Int64,
+        confirmPayee: String? = nil,
+        proximity: Verdict? = nil
+    ) {
+        self.eid = eid
+        self.sid = sid
+        self.confirmAmountCents = confirmAmountCents
+        self.confirmPayee = confirmPayee
+        self.proximity = proximity
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case eid, sid, proximity
+        case confirmAmountCents = "confirm_amount_cents"
+        case confirmPayee = "confirm_payee"
+    }
+}
+
+/// A payment, as the daemon's journal knows it: `GET /v1/payments/{id}`.
+package struct PaymentView: Codable, Equatable, Sendable {
+    package var id: String
+    package var state: State
+    package var sid: SessionID
+    package var eid: EID?
+    package var amountCents: Int64
+    package var currency: Currency
+    package var payee: String
+    package var createdAt: Timestamp
+    package var updatedAt: Timestamp
+    /// With `declined`: the server's code.
+    package var code: String?
+    /// One sentence about the state.
+    package var detail: String
+    /// What the person can do next, if anything.
+    package var nextStep: String?
+    /// With `paid`.
+    package var newBalanceCents: Int64?
+    package var transferID: String?
+
+    package init(
+        id: String,
+        state: State,
+        sid: SessionID,
+        eid: EID?,
+        amountCents: Int64,
+        currency: Currency,
+        payee: String,
+        createdAt: Timestamp,
+        updatedAt: Timestamp,
+        code: String?,
+        detail: String,
+        nextStep: String?,
+        newBalanceCents: Int64?,
+        transferID: String?
+    ) {
+        self.id = id
+        self.state = state
+        self.sid = sid
+        self.eid = eid
+        self.amountCents = amountCents
+        self.currency = currency
+        self.payee = payee
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.code = code
+        self.detail = detail
+        self.nextStep = nextStep
+        self.newBalanceCents = newBalanceCents
+        self.transferID = transferID
+    }
+
+    package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    /// Where a payment stands.
+    package enum State: String, Codable, CaseIterable, Sendable {
+        /// Locking the session.
+        case locking
+        /// The session is ours; the money is being sent.
+        case sending
+        /// The server did not answer definitely. It is being asked, with the same key.
+        case unknown
+        /// The money has moved.
+        case paid
+        /// Definitely not paid; `code` says why.
+        case declined
+
+        /// Whether nothing can change any more.
+        package var isFinal: Bool {
+            switch self {
+            case .paid, .declined: true
+            case .locking, .sending, .unknown: false
+            }
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, state, sid, eid, currency, payee, code, detail
+        case amountCents = "amount_cents"
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+        case nextStep = "next_step"
+        case newBalanceCents = "new_balance_cents"
+        case transferID = "transfer_id"
+    }
+}
+
+/// `GET /v1/payments`: the journal's newest payments, newest first.
+package struct PaymentsReply: Codable, Equatable, Sendable {
+    package var payments: [PaymentView]
+
+    package init(payments: [PaymentView]) {
+        self.payments = payments
+    }
+}

@@ -1,0 +1,107 @@
+package import GotchuCore
+
+/// `GET /v1/sessions`: what is heard now, nearest first.
+package struct PresencesReply: Codable, Equatable, Sendable {
+    package var sessions: [PresenceView]
+
+    package init(sessions: [PresenceView]) {
+        self.sessions = sessions
+    }
+}
+
+/// The daemon's belief about one EID nearby.
+package struct PresenceView: Codable, Equatable, Sendable {
+    package var eid: EID
+    package var verdict: Verdict
+    /// The last level that was heard, in dBm; absent while no level was ever given.
+    package var rssiDBm: Int?
+    /// The filtered level that the verdict stands on, in dBm.
+    package var smoothedDBm: Double?
+    /// How far it leads the next best presence, in dB; negative for one that is behind.
+    package var marginDB: Double?
+    package var carrier: Sighting.Carrier
+    package var adapter: String
+    package var firstHeardAt: Timestamp
+    package var lastHeardAt: Timestamp
+    /// Advertisements heard per second, lately.
+    package var rateHz: Double
+    /// Why the verdict is what it is: one short sentence.
+    package var reason: String
+    /// What the payment server says about it, once it was asked.
+    package var session: ResolvedSession?
+
+    package init(
+        eid: EID,
+        verdict: Verdict,
+        rssiDBm: Int?,
+        smoothedDBm: Double?,
+        marginDB: Double?,
+        carrier: Sighting.Carrier,
+        adapter: String,
+        firstHeardAt: Timestamp,
+        lastHeardAt: Timestamp,
+        rateHz: Double,
+        reason: String,
+        session: ResolvedSession? = nil
+    ) {
+        self.eid = eid
+        self.verdict = verdict
+        self.rssiDBm = rssiDBm
+        self.smoothedDBm = smoothedDBm
+        self.marginDB = marginDB
+        self.carrier = carrier
+        self.adapter = adapter
+        self.firstHeardAt = firstHeardAt
+        self.lastHeardAt = lastHeardAt
+        self.rateHz = rateHz
+        self.reason = reason
+        self.session = session
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case eid, verdict, carrier, adapter, reason, session
+        case rssiDBm = "rssi_dbm"
+        case smoothedDBm = "smoothed_dbm"
+        case marginDB = "margin_db"
+        case firstHeardAt = "first_heard_at"
+        case lastHeardAt = "last_heard_at"
+        case rateHz = "rate_hz"
+    }
+}
+
+/// What an EID stands for, as the payment server resolved it: `POST /v1/resolve`.
+package struct ResolvedSession: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    package var amountCents: Int64
+    package var currency: Currency
+    package var payee: String
+    package var memo: String?
+    package var status: SessionStatus?
+    package var expiresAt: Timestamp?
+
+    package init(
+        sid: SessionID,
+        amountCents: Int64,
+        currency: Currency,
+        payee: String,
+        memo: String?,
+        status: SessionStatus?,
+        expiresAt: Timestamp?
+    ) {
+        self.sid = sid
+        self.amountCents = amountCents
+        self.currency = currency
+        self.payee = payee
+        self.memo = memo
+        self.status = status
+        self.expiresAt = expiresAt
+    }
+
+    package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    enum CodingKeys: String, CodingKey {
+        case sid, currency, payee, memo, status
+        case amountCents = "amount_cents"
+        case expiresAt = "expires_at"
+    }
+}

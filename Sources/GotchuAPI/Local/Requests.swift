@@ -1,0 +1,106 @@
+package import GotchuCore
+
+/// `POST /v1/requests`: ask for money.
+package struct NewRequest: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+    package var currency: Currency?
+    package var memo: String?
+    /// 1 to 300 seconds; 300 unless said.
+    package var ttlSeconds: Int?
+
+    package init(
+        amountCents: Int64,
+        currency: Currency? = nil,
+        memo: String? = nil,
+        ttlSeconds: Int? = nil
+    ) {
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.ttlSeconds = ttlSeconds
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+        case currency, memo
+        case ttlSeconds = "ttl_seconds"
+    }
+}
+
+/// A kiosk's request for a payment: `GET /v1/requests/{id}`. Its id is the session's `sid`.
+package struct RequestView: Codable, Equatable, Sendable {
+    package var id: SessionID
+    package var eid: EID
+    package var state: State
+    package var amountCents: Int64
+    package var currency: Currency
+    package var memo: String?
+    package var createdAt: Timestamp
+    package var expiresAt: Timestamp
+    package var paidAt: Timestamp?
+    /// Whether its EID is on the air at this moment.
+    package var isOnAir: Bool
+    /// One short sentence about the state: `Waiting for a payer.`
+    package var reason: String
+
+    package init(
+        id: SessionID,
+        eid: EID,
+        state: State,
+        amountCents: Int64,
+        currency: Currency,
+        memo: String?,
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+        paidAt: Timestamp?,
+        isOnAir: Bool,
+        reason: String
+    ) {
+        self.id = id
+        self.eid = eid
+        self.state = state
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.paidAt = paidAt
+        self.isOnAir = isOnAir
+        self.reason = reason
+    }
+
+    package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    /// Where a request stands.
+    package enum State: String, Codable, CaseIterable, Sendable {
+        /// Waiting for a payer.
+        case advertising
+        /// A payer has locked the session and may be about to send.
+        case locked
+        /// The money is in the payee's wallet.
+        case paid
+        /// Nobody paid in time.
+        case expired
+        /// The payee took it back.
+        case cancelled
+        /// It ended while the server could not be asked; the truth is being found out.
+        case unknown
+
+        /// Whether nothing can change any more.
+        package var isFinal: Bool {
+            switch self {
+            case .paid, .expired, .cancelled: true
+            case .advertising, .locked, .unknown: false
+            }
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, eid, state, currency, memo, reason
+        case amountCents = "amount_cents"
+        case createdAt = "created_at"
+        case expiresAt = "expires_at"
+        case paidAt = "paid_at"
+        case isOnAir = "is_on_air"
+    }
+}

@@ -1,0 +1,139 @@
+package import GotchuCore
+
+/// `GET /v1/status`.
+package struct StatusReply: Codable, Equatable, Sendable {
+    /// `true` when requests and payments can be made: no health item is an error.
+    package var isReady: Bool
+    /// One sentence for a person: `Ready · adapter hci0 · server http://… reachable (42 ms)`.
+    package var summary: String
+    package var version: String
+    package var radio: RadioStatus
+    package var server: ServerStatus
+    /// Everything that is wrong now; a consequence of another item names it in `depends_on`.
+    package var health: [HealthItem]
+
+    package init(
+        isReady: Bool,
+        summary: String,
+        version: String,
+        radio: RadioStatus,
+        server: ServerStatus,
+        health: [HealthItem]
+    ) {
+        self.isReady = isReady
+        self.summary = summary
+        self.version = version
+        self.radio = radio
+        self.server = server
+        self.health = health
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case isReady = "is_ready"
+        case summary, version, radio, server, health
+    }
+}
+
+/// The radio's part of the status.
+package struct RadioStatus: Codable, Equatable, Sendable {
+    /// `bluez` or `simulated`.
+    package var kind: String
+    package var adapter: String?
+    package var address: String?
+    package var bluezVersion: String?
+    package var isScanning: Bool
+    package var advertising: [EID]
+    /// Advertisements that were not ours since the start, by reason.
+    package var ignored: [String: Int]
+
+    package init(
+        kind: String,
+        adapter: String?,
+        address: String?,
+        bluezVersion: String?,
+        isScanning: Bool,
+        advertising: [EID],
+        ignored: [String: Int]
+    ) {
+        self.kind = kind
+        self.adapter = adapter
+        self.address = address
+        self.bluezVersion = bluezVersion
+        self.isScanning = isScanning
+        self.advertising = advertising
+        self.ignored = ignored
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case kind, adapter, address, advertising, ignored
+        case bluezVersion = "bluez_version"
+        case isScanning = "is_scanning"
+    }
+}
+
+/// The payment server's part of the status.
+package struct ServerStatus: Codable, Equatable, Sendable {
+    package var url: String
+    /// `nil` until it was first asked.
+    package var isReachable: Bool?
+    package var latencyMilliseconds: Int?
+    package var isLoggedIn: Bool
+
+    package init(
+        url: String,
+        isReachable: Bool?,
+        latencyMilliseconds: Int?,
+        isLoggedIn: Bool
+    ) {
+        self.url = url
+        self.isReachable = isReachable
+        self.latencyMilliseconds = latencyMilliseconds
+        self.isLoggedIn = isLoggedIn
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case url
+        case isReachable = "is_reachable"
+        case latencyMilliseconds = "latency_ms"
+        case isLoggedIn = "is_logged_in"
+    }
+}
+
+/// One thing that is wrong, as data.
+package struct HealthItem: Codable, Equatable, Sendable {
+    /// Stable, lower-kebab: `bluetooth-adapter-off`, `server-unreachable`, `not-logged-in` ….
+    package var code: String
+    package var severity: Severity
+    /// One sentence.
+    package var text: String
+    /// The command to run or the thing to do.
+    package var fix: String
+    /// Codes of the items that this one follows from.
+    package var dependsOn: [String]
+
+    package init(
+        code: String,
+        severity: Severity,
+        text: String,
+        fix: String,
+        dependsOn: [String] = []
+    ) {
+        self.code = code
+        self.severity = severity
+        self.text = text
+        self.fix = fix
+        self.dependsOn = dependsOn
+    }
+
+    package enum Severity: String, Codable, Sendable {
+        /// The daemon cannot do its job.
+        case error
+        /// It can, but someone should look.
+        case warning
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case code, severity, text, fix
+        case dependsOn = "depends_on"
+    }
+}

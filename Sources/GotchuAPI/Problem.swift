@@ -1,0 +1,71 @@
+/// What both APIs answer when they cannot do what was asked: RFC 9457 `application/problem+json`.
+///
+/// `error` and `code` are the members that the first clients read; the others are the standard's.
+package struct Problem: Codable, Equatable, Sendable, Error {
+    /// `about:blank` always: the code says what kind of problem it is.
+    package var type = "about:blank"
+    /// The reason phrase of the status.
+    package var title: String
+    /// The HTTP status, the same as the reply's.
+    package var status: Int
+    /// One sentence for a person. Never a secret, never another user's data.
+    package var detail: String
+    /// The same sentence under the name that the first clients read.
+    package var error: String
+    /// The stable code; a string, so that a client survives a code it does not know.
+    package var code: String
+    /// What a person can do about it, where there is something.
+    package var fix: String?
+    /// On money calls: whether the same request may be sent again and could then succeed.
+    package var retryable: Bool?
+    /// With `INSUFFICIENT_WALLET_BALANCE`: what the payment needs, in minor units.
+    package var requiredCents: Int64?
+    /// With `INSUFFICIENT_WALLET_BALANCE`: what the wallet has, in minor units.
+    package var availableCents: Int64?
+    /// The server's name for this request, to be quoted when asking for help.
+    package var requestID: String?
+
+    package init(
+        _ code: ErrorCode,
+        detail: String,
+        fix: String? = nil,
+        retryable: Bool? = nil
+    ) {
+        self.title = Self.reasonPhrase(of: code.httpStatus)
+        self.status = code.httpStatus
+        self.detail = detail
+        self.error = detail
+        self.code = code.rawValue
+        self.fix = fix
+        self.retryable = retryable
+    }
+
+    /// The code as a known one, or `nil` if the other side is newer than we are.
+    package var errorCode: ErrorCode? { ErrorCode(rawValue: code) }
+
+    enum CodingKeys: String, CodingKey {
+        case type, title, status, detail, error, code, fix, retryable
+        case requiredCents = "required_cents"
+        case availableCents = "available_cents"
+        case requestID = "request_id"
+    }
+
+    private static func reasonPhrase(of status: Int) -> String {
+        switch status {
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 402: "Payment Required"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 410: "Gone"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
+        case 503: "Service Unavailable"
+        default: "Internal Server Error"
+        }
+    }
+}

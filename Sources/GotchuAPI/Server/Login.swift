@@ -1,0 +1,25 @@
+/// `POST /auth/dev-login`, which exists only on a development server.
+package struct DevLoginRequest: Codable, Equatable, Sendable {
+    package var email: String
+
+    package init(email: String) {
+        self.email = email
+    }
+}
+
+/// The answer to `POST /auth/dev-login`.
+package struct DevLoginReply: Codable, Equatable, Sendable {
+    /// A bearer token for `Authorization`. A secret.
+    package var token: String
+    package var userID: String
+
+    package init(token: String, userID: String) {
+        self.token = token
+        self.userID = userID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case userID = "user_id"
+    }
+}

@@ -1,0 +1,83 @@
+package import GotchuCore
+
+/// `POST /wallet/send`, which also carries an `Idempotency-Key` header.
+package struct SendRequest: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    /// What the payer saw; the server refuses the payment if the session asks for anything else.
+    package var expectedAmountCents: Int64?
+
+    package init(sid: SessionID, expectedAmountCents: Int64?) {
+        self.sid = sid
+        self.expectedAmountCents = expectedAmountCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sid
+        case expectedAmountCents = "expected_amount_cents"
+    }
+}
+
+/// The answer to `POST /wallet/send`: the money has moved and the books say so durably.
+package struct SendReply: Codable, Equatable, Sendable {
+    package var ok: Bool
+    package var newBalanceCents: WireInteger
+    package var transferID: String?
+
+    package init(ok: Bool, newBalanceCents: WireInteger, transferID: String?) {
+        self.ok = ok
+        self.newBalanceCents = newBalanceCents
+        self.transferID = transferID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case ok
+        case newBalanceCents = "new_balance_cents"
+        case transferID = "transfer_id"
+    }
+}
+
+/// The answer to `GET /wallet/sends/{key}`: what became of a payment, definitely.
+///
+/// A key that the server never decided on is 404 `NOT_FOUND`; the payment may then still be resent.
+package struct SendOutcomeReply: Codable, Equatable, Sendable {
+    package var outcome: Outcome
+    /// The status that was answered to the payment itself.
+    package var status: Int
+    package var sid: SessionID
+    /// With `paid`.
+    package var transferID: String?
+    /// With `paid`: the payer's balance right after it.
+    package var newBalanceCents: WireInteger?
+    /// With `declined`: the code of the refusal.
+    package var code: String?
+    /// With `declined`: its sentence.
+    package var detail: String?
+
+    package init(
+        outcome: Outcome,
+        status: Int,
+        sid: SessionID,
+        transferID: String? = nil,
+        newBalanceCents: WireInteger? = nil,
+        code: String? = nil,
+        detail: String? = nil
+    ) {
+        self.outcome = outcome
+        self.status = status
+        self.sid = sid
+        self.transferID = transferID
+        self.newBalanceCents = newBalanceCents
+        self.code = code
+        self.detail = detail
+    }
+
+    package enum Outcome: String, Codable, Sendable {
+        case paid, declined
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case outcome, status, sid, code, detail
+        case transferID = "transfer_id"
+        case newBalanceCents = "new_balance_cents"
+    }
+}

@@ -1,0 +1,180 @@
+package import GotchuCore
+
+/// `POST /sessions/create`.
+package struct CreateSessionRequest: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+    package var currency: Currency?
+    /// Shown to the payer. At most 140 characters.
+    package var memo: String?
+    /// 1 to 300 seconds; 300 unless said.
+    package var ttlSeconds: Int?
+    /// The payee's own name for it (an order number); never shown to a payer. At most 140 characters.
+    package var payeeReference: String?
+
+    package init(
+        amountCents: Int64,
+        currency: Currency? = nil,
+        memo: String? = nil,
+        ttlSeconds: Int? = nil,
+        payeeReference: String? = nil
+    ) {
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.ttlSeconds = ttlSeconds
+        self.payeeReference = payeeReference
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+        case currency, memo
+        case ttlSeconds = "ttl_seconds"
+        case payeeReference = "payee_reference"
+    }
+}
+
+/// The answer to `POST /sessions/create`.
+package struct CreateSessionReply: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    package var eid: EID
+    package var expiresAt: Timestamp
+
+    package init(sid: SessionID, eid: EID, expiresAt: Timestamp) {
+        self.sid = sid
+        self.eid = eid
+        self.expiresAt = expiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sid, eid
+        case expiresAt = "exp_at"
+    }
+}
+
+/// `POST /sessions/resolve`.
+package struct ResolveRequest: Codable, Equatable, Sendable {
+    package var eid: EID
+
+    package init(eid: EID) {
+        self.eid = eid
+    }
+}
+
+/// The answer to `POST /sessions/resolve`: what a payer is asked to pay, and to whom.
+package struct ResolveReply: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    package var amountCents: WireInteger
+    package var payee: PayeeDisplay
+    package var currency: Currency?
+    package var memo: String?
+    package var expiresAt: Timestamp?
+    package var status: SessionStatus?
+
+    package init(
+        sid: SessionID,
+        amountCents: WireInteger,
+        payee: PayeeDisplay,
+        currency: Currency?,
+        memo: String?,
+        expiresAt: Timestamp?,
+        status: SessionStatus?
+    ) {
+        self.sid = sid
+        self.amountCents = amountCents
+        self.payee = payee
+        self.currency = currency
+        self.memo = memo
+        self.expiresAt = expiresAt
+        self.status = status
+    }
+
+    /// What is asked for. A server that names no currency means `usd`.
+    package var amount: Money { Money(minorUnits: amountCents.value, currency: currency ?? .usd) }
+
+    enum CodingKeys: String, CodingKey {
+        case sid, currency, memo, status
+        case amountCents = "amount_cents"
+        case payee = "payee_display"
+        case expiresAt = "exp_at"
+    }
+}
+
+/// How a payee is shown to payers: a name, never an e-mail address or a user id.
+package struct PayeeDisplay: Codable, Equatable, Sendable {
+    package var name: String
+
+    package init(name: String) {
+        self.name = name
+    }
+}
+
+/// The body of `POST /sessions/lock`.
+package struct LockRequest: Codable, Equatable, Sendable {
+    package var sid: SessionID
+
+    package init(sid: SessionID) {
+        self.sid = sid
+    }
+}
+
+/// The answer to `POST /sessions/lock`, and without the lease to `…/unlock`.
+package struct LockReply: Codable, Equatable, Sendable {
+    package var ok: Bool
+    /// Until when the session is this payer's.
+    package var lockExpiresAt: Timestamp?
+
+    package init(ok: Bool, lockExpiresAt: Timestamp?) {
+        self.ok = ok
+        self.lockExpiresAt = lockExpiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case ok
+        case lockExpiresAt = "lock_expires_at"
+    }
+}
+
+/// A session as its payee, or the payer who holds its lock, may see it: the answer to
+/// `GET /sessions/{sid}` and `…/cancel`, and the data of each event of `GET /sessions/{sid}/events`.
+package struct SessionReply: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    package var status: SessionStatus
+    package var amountCents: WireInteger
+    package var currency: Currency?
+    package var memo: String?
+    package var expiresAt: Timestamp
+    package var lockExpiresAt: Timestamp?
+    package var paidAt: Timestamp?
+    /// Grows by one with each change; the `id:` of the session's events.
+    package var version: Int64
+
+    package init(
+        sid: SessionID,
+        status: SessionStatus,
+        amountCents: WireInteger,
+        currency: Currency?,
+        memo: String?,
+        expiresAt: Timestamp,
+        lockExpiresAt: Timestamp?,
+        paidAt: Timestamp?,
+        version: Int64
+    ) {
+        self.sid = sid
+        self.status = status
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.expiresAt = expiresAt
+        self.lockExpiresAt = lockExpiresAt
+        self.paidAt = paidAt
+        self.version = version
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sid, status, currency, memo, version
+        case amountCents = "amount_cents"
+        case expiresAt = "exp_at"
+        case lockExpiresAt = "lock_expires_at"
+        case paidAt = "paid_at"
+    }
+}

@@ -1,0 +1,70 @@
+package import GotchuCore
+
+/// The answer to `GET /wallet/me`: the caller's balance and the newest entries, newest first.
+package struct WalletReply: Codable, Equatable, Sendable {
+    package var walletID: String
+    package var availableCents: WireInteger
+    package var currency: Currency?
+    package var recent: [WalletEntry]
+
+    package init(
+        walletID: String,
+        availableCents: WireInteger,
+        currency: Currency?,
+        recent: [WalletEntry]
+    ) {
+        self.walletID = walletID
+        self.availableCents = availableCents
+        self.currency = currency
+        self.recent = recent
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case walletID = "wallet_id"
+        case availableCents = "available_cents"
+        case currency, recent
+    }
+}
+
+/// One line of a wallet's history.
+package struct WalletEntry: Codable, Equatable, Sendable {
+    package var id: String
+    /// What happened: `SEND_P2P`, `RECEIVE_P2P`, `DEV_OPENING`.
+    package var type: String
+    package var direction: EntryDirection
+    /// Always positive; `direction` says which way it went.
+    package var amountCents: WireInteger
+    package var currency: Currency?
+    package var memo: String?
+    package var createdAt: Timestamp
+
+    package init(
+        id: String,
+        type: String,
+        direction: EntryDirection,
+        amountCents: WireInteger,
+        currency: Currency?,
+        memo: String?,
+        createdAt: Timestamp
+    ) {
+        self.id = id
+        self.type = type
+        self.direction = direction
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.createdAt = createdAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, type, direction, currency, memo
+        case amountCents = "amount_cents"
+        case createdAt = "created_at"
+    }
+}
+
+/// Which way an entry moved money: out of the wallet, or into it.
+package enum EntryDirection: String, Codable, Sendable {
+    case debit = "DEBIT"
+    case credit = "CREDIT"
+}

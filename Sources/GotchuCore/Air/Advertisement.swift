@@ -1,0 +1,53 @@
+/// What a radio heard of one advertisement, before anyone decided whether it is ours.
+package struct HeardAdvertisement: Sendable {
+    /// The service data under our UUID, if there was any in this report.
+    package var serviceData: [UInt8]?
+
+    /// Whether our UUID stood among the advertised service UUIDs.
+    package var listsService: Bool
+
+    /// The local name, if it was sent in this scan (never a name remembered from an earlier one).
+    package var localName: String?
+
+    package init(serviceData: [UInt8]? = nil, listsService: Bool = false, localName: String? = nil)
+    {
+        self.serviceData = serviceData
+        self.listsService = listsService
+        self.localName = localName
+    }
+
+    /// Decides whether this is one of ours.
+    ///
+    /// In this order: service data of exactly ten hex digits; else our UUID beside a local name of
+    /// exactly ten hex digits (an iPhone cannot send service data); else not ours. A bare name
+    /// without the UUID is never accepted, and service data that is not an EID is not rescued by a
+    /// name: somebody else's product speaks there.
+    package func recognise() -> Recognition {
+        if let serviceData {
+            if let eid = EID(hex: serviceData) { return .ours(eid, .serviceData) }
+            if serviceData.starts(with: [0x02, 0x00]) { return .stranger(.tile) }
+            return .stranger(serviceData.count == EID.length ? .charset : .length)
+        }
+        guard listsService, let localName else { return .stranger(.noService) }
+        if let eid = EID(localName) { return .ours(eid, .localName) }
+        return .stranger(localName.utf8.count == EID.length ? .charset : .length)
+    }
+
+    /// The outcome of `recognise()`.
+    package enum Recognition: Equatable, Sendable {
+        case ours(EID, Sighting.Carrier)
+        case stranger(StrangerReason)
+    }
+}
+
+/// Why an advertisement is not one of ours. Counted, never fatal.
+package enum StrangerReason: String, CaseIterable, Codable, Sendable {
+    /// A Tile's service data, which begins `02 00` and is as long as an EID.
+    case tile
+    /// Service data or a name under our UUID of another length than an EID's.
+    case length
+    /// The right length, but not hex digits.
+    case charset
+    /// Neither service data under our UUID, nor a name beside it.
+    case noService = "no_service"
+}

@@ -1,0 +1,11 @@
+/// How near a presence is believed to be.
+package enum Verdict: String, Codable, CaseIterable, Sendable {
+    /// Held against the device: payable.
+    case tap
+    /// Within reach: shown, payable after a choice.
+    case near
+    /// Heard, and no more.
+    case far
+    /// Near, but another one is as near: nothing may be picked for the person.
+    case ambiguous
+}

@@ -1,0 +1,11 @@
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    package var wholeMilliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Seconds as a floating-point number, for filters and displays.
+    package var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}

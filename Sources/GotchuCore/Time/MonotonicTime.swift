@@ -1,0 +1,31 @@
+/// A moment on a clock that never steps: the time since some fixed start that only its source knows.
+///
+/// Decisions take it as a parameter, so that tests and replays choose it. Only differences mean
+/// anything.
+package struct MonotonicTime: Hashable, Comparable, Sendable {
+    /// Time since the source's start.
+    package let sinceStart: Duration
+
+    package init(sinceStart: Duration) {
+        self.sinceStart = sinceStart
+    }
+
+    /// Now, by the system's continuous clock (it runs on during suspend), since this process first asked.
+    package static var now: MonotonicTime {
+        MonotonicTime(sinceStart: start.duration(to: .now))
+    }
+
+    private static let start = ContinuousClock.now
+
+    package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
+        later.sinceStart - earlier.sinceStart
+    }
+
+    package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+        MonotonicTime(sinceStart: time.sinceStart + duration)
+    }
+
+    package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.sinceStart < right.sinceStart
+    }
+}

@@ -1,0 +1,91 @@
+/// The identifier that a kiosk puts on the air: 5 random bytes, written as 10 lowercase hex characters.
+///
+/// An EID is public and short-lived. It says *which* session may be in front of the payer; it is a
+/// hint, never an authority: only the payment server knows what it stands for.
+package struct EID: Hashable, Sendable {
+    /// The number of hex characters of an EID, on the air and in every API.
+    package static let length = 10
+
+    /// The five bytes, in the low 40 bits.
+    private let bits: UInt64
+
+    /// Reads exactly ten hex digits, in either case.
+    ///
+    /// - Returns: `nil` for any other length or character. The length alone proves nothing: a Tile's
+    ///   service data under the same UUID is ten bytes long too, and none of them start with a digit.
+    package init?(hex: some Sequence<UInt8>) {
+        var bits: UInt64 = 0
+        var count = 0
+        for byte in hex {
+            guard count < Self.length, let digit = Self.hexDigit(byte) else { return nil }
+            bits = bits << 4 | UInt64(digit)
+            count += 1
+        }
+        guard count == Self.length else { return nil }
+        self.bits = bits
+    }
+
+    /// Reads an EID from text, as in the APIs: ten hex digits in either case.
+    package init?(_ text: some StringProtocol) {
+        self.init(hex: text.utf8)
+    }
+
+    private init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    /// A new EID from the given source of randomness (40 bits, uniformly).
+    package static func random(using generator: inout some RandomNumberGenerator) -> EID {
+        EID(bits: UInt64.random(in: 0...0xFF_FFFF_FFFF, using: &generator))
+    }
+
+    /// A new EID from the system's cryptographically secure generator.
+    package static func random() -> EID {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
+    }
+
+    /// The ten ASCII bytes of lowercase hex that are service data on the air.
+    package var serviceData: [UInt8] {
+        (0..<Self.length).map { position in
+            let digit = UInt8(truncatingIfNeeded: bits >> (4 * (Self.length - 1 - position)) & 0xF)
+            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+        }
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension EID: CustomStringConvertible {
+    /// Ten lowercase hex characters.
+    package var description: String { String(decoding: serviceData, as: UTF8.self) }
+}
+
+extension EID: Comparable {
+    package static func < (left: EID, right: EID) -> Bool { left.bits < right.bits }
+}
+
+extension EID: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let eid = EID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "An EID is 10 hex characters."
+            )
+        }
+        self = eid
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,51 @@
+/// An amount of money: an integer number of minor units and its currency. A float never touches it.
+package struct Money: Hashable, Sendable {
+    /// The amount in the currency's minor unit (cents for `usd`). May be negative in ledger lines.
+    package let minorUnits: Int64
+
+    /// What the minor units are of.
+    package let currency: Currency
+
+    package init(minorUnits: Int64, currency: Currency = .usd) {
+        self.minorUnits = minorUnits
+        self.currency = currency
+    }
+
+    /// What one request may ask for, in minor units: 0.01 to 1,000,000.00 of a two-digit currency.
+    package static let allowedRequest: ClosedRange<Int64> = 1...100_000_000
+}
+
+extension Money {
+    /// Reads what a person types: `50`, `50.00`, `0.5`, `$50.00`; never a sign, exponent or separator.
+    ///
+    /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than the
+    ///   currency has, and the result fits; rounding somebody's money is never right.
+    package init?(_ text: some StringProtocol, currency: Currency = .usd) {
+        var digits = Substring(text)
+        if digits.hasPrefix(currency.sign) { digits.removeFirst(currency.sign.count) }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first, parts.count <= 2, !whole.isEmpty else { return nil }
+        let decimals = parts.count == 2 ? parts[1] : ""
+        guard parts.count == 1 || !decimals.isEmpty, decimals.count <= currency.minorUnitDigits,
+            (whole + decimals).utf8.allSatisfy({
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            })
+        else { return nil }
+        let padding = String(repeating: "0", count: currency.minorUnitDigits - decimals.count)
+        guard let minorUnits = Int64(whole + decimals + padding) else { return nil }
+        self.init(minorUnits: minorUnits, currency: currency)
+    }
+}
+
+extension Money: CustomStringConvertible {
+    /// The amount as a person reads it: `$50.00`, `-$0.05`, `¥500`, `CHF 12.30`.
+    package var description: String {
+        let digits = currency.minorUnitDigits
+        var text = String(minorUnits.magnitude)
+        if digits > 0 {
+            text = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+            text.insert(".", at: text.index(text.endIndex, offsetBy: -digits))
+        }
+        return (minorUnits < 0 ? "-" : "") + currency.sign + text
+    }
+}

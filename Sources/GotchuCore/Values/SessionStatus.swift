@@ -1,0 +1,20 @@
+/// Where a session stands, as the payment server decided it.
+///
+/// CREATED → ADVERTISING → LOCKED → PAID; TIMEOUT from any but PAID when it expires; CANCEL by the
+/// payee from CREATED or ADVERTISING.
+package enum SessionStatus: String, Codable, CaseIterable, Sendable {
+    case created = "CREATED"
+    case advertising = "ADVERTISING"
+    case locked = "LOCKED"
+    case paid = "PAID"
+    case timeout = "TIMEOUT"
+    case cancelled = "CANCEL"
+
+    /// Whether nothing can change any more.
+    package var isFinal: Bool {
+        switch self {
+        case .paid, .timeout, .cancelled: true
+        case .created, .advertising, .locked: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Why a radio cannot do what is wanted of it.
+package struct RadioFailure: Error, Equatable, Sendable {
+    package var code: Code
+    /// What lay underneath, for logs: a D-Bus error name, an errno. Never matched on.
+    package var underlying: String?
+
+    package init(_ code: Code, underlying: String? = nil) {
+        self.code = code
+        self.underlying = underlying
+    }
+
+    /// Stable codes, which are also the codes of the daemon's health items.
+    package enum Code: String, CaseIterable, Codable, Sendable {
+        case noBus = "bus-unavailable"
+        case noBlueZ = "bluetoothd-not-running"
+        case noAdapter = "bluetooth-adapter-missing"
+        case adapterOff = "bluetooth-adapter-off"
+        case notPermitted = "bluetooth-not-permitted"
+        case tooManyAdvertisements = "advertisements-exhausted"
+        case rejected = "bluetooth-request-rejected"
+        case timedOut = "bluetoothd-not-answering"
+        case airUnavailable = "simulated-air-unavailable"
+    }
+
+    /// One sentence that says what is wrong.
+    package var sentence: String {
+        switch code {
+        case .noBus: "The D-Bus system bus cannot be reached."
+        case .noBlueZ: "bluetoothd is not running."
+        case .noAdapter: "There is no such Bluetooth adapter."
+        case .adapterOff: "The Bluetooth adapter is switched off."
+        case .notPermitted: "The system bus does not let gotchud talk to bluetoothd."
+        case .tooManyAdvertisements: "The adapter has no room for another advertisement."
+        case .rejected: "bluetoothd refused the request."
+        case .timedOut: "bluetoothd does not answer."
+        case .airUnavailable: "The folder of the simulated air cannot be used."
+        }
+    }
+
+    /// What a person can do about it.
+    package var fix: String {
+        switch code {
+        case .noBus: "sudo systemctl start dbus"
+        case .noBlueZ: "sudo systemctl start bluetooth"
+        case .noAdapter: "bluetoothctl list"
+        case .adapterOff: "bluetoothctl power on"
+        case .notPermitted: "sudo systemctl reload dbus"
+        case .tooManyAdvertisements: "bluetoothctl show"
+        case .rejected: "journalctl -u bluetooth -n 20"
+        case .timedOut: "sudo systemctl restart bluetooth"
+        case .airUnavailable:
+            "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package import GotchuCore
+
+/// A radio's state as it is, which may for a while differ from what is wanted of it.
+package struct RadioState: Equatable, Sendable {
+    /// The adapter in use (`hci0`), or `nil` while there is none.
+    package var adapter: String?
+    /// The adapter's own address, for people; never on the air while advertising.
+    package var address: String?
+    /// BlueZ's version, `5.66`, where the radio is BlueZ and says so.
+    package var bluezVersion: String?
+    package var isScanning = false
+    package var advertising: Set<EID> = []
+    /// Why the radio does not do what is wanted, or `nil` if it does.
+    package var problem: RadioFailure?
+
+    package init(adapter: String? = nil, problem: RadioFailure? = nil) {
+        self.adapter = adapter
+        self.problem = problem
+    }
+}
