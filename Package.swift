@@ -19,6 +19,7 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -80,7 +81,7 @@ let package = Package(
 
         // Money.
         module("Ledger", ["GotchuCore", "SQLite", logging, serviceLifecycle]),
-        module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, logging, nioCore]),
+        module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, nioCore, nioHTTP1]),
 
         // The daemon's socket.
         module(

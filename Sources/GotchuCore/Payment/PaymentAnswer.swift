@@ -1,0 +1,51 @@
+/// What a payment server's answer to a lock or a send means for the payment.
+package enum PaymentAnswer: Equatable, Sendable {
+    /// Done. The receipt is empty for a lock.
+    case done(Receipt)
+    /// Definitely not done, and the same request would be refused again.
+    case refused(Refusal)
+    /// The token was not accepted; nothing was decided about the payment.
+    case unauthorized(Refusal)
+    /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said so.
+    case unknown(retryAfter: Duration?)
+}
+
+/// What the server told of a payment that it made.
+package struct Receipt: Equatable, Codable, Sendable {
+    /// The payer's balance right after it, in minor units.
+    package var newBalanceCents: Int64?
+    package var transferID: String?
+
+    package init(newBalanceCents: Int64? = nil, transferID: String? = nil) {
+        self.newBalanceCents = newBalanceCents
+        self.transferID = transferID
+    }
+}
+
+/// Why a payment was not made.
+package struct Refusal: Equatable, Codable, Sendable {
+    /// The stable code, as the server or this daemon gave it.
+    package var code: String
+    /// One sentence.
+    package var detail: String
+
+    package init(code: String, detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    static let sessionExpired = Refusal(
+        code: "SESSION_EXPIRED",
+        detail: "The session expired before the payment server could be reached."
+    )
+    static let journalUnwritable = Refusal(
+        code: "JOURNAL_UNWRITABLE",
+        detail: "The payment could not be written to the journal, so nothing was sent."
+    )
+}
+
+/// How a payment ended, definitely.
+package enum PaymentEnd: Equatable, Sendable {
+    case paid(Receipt)
+    case declined(Refusal)
+}

@@ -1,0 +1,134 @@
+/// The payer's side of one payment: what to do next, given what has happened. Pure.
+///
+/// The rules it keeps: nothing is sent before the journal has it; one key for the whole life of the
+/// payment; only a definite answer ends it; "declined" is said only when it is certain that this
+/// payment has not moved money and will not.
+package struct PaymentFlow: Sendable {
+    package private(set) var stage: Stage
+    private var schedule = RetrySchedule()
+
+    /// Starts where the journal says the payment was left.
+    ///
+    /// - Parameter stage: `.locking` for a new payment; `.sending(isUncertain: true)` for one that was
+    ///   interrupted after a send may have left.
+    package init(stage: Stage) {
+        self.stage = stage
+    }
+
+    /// Where the payment stands.
+    package enum Stage: Equatable, Sendable {
+        /// No send has ever left: giving up is still certain.
+        case locking
+        /// The lock is ours and the journal is being told, before the send may leave.
+        case recordingLock
+        /// `isUncertain`: a send has left and its answer is not known.
+        case sending(isUncertain: Bool)
+        /// The end is known and the journal is being told.
+        case recordingEnd(PaymentEnd)
+        case ended(PaymentEnd)
+    }
+
+    /// What has happened.
+    package enum Event: Sendable {
+        case started
+        case lockAnswered(PaymentAnswer)
+        case sendAnswered(PaymentAnswer)
+        case journalled
+        /// The journal could not be written.
+        case journalFailed
+        case waited
+        /// The session's expiry has passed by the local clock, with a margin.
+        case expired
+    }
+
+    /// What to do now.
+    package enum Action: Equatable, Sendable {
+        case lock
+        /// Write "sending" to the journal and sync it.
+        case journalSending
+        case send
+        case journalEnd(PaymentEnd)
+        /// Wait, then report `.waited`.
+        case wait(Duration)
+        /// The end was reached; nothing more happens.
+        case finish(PaymentEnd)
+    }
+
+    /// Takes an event and returns the next thing to do.
+    ///
+    /// - Parameter jitter: 0 …< 1, for the next wait should there be one.
+    package mutating func handle(_ event: Event, jitter: Double) -> Action {
+        switch (stage, event) {
+        case (.locking, .started), (.locking, .waited):
+            return .lock
+        case (.locking, .lockAnswered(let answer)):
+            return handleLock(answer, jitter: jitter)
+        case (.locking, .expired):
+            return end(.declined(.sessionExpired))
+        case (.recordingLock, .journalled):
+            stage = .sending(isUncertain: false)
+            return .send
+        case (.recordingLock, .journalFailed):
+            stage = .ended(.declined(.journalUnwritable))
+            return .finish(.declined(.journalUnwritable))
+        case (.sending, .started), (.sending, .waited):
+            return .send
+        case (.sending(let isUncertain), .sendAnswered(let answer)):
+            return handleSend(answer, isUncertain: isUncertain, jitter: jitter)
+        case (.recordingEnd(let end), .journalled), (.recordingEnd(let end), .journalFailed):
+            // If the journal cannot keep the end, the next start asks again with the same key and is
+            // told the same: saying now what is known is right either way.
+            stage = .ended(end)
+            return .finish(end)
+        case (.sending, .expired):
+            // Only the server can say whether the send was in time.
+            return .send
+        case (.locking, .journalled), (.locking, .journalFailed), (.locking, .sendAnswered),
+            (.recordingLock, .started), (.recordingLock, .lockAnswered),
+            (.recordingLock, .sendAnswered), (.recordingLock, .waited), (.recordingLock, .expired),
+            (.sending, .lockAnswered), (.sending, .journalled), (.sending, .journalFailed),
+            (.recordingEnd, .started), (.recordingEnd, .lockAnswered),
+            (.recordingEnd, .sendAnswered), (.recordingEnd, .waited), (.recordingEnd, .expired),
+            (.ended, _):
+            preconditionFailure("no such event in this stage: \(stage)")
+        }
+    }
+
+    private mutating func handleLock(_ answer: PaymentAnswer, jitter: Double) -> Action {
+        switch answer {
+        case .done:
+            stage = .recordingLock
+            return .journalSending
+        case .refused(let refusal), .unauthorized(let refusal):
+            return end(.declined(refusal))
+        case .unknown(let retryAfter):
+            return .wait(schedule.next(retryAfter: retryAfter, jitter: jitter))
+        }
+    }
+
+    private mutating func handleSend(
+        _ answer: PaymentAnswer,
+        isUncertain: Bool,
+        jitter: Double
+    ) -> Action {
+        switch answer {
+        case .done(let receipt):
+            return end(.paid(receipt))
+        case .refused(let refusal):
+            // The server remembers the outcome of a key: a refusal now means no success before.
+            return end(.declined(refusal))
+        case .unauthorized(let refusal):
+            // Refused at the door, before the key was looked up: says nothing about an earlier send.
+            guard isUncertain else { return end(.declined(refusal)) }
+            return .wait(schedule.next(retryAfter: nil, jitter: jitter))
+        case .unknown(let retryAfter):
+            stage = .sending(isUncertain: true)
+            return .wait(schedule.next(retryAfter: retryAfter, jitter: jitter))
+        }
+    }
+
+    private mutating func end(_ end: PaymentEnd) -> Action {
+        stage = .recordingEnd(end)
+        return .journalEnd(end)
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// Turns single measurements into a level: the median of the last five, then an exponential average.
+///
+/// The median drops the outliers that the three advertising channels and a turning hand produce; the
+/// average smooths what is left. Both are monotone: raising any sample never lowers the level.
+struct LevelFilter: Sendable {
+    /// How many samples the median looks at.
+    static let window = 5
+
+    private var samples: [Int] = []
+    /// When the last sample was taken.
+    private(set) var lastTime: MonotonicTime?
+
+    /// The filtered level in dBm, once there was a sample.
+    private(set) var level: Double?
+
+    /// The last measurement.
+    private(set) var lastRSSI: RSSI?
+
+    mutating func add(_ rssi: RSSI, at time: MonotonicTime, timeConstant: Duration) {
+        samples.append(rssi.dBm)
+        if samples.count > Self.window { samples.removeFirst() }
+        lastRSSI = rssi
+        let median = Self.median(of: samples)
+        guard let previous = level, let lastTime else {
+            level = median
+            self.lastTime = time
+            return
+        }
+        let elapsed = max(.zero, time - lastTime)
+        let weight = 1 - exp(-elapsed.inSeconds / timeConstant.inSeconds)
+        level = previous + weight * (median - previous)
+        self.lastTime = max(lastTime, time)
+    }
+
+    private static func median(of samples: [Int]) -> Double {
+        let sorted = samples.sorted()
+        let middle = sorted.count / 2
+        return sorted.count.isMultiple(of: 2)
+            ? Double(sorted[middle - 1] + sorted[middle]) / 2 : Double(sorted[middle])
+    }
+}

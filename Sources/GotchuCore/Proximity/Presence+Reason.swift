@@ -1,0 +1,29 @@
+extension Presence {
+    /// Why the verdict is what it is, with the numbers behind it.
+    package var reason: String {
+        guard let level else { return "no signal level was given" }
+        let heard = "\(Self.oneDecimal(level)) dBm"
+        switch verdict {
+        case .tap:
+            return "\(heard), held above \(Self.oneDecimal(tapThresholds.leave))\(lead)"
+        case .near:
+            return "\(heard), above \(Self.oneDecimal(nearThresholds.leave))\(lead)"
+        case .far:
+            return "\(heard), near begins at \(Self.oneDecimal(nearThresholds.enter))"
+        case .ambiguous:
+            return "\(heard), another one is as near\(lead)"
+        }
+    }
+
+    private var lead: String {
+        guard let margin else { return "" }
+        return margin >= 0
+            ? ", leads by \(Self.oneDecimal(margin)) dB"
+            : ", behind by \(Self.oneDecimal(-margin)) dB"
+    }
+
+    private static func oneDecimal(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+    }
+}

@@ -1,0 +1,106 @@
+/// The belief about one EID nearby.
+package struct Presence: Sendable {
+    package let eid: EID
+    package let firstHeard: MonotonicTime
+    package private(set) var lastHeard: MonotonicTime
+    package private(set) var carrier: Sighting.Carrier
+
+    /// The adapter that hears it best.
+    package private(set) var adapter: String
+
+    /// The time between advertisements as learnt so far; `nil` after a single one.
+    package private(set) var interval: Duration?
+
+    /// The verdict, which also depends on who else is there: set by the board.
+    package internal(set) var verdict: Verdict = .far
+
+    /// By how many dB it leads the next best (negative: is behind the best); `nil` when it is alone or
+    /// has no level.
+    package internal(set) var margin: Double?
+
+    private var filters: [String: LevelFilter] = [:]
+    private var tapGate = ZoneGate()
+    private var nearGate = ZoneGate()
+    private let policy: ProximityPolicy
+
+    /// How many adapters' levels are kept for one EID.
+    private static let adapterLimit = 4
+
+    init(first sighting: Sighting, policy: ProximityPolicy) {
+        eid = sighting.eid
+        firstHeard = sighting.time
+        lastHeard = sighting.time
+        carrier = sighting.carrier
+        adapter = sighting.adapter
+        self.policy = policy
+        addLevel(of: sighting)
+    }
+
+    /// The filtered level in dBm at the adapter that hears it best; `nil` while no level was given.
+    package var level: Double? { filters[adapter]?.level }
+
+    /// The last measurement there.
+    package var lastRSSI: RSSI? { filters[adapter]?.lastRSSI }
+
+    /// Advertisements per second, lately; 0 after a single one.
+    package var rate: Double {
+        guard let interval, interval > .zero else { return 0 }
+        return 1 / interval.inSeconds
+    }
+
+    /// Where it stands by its own level alone.
+    var zone: Zone {
+        if level == nil, policy.acceptsUnknownRSSI { return .tap }
+        if tapGate.isInside { return .tap }
+        return nearGate.isInside ? .near : .far
+    }
+
+    /// The thresholds it is held against.
+    var tapThresholds: ProximityPolicy.Thresholds { policy.tap }
+    var nearThresholds: ProximityPolicy.Thresholds { policy.near }
+
+    /// When it counts as gone if nothing more is heard.
+    package var silentAfter: MonotonicTime {
+        let learnt = (interval ?? .zero) * policy.silentIntervals
+        return lastHeard + min(policy.maximumSilence, max(policy.minimumSilence, learnt))
+    }
+
+    mutating func add(_ sighting: Sighting) {
+        let gap = sighting.time - lastHeard
+        if gap > .zero {
+            interval = interval.map { $0 + (gap - $0) / 4 } ?? gap
+        }
+        lastHeard = max(lastHeard, sighting.time)
+        carrier = sighting.carrier
+        addLevel(of: sighting)
+    }
+
+    mutating func advance(to now: MonotonicTime) {
+        tapGate.advance(to: now, policy: policy)
+        nearGate.advance(to: now, policy: policy)
+    }
+
+    private mutating func addLevel(of sighting: Sighting) {
+        guard let rssi = sighting.rssi,
+            filters[sighting.adapter] != nil || filters.count < Self.adapterLimit
+        else { return }
+        filters[sighting.adapter, default: LevelFilter()]
+            .add(rssi, at: sighting.time, timeConstant: policy.timeConstant)
+        // An adapter that stopped hearing it must not keep it near with its last level.
+        filters = filters.filter { _, filter in
+            filter.lastTime.map { sighting.time - $0 < policy.minimumSilence } ?? false
+        }
+        let best = filters.max { ($0.value.level ?? -.infinity) < ($1.value.level ?? -.infinity) }
+        adapter = best?.key ?? sighting.adapter
+        guard let level else { return }
+        tapGate.add(level: level, at: sighting.time, thresholds: policy.tap, policy: policy)
+        nearGate.add(level: level, at: sighting.time, thresholds: policy.near, policy: policy)
+    }
+
+    /// A presence's distance by its own level.
+    enum Zone: Int, Comparable, Sendable {
+        case far, near, tap
+
+        static func < (left: Zone, right: Zone) -> Bool { left.rawValue < right.rawValue }
+    }
+}

@@ -1,0 +1,62 @@
+/// The numbers behind a verdict. Levels in dBm as the adapter reports them.
+///
+/// The defaults fit a 0 dBm kiosk: free space puts 10 cm about 20 dB above 1 m (−59 dBm), which gives
+/// −39 … −45 dBm at tap distance. Real hardware differs by ±10 dB.
+package struct ProximityPolicy: Equatable, Sendable {
+    /// Enter tap at or above the first level, leave it below the second.
+    package var tap = Thresholds(enter: -45, leave: -55)
+
+    /// Enter near at or above the first level, leave it below the second.
+    package var near = Thresholds(enter: -60, leave: -68)
+
+    /// The time constant of the exponential average, by time and not by sample, so that the same
+    /// signal gives the same level at any advertising interval.
+    package var timeConstant: Duration = .milliseconds(300)
+
+    /// How many samples in a row must be above a threshold to enter.
+    package var samplesToEnter = 3
+
+    /// For how long they must have been above it.
+    package var timeToEnter: Duration = .milliseconds(250)
+
+    /// For how long the level must be below the threshold to leave.
+    package var timeToLeave: Duration = .seconds(1)
+
+    /// The shortest silence after which a presence is gone.
+    package var minimumSilence: Duration = .milliseconds(1500)
+
+    /// The same, as a multiple of the interval learnt for that presence.
+    package var silentIntervals = 5
+
+    /// No silence longer than this is waited for, however rare the advertisements are.
+    package var maximumSilence: Duration = .seconds(12)
+
+    /// By how many dB the nearest must lead the next for a verdict without `ambiguous`.
+    package var lead = 6.0
+
+    /// For how long it must lead.
+    package var timeToLead: Duration = .milliseconds(300)
+
+    /// Whether a presence whose level was never given counts as held against the device. Only for
+    /// virtual controllers that report no level at all: with it on, everything heard is payable.
+    package var acceptsUnknownRSSI = false
+
+    /// How many EIDs are kept; beyond, the farthest and longest unheard makes room.
+    package static let presenceLimit = 256
+
+    package init() {}
+
+    /// Two levels with a dead band between them, so that noise does not flap a verdict.
+    package struct Thresholds: Equatable, Sendable {
+        /// Enter at or above this level, in dBm.
+        package var enter: Double
+        /// Leave below this level, in dBm; lower than `enter`.
+        package var leave: Double
+
+        package init(enter: Double, leave: Double) {
+            precondition(leave < enter, "the dead band must not be empty")
+            self.enter = enter
+            self.leave = leave
+        }
+    }
+}

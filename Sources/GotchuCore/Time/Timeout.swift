@@ -1,0 +1,24 @@
+/// The operation did not finish in time. What it had begun was cancelled.
+package struct TimedOut: Error, Equatable, Sendable {
+    package init() {}
+}
+
+/// Runs an operation that must finish within `limit`.
+///
+/// - Throws: `TimedOut` once the limit has passed and the cancelled operation has returned, or what
+///   the operation throws.
+package func withTimeout<Result: Sendable>(
+    _ limit: Duration,
+    _ operation: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next(), let result = first else { throw TimedOut() }
+        return result
+    }
+}

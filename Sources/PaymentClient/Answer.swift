@@ -1,0 +1,53 @@
+package import GotchuAPI
+
+/// What became of a call to the payment server.
+package enum Answer<Reply: Sendable>: Sendable {
+    /// The server did it.
+    case success(Reply)
+    /// The server definitely did not, and said why in its own words. Only a problem document with a
+    /// code counts: an error page of some proxy decides nothing about money.
+    case refused(Problem)
+    /// 401: the token is missing, expired or not accepted; nothing was decided.
+    case unauthorized(Problem)
+    /// Nobody knows.
+    case unknown(Outage)
+}
+
+/// Why there is no definite answer.
+package struct Outage: Error, Equatable, Sendable {
+    package var code: Code
+    /// What the server asked us to wait, if it did.
+    package var retryAfter: Duration?
+    /// What lay underneath, for logs. Never matched on.
+    package var underlying: String?
+
+    package init(_ code: Code, retryAfter: Duration? = nil, underlying: String? = nil) {
+        self.code = code
+        self.retryAfter = retryAfter
+        self.underlying = underlying
+    }
+
+    /// Stable codes.
+    package enum Code: String, Sendable {
+        /// No connection, or it broke.
+        case unreachable
+        /// No answer in time.
+        case timedOut = "timed-out"
+        /// 408, 429 or 5xx: the server says to come back.
+        case busy
+        /// An answer that is not the payment server's.
+        case unreadable
+    }
+}
+
+extension Answer {
+    /// The same answer about something made from the reply.
+    package func map<Other: Sendable>(_ transform: (Reply) -> Other) -> Answer<Other> {
+        switch self {
+        case .success(let reply): .success(transform(reply))
+        case .refused(let problem): .refused(problem)
+        case .unauthorized(let problem): .unauthorized(problem)
+        case .unknown(let outage): .unknown(outage)
+        }
+    }
+}

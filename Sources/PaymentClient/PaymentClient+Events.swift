@@ -1,0 +1,50 @@
+import AsyncHTTPClient
+import FoundationEssentials
+package import GotchuAPI
+package import GotchuCore
+import NIOCore
+import NIOHTTP1
+
+extension PaymentClient {
+    /// The longest line of an event stream that is read, in bytes.
+    static let eventLineLimit = 64 * 1024
+
+    /// Follows a session until it is final, the connection ends or the task is cancelled.
+    ///
+    /// The server sends the full state first, so an interruption loses nothing: call again.
+    ///
+    /// - Parameter body: Called with each state, in order.
+    /// - Returns: `.success` when the server closed the stream, else why it could not be followed.
+    package func followSession(
+        _ sid: SessionID,
+        _ body: (SessionReply) async -> Void
+    ) async -> Answer<Void> {
+        let request = await request(
+            .GET,
+            "/sessions/\(sid)/events",
+            headers: [("Accept", "text/event-stream")]
+        )
+        do {
+            let response = try await http.execute(request, timeout: .seconds(10))
+            guard response.status == .ok else {
+                let bytes = try await response.body.collect(upTo: Self.replyLimit)
+                return Self.classify(
+                    status: Int(response.status.code),
+                    body: [UInt8](buffer: bytes),
+                    retryAfter: response.headers.first(name: "Retry-After")
+                ).map { _ in }
+            }
+            var parser = ServerSentEventParser(lineLimit: Self.eventLineLimit)
+            for try await chunk in response.body {
+                for data in try parser.add(chunk.readableBytesView) {
+                    await body(try JSONDecoder().decode(SessionReply.self, from: Data(data)))
+                }
+            }
+            return .success(())
+        } catch is DecodingError {
+            return .unknown(Outage(.unreadable, underlying: "an event of another shape"))
+        } catch {
+            return .unknown(Self.outage(of: error))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import GotchuAPI
+package import GotchuCore
+import NIOCore
+
+extension PaymentClient {
+    /// What an answer means: the rules of the client's side.
+    ///
+    /// 2xx is done; a problem document with any other 4xx is a definite refusal; 401 is about who asks;
+    /// 408, 429, 5xx and whatever is not the payment server's own words say nothing.
+    package static func classify(
+        status: Int,
+        body: [UInt8],
+        retryAfter: String?
+    ) -> Answer<[UInt8]> {
+        if (200..<300).contains(status) { return .success(body) }
+        let wait = retryAfter.flatMap(Int.init).map { Duration.seconds(max(0, $0)) }
+        if status == 408 || status == 429 || status >= 500 {
+            return .unknown(Outage(.busy, retryAfter: wait, underlying: "HTTP \(status)"))
+        }
+        guard (400..<500).contains(status),
+            let problem = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(
+                status
+            )
+        else {
+            return .unknown(Outage(.unreadable, underlying: "HTTP \(status) without a problem"))
+        }
+        return status == 401 ? .unauthorized(problem) : .refused(problem)
+    }
+
+    static func outage(of error: any Error) -> Outage {
+        if error is TimedOut { return Outage(.timedOut) }
+        let timeouts: [HTTPClientError] = [.connectTimeout, .readTimeout, .deadlineExceeded]
+        if let error = error as? HTTPClientError, timeouts.contains(error) {
+            return Outage(.timedOut, underlying: "\(error)")
+        }
+        if error is NIOTooManyBytesError {
+            return Outage(.unreadable, underlying: "a reply larger than \(replyLimit) bytes")
+        }
+        return Outage(.unreachable, underlying: "\(error)")
+    }
+}
+
+/// A problem document of any server that speaks the first contract: only `code` must be there.
+private struct WireProblem: Decodable {
+    let code: String
+    let detail: String?
+    let error: String?
+    let retryable: Bool?
+    let required_cents: WireInteger?
+    let available_cents: WireInteger?
+
+    func problem(_ status: Int) -> Problem {
+        var problem = Problem(.validationError, detail: detail ?? error ?? code)
+        problem.status = status
+        problem.code = code
+        problem.title = "HTTP \(status)"
+        problem.retryable = retryable
+        problem.requiredCents = required_cents?.value
+        problem.availableCents = available_cents?.value
+        return problem
+    }
+}
+
+extension Answer {
+    /// What this answer to a lock or a send means for the payment.
+    package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
+        switch self {
+        case .success(let reply): .done(receipt(reply))
+        case .refused(let problem):
+            .refused(Refusal(code: problem.code, detail: problem.detail))
+        case .unauthorized(let problem):
+            .unauthorized(Refusal(code: problem.code, detail: problem.detail))
+        case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// Splits a byte stream into the data of server-sent events (HTML Living Standard, 9.2.6).
+///
+/// Only `data` matters here: every event of ours carries the full state, so ids and names add nothing.
+struct ServerSentEventParser {
+    /// A line or an event longer than the limit: not our server.
+    struct TooLong: Error {}
+
+    private let lineLimit: Int
+    private var line: [UInt8] = []
+    private var data: [UInt8] = []
+    private var skipsLineFeed = false
+
+    init(lineLimit: Int) {
+        self.lineLimit = lineLimit
+    }
+
+    /// Takes the next bytes and returns the data of each event that they complete.
+    mutating func add(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [[UInt8]] {
+        var events: [[UInt8]] = []
+        for byte in bytes {
+            let isSecondOfPair = skipsLineFeed && byte == UInt8(ascii: "\n")
+            skipsLineFeed = byte == UInt8(ascii: "\r")
+            if isSecondOfPair { continue }
+            guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
+                guard line.count < lineLimit else { throw TooLong() }
+                line.append(byte)
+                continue
+            }
+            if line.isEmpty {
+                if !data.isEmpty { events.append(data) }
+                data = []
+            } else {
+                try takeLine()
+            }
+            line.removeAll(keepingCapacity: true)
+        }
+        return events
+    }
+
+    private mutating func takeLine() throws(TooLong) {
+        let field = Array("data:".utf8)
+        guard line.starts(with: field) else { return }
+        var value = line.dropFirst(field.count)
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        if !data.isEmpty { data.append(UInt8(ascii: "\n")) }
+        guard data.count + value.count <= lineLimit else { throw TooLong() }
+        data.append(contentsOf: value)
+    }
+}

@@ -1,0 +1,112 @@
+import FoundationEssentials
+package import GotchuCore
+import Synchronization
+
+/// A radio on a simulated air: a folder in which radios send each other datagrams.
+///
+/// Distances mean something: each radio has a position, and the level of what it hears follows from
+/// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio. For demonstrations,
+/// development and tests on machines without Bluetooth.
+package final class SimulatedRadio: Radio {
+    /// How often a radio advertises each EID; each time up to 10 ms later, as the Core Specification's
+    /// advDelay (Vol 6 Part B 4.4.2.2.1).
+    static let advertisingInterval: Duration = .milliseconds(100)
+    /// How often a radio looks at what has arrived.
+    static let pollInterval: Duration = .milliseconds(20)
+
+    package let name = "simulated"
+    package let events: AsyncStream<RadioEvent>
+
+    private let folder: String
+    private let ownName: String
+    private let noise: Double
+    private let output: AsyncStream<RadioEvent>.Continuation
+    private let shared: Mutex<Shared>
+
+    private struct Shared {
+        var position: AirPosition
+        var state = RadioState(adapter: "simulated")
+    }
+
+    /// - Parameters:
+    ///   - folder: The air.
+    ///   - name: This radio's name on it, unique there.
+    ///   - position: Where it is, in metres, until its position file says otherwise.
+    ///   - noise: The standard deviation of a measured level, in dB.
+    package init(folder: String, name: String, position: AirPosition, noise: Double = 1.5) {
+        self.folder = folder
+        self.noise = noise
+        ownName = name
+        shared = Mutex(Shared(position: position))
+        (events, output) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.eventLimit)
+        )
+    }
+
+    package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
+        update { $0.advertising.insert(eid) }
+    }
+
+    package func stopAdvertising(_ eid: EID) async {
+        update { $0.advertising.remove(eid) }
+    }
+
+    package func run() async throws {
+        let socket = try AirSocket(folder: folder, name: ownName)
+        var loss = PathLoss(noise: noise, seed: ownName.utf8.reduce(14) { $0 &* 31 &+ UInt64($1) })
+        var dueAt: [EID: MonotonicTime] = [:]
+        update { $0.isScanning = true }
+        defer { output.finish() }
+        while !Task.isCancelledOrShuttingDown {
+            readPosition()
+            let now = MonotonicTime.now
+            let (position, advertised) = shared.withLock { ($0.position, $0.state.advertising) }
+            dueAt = dueAt.filter { advertised.contains($0.key) }
+            for eid in advertised where dueAt[eid].map({ $0 <= now }) ?? true {
+                socket.broadcast(SimulatedAdvertisement(from: position, eid.serviceData).datagram)
+                dueAt[eid] =
+                    now + Self.advertisingInterval + .microseconds(Int.random(in: 0..<10_000))
+            }
+            while let datagram = socket.receive() {
+                hear(datagram, at: position, &loss)
+            }
+            try? await Task.sleep(for: Self.pollInterval)
+        }
+        update { $0.isScanning = false }
+    }
+
+    private func hear(_ datagram: [UInt8], at position: AirPosition, _ loss: inout PathLoss) {
+        guard let advertisement = SimulatedAdvertisement(datagram) else { return }
+        let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
+        switch HeardAdvertisement(serviceData: advertisement.serviceData).recognise() {
+        case .ours(let eid, let carrier):
+            let sighting = Sighting(
+                time: .now,
+                eid: eid,
+                carrier: carrier,
+                rssi: rssi,
+                adapter: name
+            )
+            output.yield(.heard(sighting))
+        case .stranger(let reason):
+            output.yield(.ignored(reason))
+        }
+    }
+
+    private func readPosition() {
+        guard let data = FileManager.default.contents(atPath: "\(folder)/\(ownName).position"),
+            let text = String(data: data, encoding: .utf8),
+            let position = AirPosition(text.filter { !$0.isWhitespace })
+        else { return }
+        shared.withLock { $0.position = position }
+    }
+
+    private func update(_ change: (inout RadioState) -> Void) {
+        let new = shared.withLock { shared -> RadioState? in
+            let old = shared.state
+            change(&shared.state)
+            return shared.state == old ? nil : shared.state
+        }
+        if let new { output.yield(.stateChanged(new)) }
+    }
+}
