@@ -14,7 +14,9 @@ let argumentParser = Target.Dependency.product(
 let asyncHTTPClient = Target.Dependency.product(
     name: "AsyncHTTPClient", package: "async-http-client")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -50,6 +52,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -87,8 +90,8 @@ let package = Package(
         module(
             "LocalAPI",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", asyncHTTPClient, hummingbird, logging,
-                nioCore, nioPosix, serviceLifecycle,
+                "CLinux", "GotchuAPI", "GotchuCore", asyncHTTPClient, httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
 
         // The three programs.
@@ -96,7 +99,8 @@ let package = Package(
             "GotchuServer",
             [
                 "CLinux", "GotchuAPI", "GotchuCore", "Ledger", argumentParser, crypto,
-                hummingbird, jwtKit, logging, nioCore, serviceLifecycle, unixSignals,
+                httpTypes, hummingbird, hummingbirdCore, jwtKit, logging, nioCore,
+                serviceLifecycle, unixSignals,
             ]),
         module(
             "GotchuCommands",
@@ -107,7 +111,8 @@ let package = Package(
             "GotchuDaemon",
             [
                 "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
-                argumentParser, logging, nioCore, serviceLifecycle, unixSignals,
+                argumentParser, asyncHTTPClient, logging, nioCore, nioPosix, serviceLifecycle,
+                unixSignals,
             ]),
         program("gotchud", ["GotchuDaemon"]),
         program("gotchu-ctl", ["GotchuCommands"]),

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <grp.h>
 #include <pthread.h>
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -27,4 +30,43 @@ void clinux_name_this_thread(const char *name) {
     strncpy(kept, name, sizeof kept - 1);
     kept[sizeof kept - 1] = '\0';
     pthread_setname_np(pthread_self(), kept);
+}
+
+int clinux_user_is_in_group(uint32_t uid, uint32_t gid) {
+    char text[16384];
+    struct passwd user, *found = NULL;
+    if (getpwuid_r(uid, &user, text, sizeof text, &found) != 0 || found == NULL) {
+        return -1;
+    }
+    int count = 64;
+    gid_t *groups = malloc(count * sizeof *groups);
+    if (groups != NULL && getgrouplist(user.pw_name, user.pw_gid, groups, &count) < 0) {
+        // `count` is now how many there are.
+        gid_t *more = realloc(groups, count * sizeof *groups);
+        if (more == NULL) {
+            free(groups);
+        }
+        groups = more;
+        if (groups != NULL) {
+            getgrouplist(user.pw_name, user.pw_gid, groups, &count);
+        }
+    }
+    if (groups == NULL) {
+        return -1;
+    }
+    int is_member = 0;
+    for (int i = 0; i < count; i++) {
+        is_member |= groups[i] == gid;
+    }
+    free(groups);
+    return is_member;
+}
+
+int64_t clinux_group_id(const char *name) {
+    char text[16384];
+    struct group group, *found = NULL;
+    if (getgrnam_r(name, &group, text, sizeof text, &found) != 0 || found == NULL) {
+        return -1;
+    }
+    return group.gr_gid;
 }

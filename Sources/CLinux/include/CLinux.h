@@ -18,3 +18,10 @@ int clinux_eventfd(void);
 
 /// Names the calling thread (at most 15 bytes are kept).
 void clinux_name_this_thread(const char *name);
+
+/// Whether the user is a member of the group, by primary or supplementary membership, as the system's
+/// databases say now. Returns 1, 0, or -1 when the user is not known. May read files: it blocks.
+int clinux_user_is_in_group(uint32_t uid, uint32_t gid);
+
+/// The id of a group by its name, or -1 when there is none. May read files: it blocks.
+int64_t clinux_group_id(const char *name);

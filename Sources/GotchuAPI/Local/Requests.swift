@@ -104,3 +104,12 @@ package struct RequestView: Codable, Equatable, Sendable {
         case isOnAir = "is_on_air"
     }
 }
+
+/// `GET /v1/requests`: the requests since the daemon's start and those still open, newest first.
+package struct RequestsReply: Codable, Equatable, Sendable {
+    package var requests: [RequestView]
+
+    package init(requests: [RequestView]) {
+        self.requests = requests
+    }
+}

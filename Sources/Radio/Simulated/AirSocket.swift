@@ -18,9 +18,11 @@ struct AirSocket: ~Copyable {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw Self.failure("mkdir", errno)
         }
-        ownName = name + Self.suffix
+        let ownName = name + Self.suffix
+        let descriptor = try Self.boundDescriptor(path: folder + "/" + ownName)
+        self.descriptor = descriptor
         self.folder = folder
-        descriptor = try Self.boundDescriptor(path: folder + "/" + ownName)
+        self.ownName = ownName
     }
 
     deinit {

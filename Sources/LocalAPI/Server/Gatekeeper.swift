@@ -1,0 +1,81 @@
+import GotchuAPI
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+
+/// The outermost layer: says who we are, turns browsers away, learns who calls, and answers every
+/// failure below with a problem document.
+struct Gatekeeper: RouterMiddleware {
+    typealias Context = LocalContext
+
+    let policy: @Sendable () -> AccessPolicy
+    let version: String
+
+    func handle(
+        _ request: Request,
+        context: LocalContext,
+        next: @concurrent (Request, LocalContext) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            response = try await pass(request, context, next)
+        } catch let problem as Problem {
+            response = .problem(problem)
+        } catch let error as any HTTPResponseError {
+            response = .problem(Self.problem(status: error.status, request))
+        } catch {
+            context.logger.info("A local request failed", metadata: ["error": "\(error)"])
+            response = .problem(Problem(.internalError, detail: "gotchud failed to answer."))
+        }
+        response.headers[Self.versionField] = version
+        response.headers[Self.apiField] = "1"
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    private func pass(
+        _ request: Request,
+        _ context: LocalContext,
+        _ next: @concurrent (Request, LocalContext) async throws -> Response
+    ) async throws -> Response {
+        // A page in somebody's browser must not reach the till through a proxy of this socket.
+        guard request.headers[.origin] == nil, request.headers[.referer] == nil else {
+            throw Problem(.browserRefused, detail: "Requests from web pages are refused.")
+        }
+        guard let peer = try await Peer.of(context.channel) else {
+            throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
+        }
+        let policy = policy()
+        var context = context
+        context.peer = peer
+        context.levels = try await NIOThreadPool.singleton.runIfActive { policy.levels(of: peer) }
+        return try await next(request, context)
+    }
+
+    private static func problem(status: HTTPResponse.Status, _ request: Request) -> Problem {
+        switch status.code {
+        case 404:
+            Problem(.notFound, detail: "There is no \(request.method) \(request.uri.path) here.")
+        case 405:
+            Problem(.methodNotAllowed, detail: "\(request.uri.path) has no \(request.method).")
+        case 413:
+            Problem(
+                .contentTooLarge,
+                detail: "A body may have \(LocalContext.bodyLimit) bytes at most."
+            )
+        default:
+            Problem(.validationError, detail: "The request could not be read.")
+        }
+    }
+
+    private static let versionField = fieldName("Gotchu-Version")
+    private static let apiField = fieldName("Gotchu-API")
+
+    private static func fieldName(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
+        return name
+    }
+}

@@ -1,0 +1,26 @@
+package import GotchuAPI
+package import GotchuCore
+
+/// What the daemon does for its socket: one function a route, no HTTP in it.
+///
+/// Called from any number of connections at once. A `Problem` that is thrown is the reply.
+package protocol LocalBackend: Sendable {
+    func status() async -> StatusReply
+    func presences() async -> PresencesReply
+    func metrics() async -> String
+
+    func createRequest(_ new: NewRequest) async throws(Problem) -> RequestView
+    func requests() async -> RequestsReply
+    func request(_ id: SessionID) async throws(Problem) -> RequestView
+    func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView
+
+    func createPayment(_ new: NewPayment) async throws(Problem) -> PaymentView
+    func payments() async -> PaymentsReply
+    func payment(_ id: String) async throws(Problem) -> PaymentView
+    func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
+    func wallet() async throws(Problem) -> WalletReply
+
+    func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply
+    func logOut() async throws(Problem) -> StatusReply
+    func reload() async throws(Problem) -> StatusReply
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import ServiceLifecycle
+
+/// Every route of the daemon's socket, with the level that it asks of the caller.
+struct LocalRoutes {
+    let backend: any LocalBackend
+    let hub: EventHub
+
+    func add(to router: Router<LocalContext>) {
+        let table = LevelledRouter(router: router)
+        table.add(.observer, .get, "/v1/status") { _, _ in .json(await backend.status()) }
+        table.add(.observer, .get, "/v1/sessions") { _, _ in .json(await backend.presences()) }
+        table.add(.observer, .get, "/v1/events") { _, context in try await events(context) }
+        table.add(.observer, .get, "/metrics") { _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "text/plain; version=0.0.4"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics()))
+            )
+        }
+        addRequests(to: table)
+        addPayments(to: table)
+        table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
+    }
+
+    private func addRequests(to table: LevelledRouter) {
+        table.add(.cashier, .post, "/v1/requests") { request, context in
+            let new: NewRequest = try await decode(request, context)
+            return .json(try await backend.createRequest(new), status: .created)
+        }
+        table.add(.cashier, .get, "/v1/requests") { _, _ in .json(await backend.requests()) }
+        table.add(.cashier, .get, "/v1/requests/{id}") { _, context in
+            .json(try await backend.request(try sessionID(context)))
+        }
+        table.add(.cashier, .delete, "/v1/requests/{id}") { _, context in
+            .json(try await backend.cancelRequest(try sessionID(context)))
+        }
+    }
+
+    private func addPayments(to table: LevelledRouter) {
+        table.add(.spender, .post, "/v1/payments") { request, context in
+            let new: NewPayment = try await decode(request, context)
+            return .json(try await backend.createPayment(new), status: .accepted)
+        }
+        table.add(.spender, .get, "/v1/payments") { _, _ in .json(await backend.payments()) }
+        table.add(.spender, .get, "/v1/payments/{id}") { _, context in
+            .json(try await backend.payment(try context.parameters.require("id")))
+        }
+        table.add(.spender, .post, "/v1/resolve") { request, context in
+            let body: ResolveRequest = try await decode(request, context)
+            return .json(try await backend.resolve(body.eid))
+        }
+        table.add(.spender, .get, "/v1/wallet") { _, _ in .json(try await backend.wallet()) }
+        table.add(.spender, .post, "/v1/login") { request, context in
+            let login: LocalLogin = try await decode(request, context)
+            return .json(try await backend.logIn(login))
+        }
+        table.add(.spender, .delete, "/v1/login") { _, _ in .json(try await backend.logOut()) }
+    }
+
+    /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line.
+    ///
+    /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an event
+    /// that is also in the snapshot says the same again.
+    private func events(_ context: LocalContext) async throws -> Response {
+        guard let stream = hub.subscribe(levels: context.levels) else {
+            throw Problem(
+                .rateLimited,
+                detail: "There are already \(EventHub.readerLimit) readers of events.",
+                fix: "Close readers that are not needed."
+            )
+        }
+        let snapshot = Event.Snapshot(
+            status: await backend.status(),
+            sessions: await backend.presences().sessions,
+            requests: context.levels.contains(.cashier) ? await backend.requests().requests : [],
+            payments: context.levels.contains(.spender) ? await backend.payments().payments : []
+        )
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/x-ndjson"],
+            body: ResponseBody { writer in
+                try await writer.write(Self.line(.snapshot(snapshot)))
+                for await event in stream.cancelOnGracefulShutdown() {
+                    try await writer.write(event.map(Self.line) ?? ByteBuffer(string: "\n"))
+                }
+                try await writer.finish(nil)
+            }
+        )
+    }
+
+    private static func line(_ event: Event) -> ByteBuffer {
+        var buffer = ByteBuffer(bytes: Response.encodeLine(event))
+        buffer.writeInteger(UInt8(ascii: "\n"))
+        return buffer
+    }
+
+    private func sessionID(_ context: LocalContext) throws -> SessionID {
+        guard let id = SessionID(rawValue: try context.parameters.require("id")) else {
+            throw Problem(.notFound, detail: "There is no request of that name.")
+        }
+        return id
+    }
+
+    private func decode<Body: Decodable>(
+        _ request: Request,
+        _ context: LocalContext
+    ) async throws -> Body {
+        let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
+        do {
+            return try JSONDecoder().decode(Body.self, from: Data(buffer.readableBytesView))
+        } catch let error as DecodingError {
+            throw Problem(.validationError, detail: error.sentence)
+        }
+    }
+}
+
+/// A router that cannot be given a route without its level.
+private struct LevelledRouter {
+    let router: Router<LocalContext>
+
+    func add(
+        _ level: AccessLevel,
+        _ method: HTTPRequest.Method,
+        _ path: RouterPath,
+        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
+    ) {
+        router.on(path, method: method) { request, context in
+            guard context.levels.contains(level) else { throw Self.refusal(level, context.peer) }
+            return try await handler(request, context)
+        }
+    }
+
+    private static func refusal(_ level: AccessLevel, _ peer: Peer?) -> Problem {
+        let user = peer.map { "user id \($0.userID)" } ?? "an unknown user"
+        let fix =
+            switch level {
+            case .observer: "Use an account that may open the socket."
+            case .cashier: "sudo usermod -aG gotchu USER, and log in again"
+            case .spender: "Add the user id to spender_uids in /etc/gotchu/gotchud.json."
+            case .owner: "Run it again with sudo."
+            }
+        return Problem(
+            .notPermitted,
+            detail: "This needs the level '\(level.rawValue)', which \(user) does not have.",
+            fix: fix
+        )
+    }
+}

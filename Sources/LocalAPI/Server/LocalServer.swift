@@ -1,0 +1,118 @@
+import Glibc
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The daemon's HTTP API on a Unix socket.
+///
+/// Must be made while the caller holds the path's `SocketLock` and has a umask of 077: the socket is
+/// opened to its group only once it is bound.
+package struct LocalServer: Service {
+    /// How many connections there can be at once; more wait in the kernel's queue.
+    static let connectionLimit = 256
+    /// How long a connection may be silent before its first request and between requests.
+    static let idleLimit: TimeAmount = .seconds(60)
+    /// The largest request head, in bytes.
+    static let headLimit = 16 * 1024
+
+    /// After this long each reader of events is written a sign of life.
+    static let heartbeat: Duration = .seconds(15)
+
+    private let path: String
+    private let groupID: UInt32?
+    private let policy: @Sendable () -> AccessPolicy
+    private let backend: any LocalBackend
+    private let hub: EventHub
+    private let version: String
+    private let onReady: @Sendable () async -> Void
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - groupID: The group that may open the socket, beside its owner.
+    ///   - policy: Asked at each request who may do what.
+    ///   - onReady: Called once, when the socket can be connected to.
+    package init(
+        path: String,
+        groupID: UInt32?,
+        policy: @escaping @Sendable () -> AccessPolicy,
+        backend: any LocalBackend,
+        hub: EventHub,
+        version: String,
+        logger: Logger,
+        onReady: @escaping @Sendable () async -> Void
+    ) {
+        self.path = path
+        self.groupID = groupID
+        self.logger = logger
+        self.onReady = onReady
+        self.policy = policy
+        self.backend = backend
+        self.hub = hub
+        self.version = version
+    }
+
+    package func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application().run() }
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: Self.heartbeat)
+                    hub.beat()
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func application() -> some ApplicationProtocol {
+        let router = Router(context: LocalContext.self)
+        router.add(middleware: Gatekeeper(policy: policy, version: version))
+        LocalRoutes(backend: backend, hub: hub).add(to: router)
+        var quiet = logger
+        // Hummingbird tells of each start and connection at info; the daemon says what matters itself.
+        quiet.logLevel = .warning
+        return Application(
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    idleTimeout: Self.idleLimit,
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: Self.headLimit,
+                        maxHeaderListSize: Self.headLimit,
+                        maxHeaderFieldCount: 100
+                    )
+                )
+            ),
+            configuration: ApplicationConfiguration(
+                address: .unixDomainSocket(path: path),
+                serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
+            ),
+            onServerRunning: { [path, groupID, logger, onReady] _ in
+                Self.openToGroup(path: path, groupID: groupID, logger: logger)
+                await onReady()
+            },
+            logger: quiet
+        )
+    }
+
+    private static func openToGroup(path: String, groupID: UInt32?, logger: Logger) {
+        if let groupID, chown(path, uid_t.max, groupID) != 0 {
+            let reason = String(cString: strerror(errno))
+            logger.warning(
+                "The socket could not be given to its group",
+                metadata: ["path": "\(path)", "reason": "\(reason)"]
+            )
+        }
+        if chmod(path, 0o660) != 0 {
+            let reason = String(cString: strerror(errno))
+            logger.warning(
+                "The socket could not be opened to its group",
+                metadata: ["path": "\(path)", "reason": "\(reason)"]
+            )
+        }
+    }
+}

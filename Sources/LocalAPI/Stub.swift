@@ -1,4 +1,0 @@
-import AsyncHTTPClient
-import Hummingbird
-
-enum Stub {}
