@@ -78,6 +78,9 @@ let package = Package(
         module("DBus", ["CDBus", "CLinux", logging]),
         module("SQLite", ["CSQLite"]),
 
+        // What a service of systemd needs, without libsystemd.
+        module("Systemd", [logging]),
+
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
         module("Radio", ["BlueZ", "CLinux", "DBus", "GotchuCore", logging, serviceLifecycle]),
@@ -98,7 +101,7 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", argumentParser, crypto,
+                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", "Systemd", argumentParser, crypto,
                 httpTypes, hummingbird, hummingbirdCore, jwtKit, logging, nioCore,
                 serviceLifecycle, unixSignals,
             ]),
@@ -110,12 +113,12 @@ let package = Package(
         module(
             "GotchuDaemon",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio", "Systemd",
                 argumentParser, asyncHTTPClient, logging, nioCore, nioPosix, serviceLifecycle,
                 unixSignals,
             ]),
-        program("gotchud", ["GotchuDaemon"]),
-        program("gotchu-ctl", ["GotchuCommands"]),
-        program("gotchu-server", ["GotchuServer"]),
+        program("gotchud", ["GotchuDaemon", argumentParser]),
+        program("gotchu-ctl", ["GotchuCommands", argumentParser]),
+        program("gotchu-server", ["GotchuServer", argumentParser]),
     ]
 )

@@ -1,4 +1,9 @@
+import ArgumentParser
+import GotchuDaemon
+
 @main
 struct Main {
-    static func main() {}
+    static func main() async {
+        await GotchudCommand.main()
+    }
 }

@@ -1,0 +1,41 @@
+import GotchuAPI
+import PaymentClient
+
+extension Answer {
+    /// The reply, or the problem that the daemon's own caller is told.
+    func getOrThrow() throws(Problem) -> Reply {
+        switch self {
+        case .success(let reply): return reply
+        case .refused(let problem): throw problem
+        case .unauthorized: throw .notLoggedIn
+        case .unknown(let outage): throw Problem(outage)
+        }
+    }
+}
+
+extension Problem {
+    /// Nobody is logged in, or the server does not accept the token any more.
+    static var notLoggedIn: Problem {
+        Problem(
+            .notLoggedIn,
+            detail: "The payment server does not accept this daemon's login.",
+            fix: "gotchu-ctl login"
+        )
+    }
+
+    /// The daemon is shutting down and starts nothing new.
+    static var stopping: Problem {
+        Problem(.tryAgain, detail: "gotchud is stopping.", fix: "Try again in a few seconds.")
+    }
+
+    init(_ outage: Outage) {
+        let detail =
+            switch outage.code {
+            case .unreachable: "The payment server cannot be reached."
+            case .timedOut: "The payment server does not answer in time."
+            case .busy: "The payment server is busy."
+            case .unreadable: "What answers at the payment server's address is not one."
+            }
+        self.init(.serverUnreachable, detail: detail, fix: "gotchu-ctl status", retryable: true)
+    }
+}

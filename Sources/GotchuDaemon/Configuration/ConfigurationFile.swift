@@ -1,0 +1,134 @@
+import FoundationEssentials
+
+/// `gotchud.json`, as it is on disk.
+struct ConfigurationFile: Decodable, Sendable {
+    var socket: Text?
+    var state: Text?
+    var server: Text?
+    var tokenFile: Text?
+    var radio: Text?
+    var serviceUUID: Text?
+    var group: Text?
+    var cashierUIDs: [UInt32]?
+    var spenderUIDs: [UInt32]?
+    var acceptUnknownRSSI: Bool?
+    var proximity: Levels?
+    var logLevel: Text?
+
+    private var path = ""
+    private var text = ""
+
+    /// An empty one, for when there is no file.
+    init() {}
+
+    /// A string setting.
+    struct Text: Decodable, Sendable {
+        let value: String
+
+        init(from decoder: any Decoder) throws {
+            value = try decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    /// Levels in dBm; what is absent keeps its default.
+    struct Levels: Decodable, Sendable {
+        var tapEnter: Double?
+        var tapLeave: Double?
+        var nearEnter: Double?
+        var nearLeave: Double?
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case tapEnter = "tap_enter"
+            case tapLeave = "tap_leave"
+            case nearEnter = "near_enter"
+            case nearLeave = "near_leave"
+        }
+
+        init(from decoder: any Decoder) throws {
+            try refuseUnknownKeys(decoder, CodingKeys.self)
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            tapEnter = try container.decodeIfPresent(Double.self, forKey: .tapEnter)
+            tapLeave = try container.decodeIfPresent(Double.self, forKey: .tapLeave)
+            nearEnter = try container.decodeIfPresent(Double.self, forKey: .nearEnter)
+            nearLeave = try container.decodeIfPresent(Double.self, forKey: .nearLeave)
+        }
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case socket, state, server, radio, group, proximity
+        case tokenFile = "token_file"
+        case serviceUUID = "service_uuid"
+        case cashierUIDs = "cashier_uids"
+        case spenderUIDs = "spender_uids"
+        case acceptUnknownRSSI = "accept_unknown_rssi"
+        case logLevel = "log_level"
+    }
+
+    init(from decoder: any Decoder) throws {
+        try refuseUnknownKeys(decoder, CodingKeys.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        socket = try container.decodeIfPresent(Text.self, forKey: .socket)
+        state = try container.decodeIfPresent(Text.self, forKey: .state)
+        server = try container.decodeIfPresent(Text.self, forKey: .server)
+        tokenFile = try container.decodeIfPresent(Text.self, forKey: .tokenFile)
+        radio = try container.decodeIfPresent(Text.self, forKey: .radio)
+        serviceUUID = try container.decodeIfPresent(Text.self, forKey: .serviceUUID)
+        group = try container.decodeIfPresent(Text.self, forKey: .group)
+        cashierUIDs = try container.decodeIfPresent([UInt32].self, forKey: .cashierUIDs)
+        spenderUIDs = try container.decodeIfPresent([UInt32].self, forKey: .spenderUIDs)
+        acceptUnknownRSSI = try container.decodeIfPresent(Bool.self, forKey: .acceptUnknownRSSI)
+        proximity = try container.decodeIfPresent(Levels.self, forKey: .proximity)
+        logLevel = try container.decodeIfPresent(Text.self, forKey: .logLevel)
+    }
+
+    /// Reads a file. An error names the file and the line.
+    init(path: String) throws(ConfigurationError) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(place: path, problem: "The file cannot be read.")
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw ConfigurationError(place: path, problem: "The file is not UTF-8 text.")
+        }
+        do {
+            self = try JSONDecoder().decode(Self.self, from: data)
+        } catch let error as DecodingError {
+            throw ConfigurationError(decoding: error, path: path, text: text)
+        } catch {
+            throw ConfigurationError(place: path, problem: "The file is not valid JSON.")
+        }
+        self.path = path
+        self.text = text
+    }
+
+    /// `FILE:LINE` of a key.
+    func place(of key: String) -> String {
+        "\(path):\(ConfigurationError.line(of: key, in: text) ?? 1)"
+    }
+}
+
+/// A key that is not known is a typing error, and a setting that silently does nothing.
+private func refuseUnknownKeys<Key: CodingKey & CaseIterable>(
+    _ decoder: any Decoder,
+    _ known: Key.Type
+) throws {
+    let names = Set(known.allCases.map(\.stringValue))
+    for key in try decoder.container(keyedBy: AnyKey.self).allKeys
+    where !names.contains(key.stringValue) {
+        throw DecodingError.dataCorrupted(
+            .init(codingPath: decoder.codingPath + [key], debugDescription: UnknownKey.mark)
+        )
+    }
+}
+
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+/// How our own decoder marks an unknown key.
+enum UnknownKey {
+    static let mark = "unknown key"
+}

@@ -1,0 +1,149 @@
+import AsyncHTTPClient
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import PaymentClient
+import Radio
+import ServiceLifecycle
+import Synchronization
+import Systemd
+import UnixSignals
+
+/// gotchud: its parts, put together.
+struct Daemon {
+    private let services: [any Service]
+    private let http: HTTPClient
+    private let journal: Journal
+    private let logger: Logger
+
+    /// How long a shutdown may take; below the unit's TimeoutStopSec.
+    private static let shutdownLimit: Duration = .seconds(15)
+
+    /// - Parameters:
+    ///   - configuration: What to start with.
+    ///   - reread: Reads the configuration again, for a reload.
+    ///   - hangups: SIGHUP, trapped before anything else began.
+    init(
+        _ configuration: DaemonConfiguration,
+        reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
+        credentials: String?,
+        hangups: UnixSignalsSequence,
+        logger: Logger
+    ) throws(JournalFailure) {
+        self.logger = logger
+        journal = try Journal(folder: configuration.stateDirectory)
+        if journal.wasTorn { logger.warning("A torn last line of the journal was cut off") }
+        let tokens = TokenStore(
+            configured: configuration.tokenFile,
+            credentials: credentials,
+            stateDirectory: configuration.stateDirectory
+        )
+        http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let client = PaymentClient(server: configuration.server, http: http) { tokens.token }
+        let hub = EventHub()
+        let radio = configuration.radio.make(configuration, logger: logger)
+        let status = DaemonStatus(
+            radioKind: configuration.radio.kind,
+            server: configuration.server,
+            tokens: tokens,
+            hub: hub
+        )
+        let presences = PresenceService(
+            radio: radio,
+            policy: configuration.proximity,
+            client: client,
+            hub: hub,
+            logger: logger
+        ) { status.take(radio: $0) }
+        let requests = RequestService(
+            client: client,
+            radio: radio,
+            journal: journal,
+            hub: hub,
+            logger: logger
+        )
+        let payments = PaymentService(
+            client: client,
+            tokens: tokens,
+            presences: presences,
+            journal: journal,
+            hub: hub,
+            logger: logger
+        )
+        let access = AccessControl(configuration)
+        let reload = Reload(
+            current: configuration,
+            reread: reread,
+            access: access,
+            tokens: tokens,
+            status: status,
+            logger: logger
+        )
+        let monitor = ServerMonitor(client: client) { status.take(reachability: $0) }
+        let notifier = SystemdNotifier.current
+        let server = LocalServer(
+            path: configuration.socketPath,
+            groupID: AccessPolicy.groupID(named: configuration.group),
+            policy: { access.policy },
+            backend: DaemonBackend(
+                daemonStatus: status,
+                presenceService: presences,
+                requestService: requests,
+                paymentService: payments,
+                client: client,
+                tokens: tokens,
+                reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
+            ),
+            hub: hub,
+            version: GotchuVersion.current,
+            logger: logger
+        ) {
+            logger.notice(
+                "gotchud is listening",
+                metadata: ["socket": "\(configuration.socketPath)"]
+            )
+            notifier.ready(status: status.reply.summary)
+        }
+        let supervisor = Supervisor(
+            notifier: notifier,
+            status: status,
+            presences: presences,
+            reload: { reload.run() },
+            hangups: hangups,
+            logger: logger
+        )
+        // In the order of need; they stop in reverse, so the socket closes first and the radio last.
+        services = [radio, presences, monitor, requests, payments, supervisor, server]
+    }
+
+    /// Runs until SIGTERM or SIGINT, or until a part fails: never half alive.
+    func run() async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: services,
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.shutdownLimit
+        let result: Result<Void, any Error>
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await journal.close()
+        try? await http.shutdown()
+        try result.get()
+    }
+}
+
+extension RadioSpecification {
+    /// `bluez` or `simulated`, as the status says it.
+    var kind: String {
+        switch self {
+        case .bluez: "bluez"
+        case .simulated: "simulated"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// What the daemon does for its socket: passes each call to the part that can answer it.
+struct DaemonBackend: LocalBackend {
+    let daemonStatus: DaemonStatus
+    let presenceService: PresenceService
+    let requestService: RequestService
+    let paymentService: PaymentService
+    let client: PaymentClient
+    let tokens: TokenStore
+    let reloadConfiguration: @Sendable () async throws(Problem) -> Void
+
+    func status() async -> StatusReply {
+        daemonStatus.take(ignored: await presenceService.ignored)
+        return daemonStatus.reply
+    }
+
+    func presences() async -> PresencesReply {
+        PresencesReply(sessions: await presenceService.presences())
+    }
+
+    func createRequest(_ new: NewRequest) async throws(Problem) -> RequestView {
+        guard tokens.token != nil else { throw .notLoggedIn }
+        return try await requestService.create(new)
+    }
+
+    func requests() async -> RequestsReply {
+        RequestsReply(requests: await requestService.views())
+    }
+
+    func request(_ id: SessionID) async throws(Problem) -> RequestView {
+        try await requestService.view(of: id)
+    }
+
+    func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView {
+        try await requestService.cancel(id)
+    }
+
+    func createPayment(_ new: NewPayment) async throws(Problem) -> PaymentView {
+        try await paymentService.create(new)
+    }
+
+    func payments() async -> PaymentsReply {
+        PaymentsReply(payments: await paymentService.views())
+    }
+
+    func payment(_ id: String) async throws(Problem) -> PaymentView {
+        try await paymentService.view(of: id)
+    }
+
+    func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
+        ResolvedSession(try await client.resolve(eid).getOrThrow())
+    }
+
+    func wallet() async throws(Problem) -> WalletReply {
+        guard tokens.token != nil else { throw .notLoggedIn }
+        return try await client.wallet().getOrThrow()
+    }
+
+    func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply {
+        let token: String
+        switch (login.token, login.devEmail) {
+        case (let given?, nil):
+            guard let usable = TokenStore.usable(given) else {
+                throw Problem(.validationError, detail: "A token is one line of visible ASCII.")
+            }
+            token = usable
+        case (nil, let email?):
+            token = try await client.devLogin(email: email).getOrThrow().token
+        case (nil, nil), (_?, _?):
+            throw Problem(.validationError, detail: "One of token and dev_email must be there.")
+        }
+        if TokenStore.identity(of: token) != tokens.identity { try await refuseWhilePaying() }
+        try store(token)
+        return await status()
+    }
+
+    func logOut() async throws(Problem) -> StatusReply {
+        try await refuseWhilePaying()
+        try store(nil)
+        return await status()
+    }
+
+    func reload() async throws(Problem) -> StatusReply {
+        try await reloadConfiguration()
+        return await status()
+    }
+
+    /// An open payment can only be brought to its end by the wallet that it was begun with.
+    private func refuseWhilePaying() async throws(Problem) {
+        guard await paymentService.hasOpenPayment else { return }
+        throw Problem(
+            .paymentInProgress,
+            detail: "A payment of this wallet is still open.",
+            fix: "gotchu-ctl history"
+        )
+    }
+
+    private func store(_ token: String?) throws(Problem) {
+        do throws(TokenStore.Failure) {
+            try tokens.store(token)
+            daemonStatus.tell()
+        } catch {
+            switch error {
+            case .fixed(let path):
+                throw Problem(
+                    .forbidden,
+                    detail: "The token comes from \(path), which gotchud does not change.",
+                    fix: "Put the new token there and run: sudo systemctl reload gotchud"
+                )
+            case .system(let reason):
+                throw Problem(
+                    .journalUnwritable,
+                    detail: "The token could not be kept: \(reason).",
+                    fix: "df -h"
+                )
+            }
+        }
+    }
+
+    func metrics() async -> String {
+        var page = MetricsPage()
+        let ignored = await presenceService.ignored
+        page.counter(
+            "gotchu_adverts_total",
+            "Advertisements heard, by result.",
+            StrangerReason.allCases.map { (["result": $0.rawValue], ignored[$0] ?? 0) }
+                + [(["result": "ours"], await presenceService.heardCount)]
+        )
+        page.gauge(
+            "gotchu_presences",
+            "EIDs heard now.",
+            [([:], await presenceService.presenceCount)]
+        )
+        let requests = await requestService.views()
+        page.gauge(
+            "gotchu_requests",
+            "Remembered requests, by state.",
+            RequestView.State.allCases.map { state in
+                (["state": state.rawValue], requests.count { $0.state == state })
+            }
+        )
+        let payments = await paymentService.views()
+        page.gauge(
+            "gotchu_payments",
+            "Remembered payments, by state.",
+            PaymentView.State.allCases.map { state in
+                (["state": state.rawValue], payments.count { $0.state == state })
+            }
+        )
+        page.gauge(
+            "gotchu_ready",
+            "1 when requests and payments can be made.",
+            [
+                ([:], daemonStatus.reply.isReady ? 1 : 0)
+            ]
+        )
+        return page.text
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Glibc
+import LocalAPI
+import Radio
+
+/// The exit codes of gotchud (sysexits.h); its unit does not restart it after 64 and 78.
+enum ExitStatus: Int32 {
+    case unavailable = 69
+    case software = 70
+    case inputOutput = 74
+    case configuration = 78
+
+    /// Says on standard error what is wrong and what to do next.
+    static func exit(_ status: ExitStatus, _ sentence: String, next: String) -> ExitCode {
+        FileHandleOutput.standardError("gotchud: \(sentence)\n\(next)\n")
+        return ExitCode(status.rawValue)
+    }
+
+    static func orExit<Value>(
+        _ body: () throws(ConfigurationError) -> Value
+    ) throws -> Value {
+        do throws(ConfigurationError) {
+            return try body()
+        } catch {
+            throw exit(
+                .configuration,
+                "\(error.place): \(error.problem)",
+                next: "Correct it and run: gotchud --check-config"
+            )
+        }
+    }
+
+    static func takeLock(_ socketPath: String) throws -> SocketLock {
+        do throws(SocketLock.Failure) {
+            return try SocketLock(socketPath: socketPath)
+        } catch {
+            switch error {
+            case .inUse:
+                throw exit(
+                    .unavailable,
+                    "Another gotchud serves \(socketPath).",
+                    next: "Stop it (systemctl stop gotchud), or choose another with --socket."
+                )
+            case .unusable(let reason):
+                throw exit(
+                    .inputOutput,
+                    "The socket \(socketPath) cannot be made: \(reason).",
+                    next: "Make its folder, or choose another with --socket."
+                )
+            }
+        }
+    }
+
+    /// What an error that ended the daemon means.
+    static func exit(for error: any Error) -> ExitCode {
+        if let failure = error as? RadioFailure {
+            return exit(.inputOutput, failure.sentence, next: failure.fix)
+        }
+        return exit(
+            .software,
+            "A part of the daemon failed: \(error).",
+            next: "journalctl -u gotchud -n 50"
+        )
+    }
+}
+
+/// Text for the person or the service manager that started the daemon.
+enum FileHandleOutput {
+    static func standardOutput(_ text: String) { write(text, to: STDOUT_FILENO) }
+    static func standardError(_ text: String) { write(text, to: STDERR_FILENO) }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(descriptor, bytes, bytes.count)
+    }
+}

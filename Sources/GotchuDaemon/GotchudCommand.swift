@@ -1,0 +1,126 @@
+package import ArgumentParser
+import FoundationEssentials
+import Glibc
+import LocalAPI
+import Logging
+import Systemd
+import UnixSignals
+
+/// The command line of gotchud.
+package struct GotchudCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "gotchud",
+        abstract: "Asks for payments and makes them over Bluetooth LE.",
+        usage: "gotchud [options]",
+        discussion: """
+            EXAMPLES
+              gotchud                                     as the service runs it
+              gotchud --check-config                      is the configuration right?
+              gotchud --socket /tmp/g.sock --state /tmp/g --radio simulated:/tmp/air@0,0
+
+            Each option is also a key of the configuration file and an environment variable
+            GOTCHU_…; the option wins over the variable, the variable over the file.
+            """,
+        version: GotchuVersion.current
+    )
+
+    @Option(help: "Read this file instead of \(DaemonConfiguration.defaultFile).")
+    var config: String?
+
+    @Option(help: "Serve the local API on this Unix socket.")
+    var socket: String?
+
+    @Option(help: "Keep journal and token in this folder.")
+    var state: String?
+
+    @Option(help: "The payment server, such as https://pay.example.")
+    var server: String?
+
+    @Option(help: "Read the login token from this file.")
+    var tokenFile: String?
+
+    @Option(help: "auto, bluez, bluez:hciN, or simulated:FOLDER@X,Y (metres).")
+    var radio: String?
+
+    @Option(help: "A user id that may ask for money; may be given several times.")
+    var cashierUid: [UInt32] = []
+
+    @Option(help: "A user id that may spend; may be given several times.")
+    var spenderUid: [UInt32] = []
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    var logLevel: String?
+
+    @Flag(help: "Say whether the configuration is right, and exit.")
+    var checkConfig = false
+
+    package init() {}
+
+    package func run() async throws {
+        // The default action of SIGHUP ends the process: trap it before anything can be half done.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
+        // Nothing that this process makes is for others, unless it is opened to them on purpose.
+        umask(0o077)
+        let flags = flags
+        let config = config
+        let reread = { @Sendable () throws(ConfigurationError) in
+            try Self.configuration(flags: flags, config: config)
+        }
+        let configuration = try ExitStatus.orExit { () throws(ConfigurationError) in try reread() }
+        if checkConfig {
+            FileHandleOutput.standardOutput("The configuration is right.\n")
+            return
+        }
+        LoggingSystem.bootstrap { _ in StandardErrorLogHandler(level: configuration.logLevel) }
+        let logger = Logger(label: "gotchud")
+        let lock = try ExitStatus.takeLock(configuration.socketPath)
+        let daemon: Daemon
+        do throws(JournalFailure) {
+            daemon = try Daemon(
+                configuration,
+                reread: reread,
+                credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+                hangups: hangups,
+                logger: logger
+            )
+        } catch {
+            throw ExitStatus.exit(.inputOutput, error.sentence, next: error.fix)
+        }
+        do {
+            try await daemon.run()
+        } catch {
+            throw ExitStatus.exit(for: error)
+        }
+        _ = consume lock
+    }
+
+    private var flags: ConfigurationFlags {
+        ConfigurationFlags(
+            socket: socket,
+            state: state,
+            server: server,
+            tokenFile: tokenFile,
+            radio: radio,
+            cashierUserIDs: cashierUid,
+            spenderUserIDs: spenderUid,
+            logLevel: logLevel
+        )
+    }
+
+    private static func configuration(
+        flags: ConfigurationFlags,
+        config: String?
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        let path = config ?? environment["GOTCHU_CONFIG"]
+        let file: ConfigurationFile
+        if let path {
+            file = try ConfigurationFile(path: path)
+        } else if access(DaemonConfiguration.defaultFile, F_OK) == 0 {
+            file = try ConfigurationFile(path: DaemonConfiguration.defaultFile)
+        } else {
+            file = ConfigurationFile()
+        }
+        return try DaemonConfiguration(flags: flags, environment: environment, file: file)
+    }
+}

@@ -1,0 +1,30 @@
+/// Why the journal cannot be used.
+enum JournalFailure: Error, Equatable, Sendable {
+    /// Another gotchud uses this state folder.
+    case inUse(folder: String)
+    /// A file operation failed: which, and the errno's text.
+    case system(operation: String, reason: String)
+    /// A line in the middle does not say what was written: the disk or a person changed it.
+    case corrupt(file: String, line: Int)
+
+    /// One sentence.
+    var sentence: String {
+        switch self {
+        case .inUse(let folder): "Another gotchud uses the state folder \(folder)."
+        case .system(let operation, let reason):
+            "The journal cannot be used: \(operation): \(reason)."
+        case .corrupt(let file, let line):
+            "Line \(line) of \(file) is damaged, so payments may be missing from it."
+        }
+    }
+
+    /// What a person can do.
+    var fix: String {
+        switch self {
+        case .inUse: "Stop the other one, or give this one its own folder with --state."
+        case .system: "Check the folder's owner, its mode and the free space: df -h, ls -ld."
+        case .corrupt:
+            "Keep a copy, compare open payments with the payment server, then move the file away."
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import FoundationEssentials
+import Glibc
+
+/// The journal on disk: appended to and synced, one line a record. All calls block.
+struct JournalFile: ~Copyable {
+    /// A journal with more lines than this is rewritten at the next start.
+    static let lineLimit = 2000
+    private static let name = "journal"
+
+    /// What it held when it was opened.
+    let contentsAtStart: JournalContents
+    /// Whether a torn last line was cut off then. A crash leaves one when it comes before the sync:
+    /// what the line would have announced never left.
+    let wasTorn: Bool
+
+    private let descriptor: Int32
+    private let lock: Int32
+    /// Where the last whole record ends; what lies behind it is a torn write.
+    private var length: Int
+
+    /// Opens the journal of a state folder, making both if they are not there.
+    init(folder: String) throws(JournalFailure) {
+        try Self.makeFolder(folder)
+        let lock = try Self.takeLock(folder)
+        let opened: (contents: JournalContents, length: Int, wasTorn: Bool, descriptor: Int32)
+        do throws(JournalFailure) {
+            opened = try Self.open(path: "\(folder)/\(Self.name)", in: folder)
+        } catch {
+            close(lock)
+            throw error
+        }
+        contentsAtStart = opened.contents
+        wasTorn = opened.wasTorn
+        descriptor = opened.descriptor
+        self.lock = lock
+        length = opened.length
+    }
+
+    deinit {
+        close(descriptor)
+        close(lock)
+    }
+
+    /// Writes one record and returns when it is on the disk.
+    ///
+    /// If anything fails the file is cut back to what it was: a record is there whole or not at all.
+    mutating func append(_ record: JournalRecord) throws(JournalFailure) {
+        let line = JournalLine.encode(record)
+        do throws(JournalFailure) {
+            var written = 0
+            while written < line.count {
+                written += try Self.call("write") {
+                    line[written...].withUnsafeBytes {
+                        Int32(pwrite(descriptor, $0.baseAddress, $0.count, length + written))
+                    }
+                }.asInt
+            }
+            try Self.call("sync") { fdatasync(descriptor) }
+        } catch {
+            ftruncate(descriptor, length)
+            throw error
+        }
+        length += line.count
+    }
+
+    private static func open(
+        path: String,
+        in folder: String
+    ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool, Int32) {
+        let (contents, wholeLength, wasTorn) = try read(path)
+        var length = wholeLength
+        if contents.lineCount > lineLimit { length = try rewrite(path, contents) }
+        let descriptor = try call("open") {
+            Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
+        do throws(JournalFailure) {
+            try call("truncate") { ftruncate(descriptor, length) }
+            try call("sync") { fsync(descriptor) }
+            try syncFolder(folder)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return (contents, length, wasTorn, descriptor)
+    }
+
+    private static func read(
+        _ path: String
+    ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool) {
+        guard access(path, F_OK) == 0 else { return (JournalContents(), 0, false) }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw .system(operation: "read", reason: String(cString: strerror(EACCES)))
+        }
+        var contents = JournalContents()
+        var start = data.startIndex
+        while start < data.endIndex {
+            guard let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) else {
+                return (contents, start - data.startIndex, true)
+            }
+            let next = data.index(after: end)
+            guard let record = JournalLine.decode(data[start..<end]) else {
+                guard next == data.endIndex else {
+                    throw .corrupt(file: path, line: contents.lineCount + 1)
+                }
+                return (contents, start - data.startIndex, true)
+            }
+            contents.add(record)
+            start = next
+        }
+        return (contents, data.count, false)
+    }
+
+    /// Replaces the journal by one that holds only what is worth keeping; the old one stays until the
+    /// new one is on the disk.
+    private static func rewrite(
+        _ path: String,
+        _ contents: JournalContents
+    ) throws(JournalFailure) -> Int {
+        let bytes = contents.worthKeeping.flatMap(JournalLine.encode)
+        let new = path + ".new"
+        let descriptor = try call("open") {
+            Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
+        defer { close(descriptor) }
+        var written = 0
+        while written < bytes.count {
+            written += try call("write") {
+                bytes[written...].withUnsafeBytes {
+                    Int32(Glibc.write(descriptor, $0.baseAddress, $0.count))
+                }
+            }.asInt
+        }
+        try call("sync") { fsync(descriptor) }
+        try call("rename") { rename(new, path) }
+        return bytes.count
+    }
+
+    private static func makeFolder(_ folder: String) throws(JournalFailure) {
+        if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT else {
+            throw .system(operation: "mkdir \(folder)", reason: String(cString: strerror(errno)))
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw .system(operation: "mkdir \(folder)", reason: "it could not be made")
+        }
+    }
+
+    private static func takeLock(_ folder: String) throws(JournalFailure) -> Int32 {
+        let lock = try call("open \(folder)/lock") {
+            Glibc.open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw .inUse(folder: folder)
+        }
+        return lock
+    }
+
+    private static func syncFolder(_ folder: String) throws(JournalFailure) {
+        let descriptor = try call("open \(folder)") {
+            Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
+        defer { close(descriptor) }
+        try call("sync \(folder)") { fsync(descriptor) }
+    }
+
+    @discardableResult
+    private static func call(
+        _ operation: String,
+        _ body: () -> Int32
+    ) throws(JournalFailure) -> Int32 {
+        while true {
+            let result = body()
+            let code = errno
+            if result >= 0 { return result }
+            if code == EINTR { continue }
+            throw .system(operation: operation, reason: String(cString: strerror(code)))
+        }
+    }
+}
+
+extension Int32 {
+    fileprivate var asInt: Int { Int(self) }
+}

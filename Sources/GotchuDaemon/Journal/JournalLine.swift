@@ -1,0 +1,38 @@
+import FoundationEssentials
+
+/// The text of one record: eight hex digits of a CRC-32, a space, the record as JSON, a line feed.
+enum JournalLine {
+    static func encode(_ record: JournalRecord) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? encoder.encode(record) else {
+            preconditionFailure("our own records can always be encoded")
+        }
+        let digits = String(crc32(json), radix: 16)
+        let checksum = String(repeating: "0", count: 8 - digits.count) + digits
+        return Array("\(checksum) ".utf8) + json + [UInt8(ascii: "\n")]
+    }
+
+    /// - Parameter line: Without its line feed.
+    /// - Returns: `nil` if the checksum or the shape is not right.
+    static func decode(_ line: some Collection<UInt8>) -> JournalRecord? {
+        let json = line.dropFirst(9)
+        guard line.count > 9, line.dropFirst(8).first == UInt8(ascii: " "),
+            let checksum = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
+            checksum == crc32(json)
+        else { return nil }
+        return try? JSONDecoder().decode(JournalRecord.self, from: Data(json))
+    }
+
+    /// CRC-32 as in ISO 3309 (polynomial 0xEDB88320, reflected).
+    private static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        var remainder = UInt32.max
+        for byte in bytes {
+            remainder ^= UInt32(byte)
+            for _ in 0..<8 {
+                remainder = remainder & 1 == 1 ? remainder >> 1 ^ 0xEDB8_8320 : remainder >> 1
+            }
+        }
+        return ~remainder
+    }
+}

@@ -1,0 +1,46 @@
+import GotchuAPI
+import GotchuCore
+
+/// What the journal keeps of one payment, before its first byte is sent and until its end is known.
+struct PaymentRecord: Codable, Equatable, Sendable {
+    let id: String
+    /// The one key of this payment, for its whole life.
+    let key: IdempotencyKey
+    let sid: SessionID
+    let eid: EID?
+    /// The payment server it was agreed with; a payment is never taken to another one.
+    let server: String
+    /// Whose wallet pays: the subject of the token at the time. It is never sent as somebody else.
+    let payer: String
+    /// The exact bytes of the send.
+    let body: String
+    /// As the person saw them.
+    let amountCents: Int64
+    let currency: Currency
+    let payee: String
+    let createdAt: Timestamp
+    /// When the session ends, if the server said so.
+    let expiresAt: Timestamp?
+    var updatedAt: Timestamp
+    var stage: Stage
+    var receipt: Receipt?
+    var refusal: Refusal?
+
+    /// How far the payment is known to have come.
+    enum Stage: String, Codable, Sendable {
+        /// No send has left.
+        case locking
+        /// A send may have left.
+        case sending
+        case paid
+        case declined
+    }
+
+    /// Whether it still has to be driven to its end.
+    var isOpen: Bool {
+        switch stage {
+        case .locking, .sending: true
+        case .paid, .declined: false
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import GotchuAPI
+import GotchuCore
+import Logging
+import PaymentClient
+import Radio
+import ServiceLifecycle
+
+/// Carries out what `PaymentFlow` decides for one payment, step by step, until it has ended.
+struct PaymentDriver {
+    /// By how much the server's clock may be behind ours when a session's expiry is judged here.
+    static let clockMargin: Duration = .seconds(30)
+    /// How long a session can live whose expiry the server did not tell.
+    static let longestSession: Duration = .seconds(300)
+
+    let id: String
+    let service: PaymentService
+
+    func run() async {
+        guard let record = await service.record(id) else { return }
+        var flow = PaymentFlow(
+            stage: record.stage == .locking ? .locking : .sending(isUncertain: true)
+        )
+        var event = PaymentFlow.Event.started
+        while true {
+            let action = flow.handle(event, jitter: .random(in: 0..<1))
+            switch action {
+            case .lock, .send:
+                // What an interruption would leave behind is in the journal: stop between two steps.
+                guard !Task.isCancelledOrShuttingDown else { return }
+                event = action == .lock ? await lock(record) : await send(record)
+            case .journalSending:
+                event = await journal { $0.stage = .sending }
+            case .journalEnd(let end):
+                event = await journal { $0.end(end) }
+            case .wait(let duration):
+                await service.note(id, isUncertain: true)
+                guard await pause(duration) else { return }
+                event = flow.stage == .locking && isOver(record) ? .expired : .waited
+            case .finish(let end):
+                return await finish(record, end)
+            }
+        }
+    }
+
+    private func lock(_ record: PaymentRecord) async -> PaymentFlow.Event {
+        guard isSamePayer(record) else { return .lockAnswered(.unknown(retryAfter: nil)) }
+        return .lockAnswered(await service.client.lock(record.sid).paymentAnswer { _ in Receipt() })
+    }
+
+    private func send(_ record: PaymentRecord) async -> PaymentFlow.Event {
+        guard isSamePayer(record) else { return .sendAnswered(.unknown(retryAfter: nil)) }
+        let answer = await service.client.send(body: Array(record.body.utf8), key: record.key)
+        return .sendAnswered(
+            answer.paymentAnswer { reply in
+                Receipt(
+                    newBalanceCents: reply.newBalanceCents.value,
+                    transferID: reply.transferID
+                )
+            }
+        )
+    }
+
+    /// The key protects one wallet and one server from paying twice; sent as somebody else, or to
+    /// another server, it would be a second payment.
+    private func isSamePayer(_ record: PaymentRecord) -> Bool {
+        service.tokens.identity == record.payer
+            && service.client.server.description == record.server
+    }
+
+    private func journal(
+        _ change: @Sendable (inout PaymentRecord) -> Void
+    ) async -> PaymentFlow.Event {
+        do throws(JournalFailure) {
+            try await service.advance(id, change)
+            return .journalled
+        } catch {
+            service.logger.error(
+                "A payment could not be journalled",
+                metadata: ["payment": "\(id)", "reason": "\(error.sentence)"]
+            )
+            return .journalFailed
+        }
+    }
+
+    private func finish(_ started: PaymentRecord, _ end: PaymentEnd) async {
+        var record = await service.record(id) ?? started
+        record.end(end)
+        await service.publish(record)
+        service.logger.notice(
+            "Payment has ended",
+            metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
+        )
+        if case .declined = end {
+            // The session may still be locked for us; give it back rather than let the lease run out.
+            _ = await service.client.unlock(record.sid)
+        }
+    }
+
+    /// - Returns: `false` if the daemon stops meanwhile.
+    private func pause(_ duration: Duration) async -> Bool {
+        do {
+            try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
+            return !Task.isCancelledOrShuttingDown
+        } catch {
+            return false
+        }
+    }
+
+    private func isOver(_ record: PaymentRecord) -> Bool {
+        let end = record.expiresAt ?? record.createdAt.advanced(by: Self.longestSession)
+        return end.advanced(by: Self.clockMargin) < .now
+    }
+}

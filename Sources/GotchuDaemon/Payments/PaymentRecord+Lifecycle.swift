@@ -1,0 +1,102 @@
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+
+extension PaymentRecord {
+    /// A payment that a person has just agreed to.
+    init(new: NewPayment, session: ResolvedSession, payer: String, server: String) {
+        let key = IdempotencyKey.random()
+        let send = SendRequest(sid: session.sid, expectedAmountCents: new.confirmAmountCents)
+        let now = Timestamp.now
+        self.init(
+            id: String(key.rawValue.prefix(12)),
+            key: key,
+            sid: session.sid,
+            eid: new.eid,
+            server: server,
+            payer: payer,
+            body: String(decoding: PaymentClient.encode(send), as: UTF8.self),
+            amountCents: session.amountCents,
+            currency: session.currency,
+            payee: session.payee,
+            createdAt: now,
+            expiresAt: session.expiresAt,
+            updatedAt: now,
+            stage: .locking
+        )
+    }
+
+    var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    /// Notes how the payment ended.
+    mutating func end(_ end: PaymentEnd) {
+        switch end {
+        case .paid(let receipt):
+            stage = .paid
+            self.receipt = receipt
+        case .declined(let refusal):
+            stage = .declined
+            self.refusal = refusal
+        }
+    }
+}
+
+extension PaymentView {
+    /// A payment as its journal record has it.
+    ///
+    /// - Parameter isUncertain: Whether the server's last answer was no answer.
+    init(_ record: PaymentRecord, isUncertain: Bool) {
+        let state: State =
+            switch record.stage {
+            case .locking: isUncertain ? .unknown : .locking
+            case .sending: isUncertain ? .unknown : .sending
+            case .paid: .paid
+            case .declined: .declined
+            }
+        self.init(
+            id: record.id,
+            state: state,
+            sid: record.sid,
+            eid: record.eid,
+            amountCents: record.amountCents,
+            currency: record.currency,
+            payee: record.payee,
+            createdAt: record.createdAt,
+            updatedAt: record.updatedAt,
+            code: record.refusal?.code,
+            detail: state.sentence(record),
+            nextStep: state.nextStep(record),
+            newBalanceCents: record.receipt?.newBalanceCents,
+            transferID: record.receipt?.transferID
+        )
+    }
+}
+
+extension PaymentView.State {
+    fileprivate func sentence(_ record: PaymentRecord) -> String {
+        switch self {
+        case .locking: "Asking for the session."
+        case .sending: "Sending \(record.amount)."
+        case .unknown:
+            record.stage == .locking
+                ? "The payment server does not answer. Nothing was sent yet; gotchud keeps trying."
+                : "The payment server has not confirmed. gotchud keeps asking; it cannot charge twice."
+        case .paid: "Paid \(record.amount)."
+        case .declined: record.refusal?.detail ?? "Not paid."
+        }
+    }
+
+    fileprivate func nextStep(_ record: PaymentRecord) -> String? {
+        switch self {
+        case .locking, .sending, .paid: return nil
+        case .unknown: return "gotchu-ctl history"
+        case .declined:
+            switch record.refusal.flatMap({ ErrorCode(rawValue: $0.code) }) {
+            case .unauthorized: return "gotchu-ctl login"
+            case .insufficientWalletBalance: return "gotchu-ctl wallet"
+            case .journalUnwritable: return "df -h"
+            default: return "gotchu-ctl scan"  // SAFETY: every other refusal is about the session.
+            }
+        }
+    }
+}

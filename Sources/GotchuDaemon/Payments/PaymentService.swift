@@ -1,0 +1,236 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import PaymentClient
+import ServiceLifecycle
+
+/// The payer's side: journals what a person agreed to, then drives it to its definite end.
+actor PaymentService: Service {
+    /// How many payments can be open at once.
+    static let openLimit = 16
+    /// How many payments are remembered; the oldest ended ones are forgotten.
+    static let memoryLimit = 200
+
+    let client: PaymentClient
+    let tokens: TokenStore
+    let logger: Logger
+    private let journal: Journal
+    private let hub: EventHub
+    private let presences: PresenceService
+
+    private var records: [String: PaymentRecord] = [:]
+    /// Open payments whose last answer was no answer.
+    private var uncertain: Set<String> = []
+    private var toDrive: [String] = []
+    private var isStopping = false
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    init(
+        client: PaymentClient,
+        tokens: TokenStore,
+        presences: PresenceService,
+        journal: Journal,
+        hub: EventHub,
+        logger: Logger
+    ) {
+        self.client = client
+        self.tokens = tokens
+        self.presences = presences
+        self.journal = journal
+        self.hub = hub
+        self.logger = logger
+        records = journal.contentsAtStart.payments
+        toDrive = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }.map(\.id)
+        uncertain = Set(toDrive)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        if !toDrive.isEmpty { wake.yield() }
+    }
+
+    /// Drives every open payment, those of before the start first.
+    ///
+    /// A graceful shutdown lets each finish the step that it is in; the next start goes on from there.
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for await _ in wakes.cancelOnGracefulShutdown() {
+                for id in takeToDrive() {
+                    group.addTask { await PaymentDriver(id: id, service: self).run() }
+                }
+            }
+            isStopping = true
+        }
+    }
+
+    /// Whether a payment is under way, so that its wallet must stay logged in.
+    var hasOpenPayment: Bool { records.values.contains(where: \.isOpen) }
+
+    /// Pays what a person has agreed to. Returns once the journal has it.
+    func create(_ new: NewPayment) async throws(Problem) -> PaymentView {
+        guard Money.allowedRequest.contains(new.confirmAmountCents) else {
+            throw Problem(
+                .validationError,
+                detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
+            )
+        }
+        guard let payer = tokens.identity else { throw .notLoggedIn }
+        let session = try await agreedSession(new)
+        try await checkProximity(new)
+        if let open = records.values.first(where: { $0.isOpen && $0.sid == session.sid }) {
+            // The same person pressing twice wants one payment.
+            return view(open)
+        }
+        guard !isStopping else { throw .stopping }
+        guard records.values.count(where: \.isOpen) < Self.openLimit else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "There are already \(Self.openLimit) open payments.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        let record = PaymentRecord(
+            new: new,
+            session: session,
+            payer: payer,
+            server: client.server.description
+        )
+        // Known before it is journalled, so that a second press finds it; driven only after.
+        records[record.id] = record
+        do throws(JournalFailure) {
+            try await journal.append(.payment(record))
+        } catch {
+            records[record.id] = nil
+            throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
+        }
+        forgetOldest()
+        toDrive.append(record.id)
+        wake.yield()
+        logger.notice(
+            "Payment was started",
+            metadata: ["payment": "\(record.id)", "amount": "\(record.amount)"]
+        )
+        hub.publish(.paymentChanged(view(record)))
+        return view(record)
+    }
+
+    func view(of id: String) throws(Problem) -> PaymentView {
+        guard let record = records[id] else {
+            throw Problem(.notFound, detail: "There is no such payment.")
+        }
+        return view(record)
+    }
+
+    /// All that are remembered, newest first.
+    func views() -> [PaymentView] {
+        records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
+    }
+
+    // What the driver of one payment tells.
+
+    func record(_ id: String) -> PaymentRecord? { records[id] }
+
+    /// Says whether the last answer was definite.
+    func note(_ id: String, isUncertain: Bool) {
+        guard let record = records[id], uncertain.contains(id) != isUncertain else { return }
+        if isUncertain { uncertain.insert(id) } else { uncertain.remove(id) }
+        hub.publish(.paymentChanged(view(record)))
+    }
+
+    /// Writes how far a payment has come, and says so once it is on the disk.
+    func advance(_ id: String, _ change: @Sendable (inout PaymentRecord) -> Void)
+        async throws(JournalFailure)
+    {
+        guard var record = records[id] else { return }
+        change(&record)
+        record.updatedAt = .now
+        try await journal.append(.payment(record))
+        publish(record)
+    }
+
+    /// Says how a payment stands, whether or not the journal could keep it.
+    func publish(_ record: PaymentRecord) {
+        records[record.id] = record
+        if !record.isOpen { uncertain.remove(record.id) }
+        hub.publish(.paymentChanged(view(record)))
+    }
+
+    private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
+        guard let eid = new.eid else { return try Self.unresolved(new) }
+        let session = ResolvedSession(try await client.resolve(eid).getOrThrow())
+        guard new.sid == nil || new.sid == session.sid else {
+            throw Problem(.validationError, detail: "eid and sid name two different sessions.")
+        }
+        guard session.amountCents == new.confirmAmountCents else {
+            throw Problem(
+                .amountChanged,
+                detail: "The payee now asks for \(session.amount).",
+                fix: "Look again, and confirm the new amount if it is right."
+            )
+        }
+        guard new.confirmPayee == nil || new.confirmPayee == session.payee else {
+            throw Problem(
+                .payeeChanged,
+                detail: "The payee is not the one that was confirmed.",
+                fix: "Look again, and pay only whom you mean."
+            )
+        }
+        return session
+    }
+
+    /// A session that was named by its id alone: the server checks the amount when it is sent.
+    private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
+        guard let sid = new.sid else {
+            throw Problem(.validationError, detail: "eid or sid is missing.")
+        }
+        guard new.confirmPayee == nil, new.proximity == nil else {
+            throw Problem(
+                .validationError,
+                detail: "confirm_payee and proximity can only be checked with an eid."
+            )
+        }
+        return ResolvedSession(
+            sid: sid,
+            amountCents: new.confirmAmountCents,
+            currency: .usd,
+            payee: "",
+            memo: nil,
+            status: nil,
+            expiresAt: nil
+        )
+    }
+
+    private func checkProximity(_ new: NewPayment) async throws(Problem) {
+        guard let eid = new.eid, let wanted = new.proximity else { return }
+        let verdict = await presences.verdict(on: eid)
+        let isNear = verdict == .tap || (verdict == .near && wanted == .near)
+        if isNear { return }
+        if verdict == .ambiguous {
+            throw Problem(
+                .ambiguous,
+                detail: "Two tills are equally near, so it is not certain which one is meant.",
+                fix: "Move closer to the right one, or away from the other."
+            )
+        }
+        throw Problem(
+            .notNear,
+            detail: "\(eid) is not at \(wanted.rawValue) distance.",
+            fix: "Hold the device closer: gotchu-ctl scan"
+        )
+    }
+
+    private func takeToDrive() -> [String] {
+        defer { toDrive = [] }
+        return toDrive
+    }
+
+    private func forgetOldest() {
+        let ended = records.values.filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
+        for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
+            records[record.id] = nil
+        }
+    }
+
+    private func view(_ record: PaymentRecord) -> PaymentView {
+        PaymentView(record, isUncertain: uncertain.contains(record.id))
+    }
+}

@@ -1,0 +1,156 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import PaymentClient
+import Radio
+import ServiceLifecycle
+
+/// Listens to the radio, keeps the board of who is near, and tells the readers of events.
+actor PresenceService: Service {
+    /// How often time is let pass while somebody is there.
+    static let tick: Duration = .milliseconds(200)
+    /// At most this often is a presence told again when only its level has changed.
+    static let levelInterval: Duration = .milliseconds(250)
+
+    private let radio: any Radio
+    private let hub: EventHub
+    private let resolver: SessionResolver
+    private let logger: Logger
+    private let onRadioState: @Sendable (RadioState) async -> Void
+
+    private var board: ProximityBoard
+    private var lastTold: [EID: MonotonicTime] = [:]
+    private var isAdvertising: Set<EID> = []
+    private(set) var ignored: [StrangerReason: Int] = [:]
+    private(set) var heardCount = 0
+
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    init(
+        radio: any Radio,
+        policy: ProximityPolicy,
+        client: PaymentClient,
+        hub: EventHub,
+        logger: Logger,
+        onRadioState: @escaping @Sendable (RadioState) async -> Void
+    ) {
+        self.radio = radio
+        self.hub = hub
+        self.logger = logger
+        self.onRadioState = onRadioState
+        board = ProximityBoard(policy: policy)
+        resolver = SessionResolver(client: client)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in self.radio.events.cancelOnGracefulShutdown() {
+                    await self.take(event)
+                }
+            }
+            group.addTask {
+                for await _ in self.wakes.cancelOnGracefulShutdown() { await self.passTime() }
+            }
+            group.addTask {
+                await self.resolver.run { eid in await self.tell(eid) }
+            }
+            // The radio's stream ends at the latest when the radio does.
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// What is heard now, nearest first.
+    func presences() -> [PresenceView] {
+        let now = MonotonicTime.now
+        let sessions = resolver.known
+        return board.nearestFirst.map { view(of: $0, at: now, session: sessions[$0.eid]) }
+    }
+
+    /// The verdict on one EID at this moment; `nil` if it is not heard.
+    func verdict(on eid: EID) -> Verdict? {
+        apply(board.advance(to: .now))
+        return board[eid]?.verdict
+    }
+
+    var presenceCount: Int { board.nearestFirst.count }
+
+    private func take(_ event: RadioEvent) async {
+        switch event {
+        case .heard(let sighting):
+            // Two of our own radios may hear each other; a kiosk is not its own customer.
+            guard !isAdvertising.contains(sighting.eid) else { return }
+            heardCount += 1
+            let wasEmpty = board.isEmpty
+            apply(board.add(sighting))
+            tellLevel(of: sighting.eid, at: sighting.time)
+            if wasEmpty { wake.yield() }
+        case .ignored(let reason):
+            ignored[reason, default: 0] += 1
+        case .stateChanged(let state):
+            isAdvertising = state.advertising
+            await onRadioState(state)
+        }
+    }
+
+    /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
+    private func passTime() async {
+        while !board.isEmpty, !Task.isCancelledOrShuttingDown {
+            try? await Task.sleep(for: Self.tick)
+            apply(board.advance(to: .now))
+        }
+    }
+
+    private func apply(_ changes: ProximityBoard.Changes) {
+        for eid in changes.lost {
+            lastTold[eid] = nil
+            hub.publish(.presenceLost(eid))
+        }
+        for eid in changes.changed {
+            guard let presence = board[eid] else { continue }
+            lastTold[eid] = .now
+            // Only what a person could pay is worth a question to the server.
+            if presence.verdict != .far { resolver.want(eid) }
+            hub.publish(
+                .presenceChanged(view(of: presence, at: .now, session: resolver.cached(eid)))
+            )
+        }
+    }
+
+    private func tellLevel(of eid: EID, at now: MonotonicTime) {
+        if let last = lastTold[eid], now - last < Self.levelInterval { return }
+        tell(eid)
+    }
+
+    private func tell(_ eid: EID) {
+        guard let presence = board[eid] else { return }
+        lastTold[eid] = .now
+        hub.publish(.presenceChanged(view(of: presence, at: .now, session: resolver.cached(eid))))
+    }
+
+    private func view(
+        of presence: Presence,
+        at now: MonotonicTime,
+        session: ResolvedSession?
+    ) -> PresenceView {
+        let wall = Timestamp.now
+        return PresenceView(
+            eid: presence.eid,
+            verdict: presence.verdict,
+            rssiDBm: presence.lastRSSI?.dBm,
+            smoothedDBm: presence.level.map { ($0 * 10).rounded() / 10 },
+            marginDB: presence.margin.map { ($0 * 10).rounded() / 10 },
+            carrier: presence.carrier,
+            adapter: presence.adapter,
+            firstHeardAt: wall.advanced(by: presence.firstHeard - now),
+            lastHeardAt: wall.advanced(by: presence.lastHeard - now),
+            rateHz: (presence.rate * 10).rounded() / 10,
+            reason: presence.reason,
+            session: session
+        )
+    }
+}

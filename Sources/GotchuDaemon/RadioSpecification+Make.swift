@@ -1,0 +1,15 @@
+import Glibc
+import Logging
+import Radio
+
+extension RadioSpecification {
+    /// The radio that was asked for. It does nothing before it is run.
+    func make(_ configuration: DaemonConfiguration, logger: Logger) -> any Radio {
+        switch self {
+        case .simulated(let folder, let position):
+            SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
+        case .bluez:
+            SimulatedRadio(folder: "/nonexistent", name: "x", position: .init(x: 0, y: 0))
+        }
+    }
+}

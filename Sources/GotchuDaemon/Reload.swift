@@ -1,0 +1,54 @@
+import GotchuAPI
+import Logging
+
+/// Takes a changed configuration while the daemon runs: who may do what, and the token file.
+///
+/// What a running payment or request stands on (server, radio, folders) changes only with a restart. A
+/// configuration that is not valid changes nothing; the status says so until a valid one comes.
+struct Reload: Sendable {
+    let current: DaemonConfiguration
+    let reread: @Sendable () throws(ConfigurationError) -> DaemonConfiguration
+    let access: AccessControl
+    let tokens: TokenStore
+    let status: DaemonStatus
+    let logger: Logger
+
+    func run() {
+        do throws(Problem) {
+            try runOrThrow()
+        } catch {
+            logger.error(
+                "The new configuration was not taken",
+                metadata: ["reason": "\(error.detail)"]
+            )
+        }
+    }
+
+    func runOrThrow() throws(Problem) {
+        let new: DaemonConfiguration
+        do throws(ConfigurationError) {
+            new = try reread()
+        } catch {
+            status.take(reloadProblem: error)
+            throw Problem(
+                .validationError,
+                detail: "\(error.place): \(error.problem)",
+                fix: "gotchud --check-config"
+            )
+        }
+        access.update(new)
+        tokens.reload()
+        status.take(reloadProblem: nil)
+        logger.notice(
+            "Configuration was reloaded",
+            metadata: ["needs-restart": "\(needsRestart(new))"]
+        )
+    }
+
+    private func needsRestart(_ new: DaemonConfiguration) -> Bool {
+        new.server != current.server || new.radio != current.radio
+            || new.socketPath != current.socketPath || new.stateDirectory != current.stateDirectory
+            || new.proximity != current.proximity || new.serviceUUID != current.serviceUUID
+            || new.tokenFile != current.tokenFile
+    }
+}

@@ -1,0 +1,73 @@
+import GotchuAPI
+import GotchuCore
+import Logging
+import PaymentClient
+import Radio
+
+/// Follows one request until its end is known: by the server's push, and by asking when that breaks.
+struct RequestWatch {
+    let id: SessionID
+    let service: RequestService
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await putOnAir() }
+            group.addTask { await leaveAirAtExpiry() }
+            await follow()
+            group.cancelAll()
+        }
+    }
+
+    private func follow() async {
+        var schedule = RetrySchedule()
+        while let record = await service.record(id), !record.state.isFinal {
+            let answer = await service.client.followSession(id) { session in
+                schedule = RetrySchedule()
+                await service.take(session)
+            }
+            if Task.isCancelled { return }
+            if let record = await service.record(id), record.state.isFinal { return }
+            var retryAfter: Duration?
+            if case .unknown(let outage) = answer {
+                retryAfter = outage.retryAfter
+                service.logger.debug(
+                    "The session's events broke off",
+                    metadata: ["request": "\(id)", "reason": "\(outage.code.rawValue)"]
+                )
+            }
+            let jitter = Double.random(in: 0..<1)
+            let delay = schedule.next(retryAfter: retryAfter, jitter: jitter)
+            // A customer stands at the till: ask at least this often while the request is open.
+            try? await Task.sleep(for: min(delay, Self.longestPause))
+        }
+    }
+
+    /// Never longer than this between two attempts to reach the server.
+    private static let longestPause: Duration = .seconds(5)
+
+    /// A request that was resumed after a restart goes on the air as soon as the radio can.
+    private func putOnAir() async {
+        while !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now {
+            do throws(RadioFailure) {
+                return try await service.putOnAir(id)
+            } catch {
+                try? await Task.sleep(for: Self.radioPause)
+            }
+        }
+    }
+
+    /// Between two attempts to put it on the air.
+    private static let radioPause: Duration = .seconds(1)
+
+    /// At its expiry a request leaves the air even if the server cannot be asked.
+    private func leaveAirAtExpiry() async {
+        guard let record = await service.record(id) else { return }
+        let left = Timestamp.now.duration(to: record.expiresAt)
+        try? await Task.sleep(for: max(.zero, left))
+        guard !Task.isCancelled else { return }
+        await service.takeOffAir(id)
+        try? await Task.sleep(for: RequestService.expiryGrace)
+        guard !Task.isCancelled else { return }
+        await service.noteUnknown(id)
+    }
+}

@@ -1,0 +1,129 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+import Radio
+import Synchronization
+
+/// Puts together what is known of the daemon's parts, and tells the readers when it changes.
+final class DaemonStatus: Sendable {
+    private let kind: String
+    private let server: ServerURL
+    private let tokens: TokenStore
+    private let hub: EventHub
+    private let state: Mutex<State>
+
+    private struct State {
+        var radio: RadioState
+        var reachability = ServerMonitor.Reachability()
+        var ignored: [StrangerReason: Int] = [:]
+        /// Why the last reload was not taken, if it was not.
+        var reloadProblem: ConfigurationError?
+        var told: StatusReply?
+    }
+
+    init(radioKind: String, server: ServerURL, tokens: TokenStore, hub: EventHub) {
+        kind = radioKind
+        self.server = server
+        self.tokens = tokens
+        self.hub = hub
+        state = Mutex(State(radio: RadioState()))
+    }
+
+    func take(radio: RadioState) {
+        state.withLock { $0.radio = radio }
+        tell()
+    }
+
+    func take(reachability: ServerMonitor.Reachability) {
+        state.withLock { $0.reachability = reachability }
+        tell()
+    }
+
+    func take(ignored: [StrangerReason: Int]) {
+        state.withLock { $0.ignored = ignored }
+    }
+
+    func take(reloadProblem: ConfigurationError?) {
+        state.withLock { $0.reloadProblem = reloadProblem }
+        tell()
+    }
+
+    /// Tells the readers of events, if anything but the counts has changed.
+    func tell() {
+        var now = reply
+        now.radio.ignored = [:]
+        now.server.latencyMilliseconds = nil
+        let isNews = state.withLock { state in
+            defer { state.told = now }
+            return state.told != now
+        }
+        if isNews { hub.publish(.statusChanged(reply)) }
+    }
+
+    /// The whole status as it is now.
+    var reply: StatusReply {
+        let state = state.withLock(\.self)
+        let health = health(state)
+        let isReady = !health.contains { $0.severity == .error }
+        return StatusReply(
+            isReady: isReady,
+            summary: summary(state, health),
+            version: GotchuVersion.current,
+            radio: RadioStatus(
+                kind: kind,
+                adapter: state.radio.adapter,
+                address: state.radio.address,
+                bluezVersion: state.radio.bluezVersion,
+                isScanning: state.radio.isScanning,
+                advertising: state.radio.advertising.sorted(),
+                ignored: Dictionary(
+                    uniqueKeysWithValues: state.ignored.map { ($0.key.rawValue, $0.value) }
+                )
+            ),
+            server: ServerStatus(
+                url: server.description,
+                isReachable: state.reachability.isReachable,
+                latencyMilliseconds: state.reachability.latency.map { Int($0.wholeMilliseconds) },
+                isLoggedIn: tokens.token != nil
+            ),
+            health: health
+        )
+    }
+
+    private func summary(_ state: State, _ health: [HealthItem]) -> String {
+        let roots = health.filter { $0.severity == .error && $0.dependsOn.isEmpty }
+        if let first = roots.first {
+            let more = roots.count > 1 ? " (and \(roots.count - 1) more)" : ""
+            return "Not ready · \(first.text)\(more)"
+        }
+        let latency = state.reachability.latency.map { "\($0.wholeMilliseconds) ms" } ?? "not asked"
+        return "Ready · adapter \(state.radio.adapter ?? "none") · server \(server) "
+            + "reachable (\(latency))"
+    }
+
+    private func health(_ state: State) -> [HealthItem] {
+        var items: [HealthItem] = []
+        if let problem = state.radio.problem {
+            items.append(
+                HealthItem(
+                    code: problem.code.rawValue,
+                    severity: .error,
+                    text: problem.sentence,
+                    fix: problem.fix
+                )
+            )
+        } else if !state.radio.isScanning {
+            items.append(.radioStarting)
+        }
+        switch state.reachability.isReachable {
+        case true?: break
+        case nil: items.append(.serverNotAsked)
+        case false?: items.append(.serverUnreachable(server))
+        }
+        if tokens.token == nil { items.append(.notLoggedIn) }
+        if !server.isPrivate { items.append(.serverNotEncrypted(server)) }
+        if let problem = state.reloadProblem { items.append(.reloadRefused(problem)) }
+        return items
+    }
+}

@@ -1,0 +1,53 @@
+import GotchuAPI
+import PaymentClient
+
+/// What can be wrong beside the radio; the radio's own problems are `RadioFailure`s.
+extension HealthItem {
+    static let radioStarting = HealthItem(
+        code: "radio-starting",
+        severity: .error,
+        text: "The radio is starting.",
+        fix: "gotchu-ctl wait --for ready"
+    )
+
+    static let serverNotAsked = HealthItem(
+        code: "server-not-asked",
+        severity: .error,
+        text: "The payment server is being asked for the first time.",
+        fix: "gotchu-ctl wait --for ready"
+    )
+
+    static func serverUnreachable(_ server: ServerURL) -> HealthItem {
+        HealthItem(
+            code: "server-unreachable",
+            severity: .error,
+            text: "The payment server \(server) does not answer.",
+            fix: "curl \(server)/healthz"
+        )
+    }
+
+    static let notLoggedIn = HealthItem(
+        code: "not-logged-in",
+        severity: .error,
+        text: "Nobody is logged in at the payment server.",
+        fix: "gotchu-ctl login"
+    )
+
+    static func serverNotEncrypted(_ server: ServerURL) -> HealthItem {
+        HealthItem(
+            code: "server-not-encrypted",
+            severity: .warning,
+            text: "\(server) is spoken to in the clear: whoever is on the way can read the token.",
+            fix: "Use an https:// address for the payment server."
+        )
+    }
+
+    static func reloadRefused(_ problem: ConfigurationError) -> HealthItem {
+        HealthItem(
+            code: "configuration-invalid",
+            severity: .warning,
+            text: "The new configuration was not taken: \(problem.place): \(problem.problem)",
+            fix: "gotchud --check-config"
+        )
+    }
+}

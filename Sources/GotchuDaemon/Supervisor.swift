@@ -1,0 +1,46 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import Radio
+import ServiceLifecycle
+import Systemd
+import UnixSignals
+
+/// Speaks with the service manager: status, watchdog, reload on SIGHUP.
+struct Supervisor: Service {
+    let notifier: SystemdNotifier
+    let status: DaemonStatus
+    let presences: PresenceService
+    let reload: @Sendable () async -> Void
+    let hangups: UnixSignalsSequence
+    let logger: Logger
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in hangups.cancelOnGracefulShutdown() {
+                    notifier.reloading()
+                    await reload()
+                    notifier.ready(status: status.reply.summary)
+                }
+            }
+            if let interval = SystemdNotifier.watchdogInterval {
+                group.addTask { await beat(every: interval / 2) }
+            }
+            try? await gracefulShutdown()
+            notifier.stopping()
+            group.cancelAll()
+        }
+    }
+
+    /// A beat proves that the part that listens to the air still takes calls, not only that a timer runs.
+    private func beat(every interval: Duration) async {
+        while !Task.isCancelled {
+            _ = await presences.presenceCount
+            notifier.watchdog()
+            notifier.status(status.reply.summary)
+            try? await Task.sleep(for: interval)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The bearer token of whoever is logged in, in memory and in one file.
+///
+/// The token is never logged, and no error carries it.
+final class TokenStore: Sendable {
+    private let path: String
+    /// Whether the file is ours to write; a credential of systemd or of the operator is not.
+    private let isWritable: Bool
+    private let cached: Mutex<String?>
+
+    /// Why a token could not be kept.
+    enum Failure: Error, Equatable {
+        /// The token comes from a file that belongs to the operator.
+        case fixed(path: String)
+        case system(String)
+    }
+
+    /// - Parameters:
+    ///   - configured: The configured token file.
+    ///   - credentials: The folder of systemd's credentials, if this is a service.
+    ///   - stateDirectory: Where a token is kept that came by `login`.
+    init(configured: String?, credentials: String?, stateDirectory: String) {
+        let credential = credentials.map { $0 + "/token" }
+        if let configured {
+            path = configured
+            isWritable = false
+        } else if let credential, access(credential, R_OK) == 0 {
+            path = credential
+            isWritable = false
+        } else {
+            path = stateDirectory + "/token"
+            isWritable = true
+        }
+        cached = Mutex(Self.read(path))
+    }
+
+    var token: String? { cached.withLock(\.self) }
+
+    /// Whose token it is: the `sub` claim of a JSON Web Token, read without checking it: only the server
+    /// can check, and here it only tells one user from another. A token of another form names itself by
+    /// a hash.
+    var identity: String? { token.map(Self.identity(of:)) }
+
+    /// Reads the file again.
+    func reload() {
+        let token = Self.read(path)
+        cached.withLock { $0 = token }
+    }
+
+    /// Keeps a new token, or with `nil` forgets the one there is.
+    func store(_ token: String?) throws(Failure) {
+        guard isWritable else { throw .fixed(path: path) }
+        if let token {
+            try Self.write(token, to: path)
+        } else if unlink(path) != 0, errno != ENOENT {
+            throw .system(String(cString: strerror(errno)))
+        }
+        cached.withLock { $0 = token }
+    }
+
+    static func identity(of token: String) -> String {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count == 3, let payload = base64URL(parts[1]),
+            let claims = try? JSONDecoder().decode(Claims.self, from: payload)
+        {
+            return claims.sub
+        }
+        // FNV-1a, 64 bits: an identity, not a secret's protection; it stays in a private folder.
+        let hash = token.utf8.reduce(14_695_981_039_346_656_037 as UInt64) {
+            ($0 ^ UInt64($1)) &* 1_099_511_628_211
+        }
+        return "token-" + String(hash, radix: 16)
+    }
+
+    private struct Claims: Decodable {
+        let sub: String
+    }
+
+    private static func base64URL(_ text: Substring) -> Data? {
+        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+        return Data(base64Encoded: String(base64))
+    }
+
+    /// The longest token that is read, in bytes.
+    private static let lengthLimit = 16 * 1024
+
+    private static func read(_ path: String) -> String? {
+        guard let data = FileManager.default.contents(atPath: path), data.count <= lengthLimit,
+            let text = String(data: data, encoding: .utf8)
+        else { return nil }
+        return usable(text)
+    }
+
+    /// A token as it may stand in a header: visible ASCII, without what an editor puts around it.
+    static func usable(_ text: String) -> String? {
+        let token = text.trimmingPrefix(while: \.isWhitespace)
+        let end = token.lastIndex { !$0.isWhitespace }.map(token.index(after:)) ?? token.startIndex
+        let trimmed = token[..<end]
+        guard !trimmed.isEmpty, trimmed.utf8.count <= lengthLimit,
+            trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return String(trimmed)
+    }
+
+    /// Writes beside it first, so that the old token is there until the new one is whole.
+    private static func write(_ token: String, to path: String) throws(Failure) {
+        let new = path + ".new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .system(String(cString: strerror(errno))) }
+        let bytes = Array(token.utf8)
+        let written = Glibc.write(descriptor, bytes, bytes.count)
+        let isWhole = written == bytes.count && fsync(descriptor) == 0
+        let code = errno
+        close(descriptor)
+        guard isWhole, rename(new, path) == 0 else {
+            unlink(new)
+            throw .system(String(cString: strerror(code)))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+package import Logging
+
+/// Writes one line a record to standard error: a constant sentence, then `key=value` for its metadata.
+///
+/// Under systemd each line begins with its priority (`<6>`, sd-daemon(3)), so that the journal can
+/// filter; elsewhere with the level's name.
+package struct StandardErrorLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    private let hasPriorities: Bool
+
+    /// - Parameter hasPriorities: Whether systemd reads the lines.
+    package init(level: Logger.Level, hasPriorities: Bool = getenv("JOURNAL_STREAM") != nil) {
+        logLevel = level
+        self.hasPriorities = hasPriorities
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        var line = hasPriorities ? "<\(event.level.priority)>" : "\(event.level): "
+        line += "\(event.message)"
+        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+            line += " \(key)=\(Self.quoted("\(value)"))"
+        }
+        line += "\n"
+        // One write: lines of different tasks do not mix.
+        let bytes = Array(line.utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// What came from outside must not forge a line: control characters and quotes are escaped.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0 != "\"" && $0.value != 0x7F
+        }
+        return isPlain && !text.isEmpty ? text : text.debugDescription
+    }
+}
+
+extension Logger.Level {
+    /// The priority of syslog(3) that stands for this level.
+    fileprivate var priority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}

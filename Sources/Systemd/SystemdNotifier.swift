@@ -1,0 +1,82 @@
+import Glibc
+
+/// Tells the service manager how we are: the protocol of sd_notify(3), without libsystemd.
+///
+/// Does nothing when the program was not started by a service manager.
+package struct SystemdNotifier: Sendable {
+    private let address: [UInt8]?
+
+    /// - Parameter socket: The value of `NOTIFY_SOCKET`.
+    package init(socket: String?) {
+        address = socket.flatMap { text in
+            var bytes = Array(text.utf8)
+            // "@" stands for the NUL of an abstract socket address.
+            if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+            let isKnown = bytes.first == 0 || bytes.first == UInt8(ascii: "/")
+            return isKnown && bytes.count < 108 ? bytes : nil
+        }
+    }
+
+    /// The notifier of this process.
+    package static var current: SystemdNotifier {
+        SystemdNotifier(socket: getenv("NOTIFY_SOCKET").map { String(cString: $0) })
+    }
+
+    /// Start-up is complete.
+    package func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
+
+    /// What `systemctl status` shows.
+    package func status(_ status: String) { send("STATUS=\(status)") }
+
+    /// A reload begins. The time is needed by managers that treat us as `notify-reload`.
+    package func reloading() {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+    }
+
+    package func stopping() { send("STOPPING=1") }
+
+    /// We are alive.
+    package func watchdog() { send("WATCHDOG=1") }
+
+    /// How often the manager wants to hear `watchdog()`, or `nil` if it does not (sd_watchdog_enabled(3)).
+    package static var watchdogInterval: Duration? {
+        guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }),
+            let microseconds = Int64(text), microseconds > 0
+        else { return nil }
+        if let owner = getenv("WATCHDOG_PID").map({ String(cString: $0) }), owner != "\(getpid())" {
+            return nil
+        }
+        return .microseconds(microseconds)
+    }
+
+    private func send(_ message: String) {
+        guard let address else { return }
+        let descriptor = socket(
+            AF_UNIX,
+            Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+            0
+        )
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
+        let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + address.count }
+        withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { target in
+                _ = message.withCString {
+                    sendto(
+                        descriptor,
+                        $0,
+                        strlen($0),
+                        Int32(MSG_NOSIGNAL),
+                        target,
+                        socklen_t(length ?? 0)
+                    )
+                }
+            }
+        }
+    }
+}
