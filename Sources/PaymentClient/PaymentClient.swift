@@ -39,6 +39,8 @@ package struct PaymentClient: Sendable {
             timeout: .init(connect: .seconds(5), read: .seconds(40))
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
+        // A refused connection is an answer; when to try again is decided by whoever calls.
+        configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 

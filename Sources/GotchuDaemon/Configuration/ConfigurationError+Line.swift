@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension ConfigurationError {
     /// What a decoding error means for somebody who edits the file.
     init(decoding error: DecodingError, path: String, text: String) {
@@ -19,7 +17,7 @@ extension ConfigurationError {
         }
         let key = context.codingPath.last { $0.intValue == nil }?.stringValue
         let line =
-            Self.line(ofSyntaxError: context.underlyingError, in: text)
+            JSONSyntax.firstError(in: text).map { Self.line(atByte: $0, in: text) }
             ?? key.flatMap { Self.line(of: $0, in: text) } ?? 1
         self.init(
             place: "\(path):\(line)",
@@ -32,13 +30,8 @@ extension ConfigurationError {
         text.firstRange(of: "\"\(key)\"").map { line(at: $0.lowerBound, in: text) }
     }
 
-    /// The line of a syntax error: the decoder tells how many bytes into the text it stumbled.
-    private static func line(ofSyntaxError error: (any Error)?, in text: String) -> Int? {
-        guard let error = error as? CocoaError,
-            let offset = error.userInfo["NSJSONSerializationErrorIndex"] as? Int,
-            (0...text.utf8.count).contains(offset)
-        else { return nil }
-        return line(at: text.utf8.index(text.startIndex, offsetBy: offset), in: text)
+    private static func line(atByte offset: Int, in text: String) -> Int {
+        line(at: text.utf8.index(text.startIndex, offsetBy: offset), in: text)
     }
 
     private static func line(at index: String.Index, in text: String) -> Int {
