@@ -120,5 +120,8 @@ let package = Package(
         program("gotchud", ["GotchuDaemon", argumentParser]),
         program("gotchu-ctl", ["GotchuCommands", argumentParser]),
         program("gotchu-server", ["GotchuServer", argumentParser]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
     ]
 )

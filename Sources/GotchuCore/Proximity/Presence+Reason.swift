@@ -1,6 +1,9 @@
 extension Presence {
     /// Why the verdict is what it is, with the numbers behind it.
-    package var reason: String {
+    ///
+    /// - Parameter margin: By how many dB it leads the next best, as the board says.
+    package func reason(margin: Double?) -> String {
+        let lead = Self.lead(margin)
         guard let level else { return "no signal level was given" }
         let heard = "\(Self.oneDecimal(level)) dBm"
         switch verdict {
@@ -15,7 +18,7 @@ extension Presence {
         }
     }
 
-    private var lead: String {
+    private static func lead(_ margin: Double?) -> String {
         guard let margin else { return "" }
         return margin >= 0
             ? ", leads by \(Self.oneDecimal(margin)) dB"

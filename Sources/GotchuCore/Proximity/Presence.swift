@@ -14,10 +14,6 @@ package struct Presence: Sendable {
     /// The verdict, which also depends on who else is there: set by the board.
     package internal(set) var verdict: Verdict = .far
 
-    /// By how many dB it leads the next best (negative: is behind the best); `nil` when it is alone or
-    /// has no level.
-    package internal(set) var margin: Double?
-
     private var filters: [String: LevelFilter] = [:]
     private var tapGate = ZoneGate()
     private var nearGate = ZoneGate()

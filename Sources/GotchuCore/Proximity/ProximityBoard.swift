@@ -5,6 +5,9 @@
 package struct ProximityBoard: Sendable {
     private let policy: ProximityPolicy
     private var presences: [EID: Presence] = [:]
+    /// The two strongest, as of the last step.
+    private var best: Ranked?
+    private var second: Ranked?
     private var leader: EID?
     private var leadingSince: MonotonicTime?
 
@@ -64,51 +67,51 @@ package struct ProximityBoard: Sendable {
 
     /// Gives every presence its verdict and returns those whose verdict is new.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
-        let levels = presences.values
-            .compactMap { presence in presence.level.map { (eid: presence.eid, level: $0) } }
-            .sorted { $0.level == $1.level ? $0.eid < $1.eid : $0.level > $1.level }
-        let best = levels.first
-        let second = levels.dropFirst().first
-        updateLeader(
-            best: best?.eid,
-            lead: best.flatMap { b in second.map { b.level - $0.level } },
-            at: now
-        )
+        (best, second) = (nil, nil)
+        for presence in presences.values {
+            guard let level = presence.level else { continue }
+            let ranked = Ranked(eid: presence.eid, level: level)
+            if best.map({ $0 < ranked }) ?? true {
+                (best, second) = (ranked, best)
+            } else if second.map({ $0 < ranked }) ?? true {
+                second = ranked
+            }
+        }
+        updateLeader(at: now)
         var changed: Set<EID> = []
-        for (eid, presence) in presences {
-            let margin = presence.level.flatMap { level -> Double? in
-                guard let other = eid == best?.eid ? second : best else { return nil }
-                return level - other.level
-            }
-            let verdict = verdict(on: presence, margin: margin, at: now)
-            presences[eid]?.margin = margin
-            if presence.verdict != verdict {
-                presences[eid]?.verdict = verdict
-                changed.insert(eid)
-            }
+        for index in presences.values.indices {
+            let verdict = verdict(on: presences.values[index], at: now)
+            guard presences.values[index].verdict != verdict else { continue }
+            presences.values[index].verdict = verdict
+            changed.insert(presences.values[index].eid)
         }
         return changed
     }
 
+    /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it is
+    /// alone or has no level.
+    package func margin(of presence: Presence) -> Double? {
+        guard let level = presence.level,
+            let other = presence.eid == best?.eid ? second : best
+        else { return nil }
+        return level - other.level
+    }
+
     /// Remembers since when the nearest has led the next clearly; being alone is leading.
-    private mutating func updateLeader(best: EID?, lead: Double?, at now: MonotonicTime) {
-        guard let best, lead ?? .infinity >= policy.lead else {
+    private mutating func updateLeader(at now: MonotonicTime) {
+        guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
             leader = nil
             leadingSince = nil
             return
         }
-        guard leader != best else { return }
-        leader = best
+        guard leader != best.eid else { return }
+        leader = best.eid
         leadingSince = now
     }
 
-    private func verdict(
-        on presence: Presence,
-        margin: Double?,
-        at now: MonotonicTime
-    ) -> Verdict {
+    private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
         guard presence.zone > .far else { return .far }
-        guard let margin else { return presence.zone == .tap ? .tap : .near }
+        guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
         if presence.eid == leader, let leadingSince, now - leadingSince >= policy.timeToLead {
             return presence.zone == .tap ? .tap : .near
         }
@@ -122,5 +125,15 @@ package struct ProximityBoard: Sendable {
         presences.values
             .filter { $0.zone == .far }
             .min { $0.lastHeard < $1.lastHeard }?.eid
+    }
+
+    /// A presence's place by level; equal levels are told apart by EID, so that the order is certain.
+    private struct Ranked: Comparable, Sendable {
+        let eid: EID
+        let level: Double
+
+        static func < (left: Ranked, right: Ranked) -> Bool {
+            left.level == right.level ? left.eid > right.eid : left.level < right.level
+        }
     }
 }

@@ -17,19 +17,31 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
 
-    /// Reads ISO 8601 in UTC, with or without fractions of a second.
+    /// Reads ISO 8601 in UTC, with or without fractions of a second (what is finer than a millisecond
+    /// is dropped).
     package init?(iso8601 text: String) {
-        let date =
-            (try? Date(text, strategy: Self.style(hasFraction: true)))
-            ?? (try? Date(text, strategy: Self.style(hasFraction: false)))
-        guard let date else { return nil }
-        self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+        var whole = text
+        var fraction: Int64 = 0
+        if let point = text.firstIndex(of: "."), text.hasSuffix("Z") {
+            let digits = text[text.index(after: point)...].dropLast()
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int64((digits + "00").prefix(3))
+            else { return nil }
+            fraction = number
+            whole = text[..<point] + "Z"
+        }
+        guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
+        self.init(milliseconds: Int64(date.timeIntervalSince1970) * 1000 + fraction)
     }
 
     /// `2026-11-21T09:30:00.000Z`
     package var iso8601: String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(Self.style(hasFraction: true))
+        // Whole seconds and milliseconds apart: a Double of both would lose the last millisecond.
+        let (seconds, thousandths) = milliseconds.flooredDivision(by: 1000)
+        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        let digits = String(thousandths)
+        return whole.dropLast() + "." + String(repeating: "0", count: 3 - digits.count) + digits
+            + "Z"
     }
 
     /// The moment `duration` later (or earlier, if negative), to the millisecond.
@@ -45,9 +57,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
     }
+}
 
-    private static func style(hasFraction: Bool) -> Date.ISO8601FormatStyle {
-        Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
 

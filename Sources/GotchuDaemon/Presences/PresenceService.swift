@@ -138,18 +138,19 @@ actor PresenceService: Service {
         session: ResolvedSession?
     ) -> PresenceView {
         let wall = Timestamp.now
+        let margin = board.margin(of: presence)
         return PresenceView(
             eid: presence.eid,
             verdict: presence.verdict,
             rssiDBm: presence.lastRSSI?.dBm,
             smoothedDBm: presence.level.map { ($0 * 10).rounded() / 10 },
-            marginDB: presence.margin.map { ($0 * 10).rounded() / 10 },
+            marginDB: margin.map { ($0 * 10).rounded() / 10 },
             carrier: presence.carrier,
             adapter: presence.adapter,
             firstHeardAt: wall.advanced(by: presence.firstHeard - now),
             lastHeardAt: wall.advanced(by: presence.lastHeard - now),
             rateHz: (presence.rate * 10).rounded() / 10,
-            reason: presence.reason,
+            reason: presence.reason(margin: margin),
             session: session
         )
     }

@@ -1,0 +1,45 @@
+import GotchuCore
+import Testing
+
+@Suite("Money")
+struct MoneyTests {
+    @Test(
+        "what a person types is read exactly",
+        arguments: [
+            ("50", 5000), ("50.00", 5000), ("0.5", 50), ("$12.34", 1234), ("0.01", 1),
+            ("1000000.00", 100_000_000),
+        ] as [(String, Int64)]
+    )
+    func reads(text: String, cents: Int64) {
+        #expect(Money(text)?.minorUnits == cents)
+    }
+
+    @Test(
+        "what could be misread is refused",
+        arguments: [
+            "", ".", "5.", ".5", "1.234", "-1", "+1", "1e3", "1,000", "5 0", "$", "٥",
+            "99999999999999999999",
+        ]
+    )
+    func refuses(text: String) {
+        #expect(Money(text) == nil)
+    }
+
+    @Test("a currency without minor units takes no decimals")
+    func yen() {
+        #expect(Money("500", currency: .jpy)?.minorUnits == 500)
+        #expect(Money("500.0", currency: .jpy) == nil)
+        #expect(Money(minorUnits: 500, currency: .jpy).description == "¥500")
+    }
+
+    @Test("amounts are written as people read them, and read back")
+    func writes() {
+        #expect(Money(minorUnits: 5000).description == "$50.00")
+        #expect(Money(minorUnits: -5).description == "-$0.05")
+        #expect(Money(minorUnits: 1230, currency: .chf).description == "CHF 12.30")
+        #expect(Money(minorUnits: .min).description == "-$92233720368547758.08")
+        for cents in [0, 1, 99, 100, 12_345] as [Int64] {
+            #expect(Money(Money(minorUnits: cents).description)?.minorUnits == cents)
+        }
+    }
+}

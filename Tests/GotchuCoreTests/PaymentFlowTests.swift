@@ -1,0 +1,141 @@
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("The payment flow")
+struct PaymentFlowTests {
+    private let refusal = Refusal(code: "SESSION_BUSY", detail: "Another payer was first.")
+    private let receipt = Receipt(newBalanceCents: 5000, transferID: "t")
+
+    @Test("it locks, journals, sends, journals, and only then has ended")
+    func paid() {
+        var flow = PaymentFlow(stage: .locking)
+        #expect(flow.handle(.started, jitter: 0) == .lock)
+        #expect(flow.handle(.lockAnswered(.done(Receipt())), jitter: 0) == .journalSending)
+        #expect(flow.handle(.journalled, jitter: 0) == .send)
+        #expect(
+            flow.handle(.sendAnswered(.done(receipt)), jitter: 0) == .journalEnd(.paid(receipt))
+        )
+        #expect(flow.handle(.journalled, jitter: 0) == .finish(.paid(receipt)))
+    }
+
+    @Test("no answer to a send is asked again with the same payment, never given up")
+    func unknown() {
+        var flow = PaymentFlow(stage: .sending(isUncertain: false))
+        #expect(flow.handle(.started, jitter: 0) == .send)
+        for _ in 0..<50 {
+            guard case .wait = flow.handle(.sendAnswered(.unknown(retryAfter: nil)), jitter: 0)
+            else {
+                Issue.record("a send without an answer must be waited for")
+                return
+            }
+            #expect(flow.stage == .sending(isUncertain: true))
+            #expect(flow.handle(.waited, jitter: 0) == .send)
+        }
+        #expect(
+            flow.handle(.sendAnswered(.refused(refusal)), jitter: 0)
+                == .journalEnd(.declined(refusal))
+        )
+    }
+
+    @Test("a refused token ends a payment only while no send can have succeeded")
+    func unauthorized() {
+        var certain = PaymentFlow(stage: .sending(isUncertain: false))
+        _ = certain.handle(.started, jitter: 0)
+        #expect(
+            certain.handle(.sendAnswered(.unauthorized(refusal)), jitter: 0)
+                == .journalEnd(.declined(refusal))
+        )
+        var uncertain = PaymentFlow(stage: .sending(isUncertain: true))
+        _ = uncertain.handle(.started, jitter: 0)
+        guard case .wait = uncertain.handle(.sendAnswered(.unauthorized(refusal)), jitter: 0) else {
+            Issue.record("the earlier send may have moved money")
+            return
+        }
+    }
+
+    @Test("a lock that was never answered may be given up once the session is over")
+    func expired() {
+        var flow = PaymentFlow(stage: .locking)
+        _ = flow.handle(.started, jitter: 0)
+        _ = flow.handle(.lockAnswered(.unknown(retryAfter: nil)), jitter: 0)
+        guard case .journalEnd(.declined(let why)) = flow.handle(.expired, jitter: 0) else {
+            Issue.record("nothing was sent, so nothing was paid")
+            return
+        }
+        #expect(why.code == "SESSION_EXPIRED")
+    }
+
+    @Test("what cannot be journalled is not sent; an end that cannot be is still told")
+    func journalFails() {
+        var unsent = PaymentFlow(stage: .locking)
+        _ = unsent.handle(.started, jitter: 0)
+        _ = unsent.handle(.lockAnswered(.done(Receipt())), jitter: 0)
+        guard case .finish(.declined(let why)) = unsent.handle(.journalFailed, jitter: 0) else {
+            Issue.record("nothing may be sent that the journal does not know")
+            return
+        }
+        #expect(why.code == "JOURNAL_UNWRITABLE")
+        var sent = PaymentFlow(stage: .sending(isUncertain: false))
+        _ = sent.handle(.started, jitter: 0)
+        _ = sent.handle(.sendAnswered(.done(receipt)), jitter: 0)
+        #expect(sent.handle(.journalFailed, jitter: 0) == .finish(.paid(receipt)))
+    }
+
+    @Test(
+        "whatever the server answers: no send before the journal, one end, declined only if certain"
+    )
+    func anything() {
+        var generator = SeededGenerator("anything")
+        for _ in 0..<20_000 {
+            var flow = PaymentFlow(stage: .locking)
+            var event = PaymentFlow.Event.started
+            var journalHasSending = false
+            var serverPaid = false
+            for _ in 0..<40 {
+                let action = flow.handle(event, jitter: 0.5)
+                switch action {
+                case .lock:
+                    event = .lockAnswered(answer(using: &generator))
+                case .journalSending:
+                    journalHasSending = Int.random(in: 0..<10, using: &generator) > 0
+                    event = journalHasSending ? .journalled : .journalFailed
+                case .send:
+                    #expect(journalHasSending)
+                    event = send(paid: &serverPaid, using: &generator)
+                case .journalEnd:
+                    event = Bool.random(using: &generator) ? .journalled : .journalFailed
+                case .wait:
+                    event =
+                        flow.stage == .locking && Bool.random(using: &generator)
+                        ? .expired : .waited
+                case .finish(let end):
+                    if case .paid = end { #expect(serverPaid) } else { #expect(!serverPaid) }
+                }
+                if case .finish = action { break }
+            }
+        }
+    }
+
+    private func answer(using generator: inout SeededGenerator) -> PaymentAnswer {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: .refused(refusal)
+        case 1: .unauthorized(refusal)
+        case 2: .unknown(retryAfter: nil)
+        default: .done(Receipt())
+        }
+    }
+
+    /// A server that remembers: once paid it answers paid, or is not heard, or asks for a login.
+    private func send(
+        paid: inout Bool,
+        using generator: inout SeededGenerator
+    ) -> PaymentFlow.Event {
+        let choice = Int.random(in: 0..<5, using: &generator)
+        if choice == 0 { return .sendAnswered(.unauthorized(refusal)) }
+        if choice == 1, !paid { return .sendAnswered(.refused(refusal)) }
+        if choice == 2 { return .sendAnswered(.unknown(retryAfter: nil)) }
+        paid = true
+        return .sendAnswered(choice == 3 ? .unknown(retryAfter: nil) : .done(receipt))
+    }
+}

@@ -1,0 +1,191 @@
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("Proximity")
+struct ProximityTests {
+    private let kiosk = EID("a1b2c3d4e5")!  // SAFETY: a literal.
+    private let other = EID("0f0f0f0f0f")!  // SAFETY: a literal.
+
+    private func time(_ milliseconds: Int) -> MonotonicTime {
+        MonotonicTime(sinceStart: .milliseconds(milliseconds))
+    }
+
+    private func sighting(
+        _ eid: EID,
+        _ dBm: Int?,
+        at milliseconds: Int,
+        adapter: String = "hci0"
+    ) -> Sighting {
+        Sighting(
+            time: time(milliseconds),
+            eid: eid,
+            carrier: .serviceData,
+            rssi: dBm.flatMap(RSSI.init(dBm:)),
+            adapter: adapter
+        )
+    }
+
+    @Test("held against the device it becomes tap after three samples and 250 ms, not before")
+    func tap() {
+        var board = ProximityBoard()
+        for at in [0, 100, 200] {
+            _ = board.add(sighting(kiosk, -40, at: at))
+            #expect(board[kiosk]?.verdict == .far)
+        }
+        let changes = board.add(sighting(kiosk, -40, at: 300))
+        #expect(changes.changed == [kiosk])
+        #expect(board[kiosk]?.verdict == .tap)
+    }
+
+    @Test("one strong sample among weak ones changes nothing")
+    func outlier() {
+        var board = ProximityBoard()
+        for at in stride(from: 0, to: 3000, by: 100) {
+            _ = board.add(sighting(kiosk, at == 1500 ? -30 : -80, at: at))
+            #expect(board[kiosk]?.verdict == .far)
+        }
+    }
+
+    @Test("it leaves after a second below the threshold, and is gone after silence")
+    func leaves() {
+        var board = ProximityBoard()
+        for at in stride(from: 0, through: 1000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at))
+        }
+        var left: Int?
+        for at in stride(from: 1100, through: 4000, by: 100) {
+            _ = board.add(sighting(kiosk, -62, at: at))
+            if board[kiosk]?.verdict != .tap { left = left ?? at }
+        }
+        let leftAt = left ?? .max
+        #expect((2000...2900).contains(leftAt), "left at \(leftAt) ms")
+        #expect(board.advance(to: time(5400)).lost.isEmpty)
+        #expect(board.advance(to: time(5500)).lost == [kiosk])
+        #expect(board.isEmpty)
+    }
+
+    @Test("inside the dead band nothing flaps, whatever the noise")
+    func hysteresis() {
+        var generator = SeededGenerator("hysteresis")
+        for start in [-40, -80] {
+            var board = ProximityBoard()
+            var at = 0
+            for _ in 0..<20 {
+                _ = board.add(sighting(kiosk, start, at: at))
+                at += 100
+            }
+            let before = board[kiosk]?.verdict
+            for _ in 0..<2000 {
+                let level = Int.random(in: -54...(-46), using: &generator)
+                let expected: Verdict = start == -40 ? .tap : .near
+                _ = board.add(sighting(kiosk, level, at: at))
+                at += 100
+                if start == -40 || at > 4000 { #expect(board[kiosk]?.verdict == expected) }
+            }
+            #expect(before == (start == -40 ? .tap : .far))
+        }
+    }
+
+    @Test("a stronger signal is never judged farther")
+    func monotone() {
+        var generator = SeededGenerator("monotone")
+        for _ in 0..<1000 {
+            var weak = ProximityBoard()
+            var strong = ProximityBoard()
+            var at = 0
+            for _ in 0..<60 {
+                at += Int.random(in: 20...600, using: &generator)
+                let level = Int.random(in: -90...(-35), using: &generator)
+                let more = Int.random(in: 0...15, using: &generator)
+                _ = weak.add(sighting(kiosk, level, at: at))
+                _ = strong.add(
+                    sighting(kiosk, min(20, level + more) == 0 ? 1 : level + more, at: at)
+                )
+                #expect(rank(strong[kiosk]?.verdict) >= rank(weak[kiosk]?.verdict))
+            }
+        }
+    }
+
+    @Test("between two equal tills the verdict is ambiguous, until one leads by 6 dB for 300 ms")
+    func ambiguous() {
+        var board = ProximityBoard()
+        for at in stride(from: 0, through: 2000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at))
+            _ = board.add(sighting(other, -42, at: at + 50))
+        }
+        #expect(board[kiosk]?.verdict == .ambiguous)
+        #expect(board[other]?.verdict == .ambiguous)
+        var clear: Int?
+        for at in stride(from: 2100, through: 6000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at))
+            _ = board.add(sighting(other, -58, at: at + 50))
+            if board[kiosk]?.verdict == .tap { clear = clear ?? at }
+        }
+        #expect((2500...3500).contains(clear ?? .max))
+        #expect(board[other]?.verdict != .tap)
+    }
+
+    @Test("two tills are never both payable by tap", arguments: 0..<4)
+    func neverBoth(run: Int) {
+        var generator = SeededGenerator("neverBoth \(run)")
+        var board = ProximityBoard()
+        var at = 0
+        for _ in 0..<5000 {
+            at += Int.random(in: 10...150, using: &generator)
+            let eid = Bool.random(using: &generator) ? kiosk : other
+            _ = board.add(sighting(eid, Int.random(in: -60...(-30), using: &generator), at: at))
+            let taps = board.nearestFirst.filter { $0.verdict == .tap }
+            #expect(taps.count <= 1)
+            if let tap = taps.first, let margin = board.margin(of: tap) { #expect(margin >= 6) }
+        }
+    }
+
+    @Test("an unknown level is never near, unless the operator says so")
+    func unknownLevel() {
+        var board = ProximityBoard()
+        var accepting = ProximityPolicy()
+        accepting.acceptsUnknownRSSI = true
+        var lenient = ProximityBoard(policy: accepting)
+        for at in stride(from: 0, through: 3000, by: 100) {
+            _ = board.add(sighting(kiosk, nil, at: at))
+            _ = lenient.add(sighting(kiosk, nil, at: at))
+        }
+        #expect(board[kiosk]?.verdict == .far)
+        #expect(lenient[kiosk]?.verdict == .tap)
+    }
+
+    @Test("an adapter that stopped hearing it does not keep it near")
+    func staleAdapter() {
+        var board = ProximityBoard()
+        for at in stride(from: 0, through: 1000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at, adapter: "hci0"))
+        }
+        for at in stride(from: 1100, through: 5000, by: 100) {
+            _ = board.add(sighting(kiosk, -80, at: at, adapter: "hci1"))
+        }
+        #expect(board[kiosk]?.verdict == .far)
+    }
+
+    @Test("100,000 random EIDs leave the memory bounded and what is near in it")
+    func bounded() {
+        var generator = SeededGenerator("bounded")
+        var board = ProximityBoard()
+        var at = 0
+        for index in 0..<100_000 {
+            at += 1
+            _ = board.add(sighting(.random(using: &generator), -80, at: at))
+            if index.isMultiple(of: 100) { _ = board.add(sighting(kiosk, -40, at: at)) }
+        }
+        #expect(board.nearestFirst.count <= ProximityPolicy.presenceLimit)
+        #expect(board[kiosk]?.verdict == .tap)
+    }
+
+    private func rank(_ verdict: Verdict?) -> Int {
+        switch verdict {
+        case .tap: 2
+        case .near: 1
+        case .far, .ambiguous, nil: 0
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import GotchuCore
+import Testing
+
+@Suite("Recognition of an advertisement")
+struct RecognitionTests {
+    private let eid = "a1b2c3d4e5"
+
+    @Test("service data of ten hex digits is ours, in either case")
+    func serviceData() {
+        for text in [eid, eid.uppercased()] {
+            let heard = HeardAdvertisement(serviceData: Array(text.utf8))
+            #expect(heard.recognise() == .ours(EID(eid)!, .serviceData))  // SAFETY: a literal.
+        }
+    }
+
+    @Test("a phone's local name beside our UUID is ours; without the UUID it is not")
+    func localName() {
+        let phone = HeardAdvertisement(listsService: true, localName: eid)
+        #expect(phone.recognise() == .ours(EID(eid)!, .localName))  // SAFETY: a literal.
+        let stranger = HeardAdvertisement(localName: eid)
+        #expect(stranger.recognise() == .stranger(.noService))
+    }
+
+    @Test("strangers are told apart by reason")
+    func strangers() {
+        let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
+        #expect(HeardAdvertisement(serviceData: tile).recognise() == .stranger(.tile))
+        #expect(HeardAdvertisement(serviceData: []).recognise() == .stranger(.length))
+        #expect(
+            HeardAdvertisement(serviceData: Array("a1b2c3d4e5f".utf8)).recognise()
+                == .stranger(.length)
+        )
+        #expect(
+            HeardAdvertisement(serviceData: Array("a1b2c3d4ex".utf8)).recognise()
+                == .stranger(.charset)
+        )
+        #expect(
+            HeardAdvertisement(listsService: true, localName: "Jane's phon").recognise()
+                == .stranger(.length)
+        )
+        #expect(HeardAdvertisement(listsService: true).recognise() == .stranger(.noService))
+    }
+
+    @Test("service data that is not an EID is not rescued by a name that is")
+    func noRescue() {
+        let heard = HeardAdvertisement(
+            serviceData: Array("somebody's".utf8),
+            listsService: true,
+            localName: eid
+        )
+        #expect(heard.recognise() == .stranger(.charset))
+    }
+}

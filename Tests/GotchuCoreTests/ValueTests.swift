@@ -1,0 +1,66 @@
+import GotchuCore
+import Testing
+
+@Suite("Small values")
+struct ValueTests {
+    @Test("levels that no controller measured are no RSSI", arguments: [127, 0, 21, -128, 1000])
+    func noRSSI(dBm: Int) {
+        #expect(RSSI(dBm: dBm) == nil)
+    }
+
+    @Test("levels that one can measure are", arguments: [-127, -60, -1, 1, 20])
+    func rssi(dBm: Int) {
+        #expect(RSSI(dBm: dBm)?.dBm == dBm)
+    }
+
+    @Test("an idempotency key is read bare and quoted, and nothing else is")
+    func keys() {
+        let text = "0123456789abcdef"
+        #expect(IdempotencyKey(header: text)?.rawValue == text)
+        #expect(IdempotencyKey(header: "\"\(text)\"")?.rawValue == text)
+        #expect(IdempotencyKey(header: "short") == nil)
+        #expect(IdempotencyKey(header: "0123456789abcde f") == nil)
+        #expect(IdempotencyKey(header: "0123456789abcdé_") == nil)
+        #expect(IdempotencyKey(header: String(repeating: "a", count: 255)) != nil)
+        #expect(IdempotencyKey(header: String(repeating: "a", count: 256)) == nil)
+        #expect(IdempotencyKey.random() != IdempotencyKey.random())
+    }
+
+    @Test("a session id is safe in a path", arguments: ["", "a/b", "..", "a b", "a?b", "ä"])
+    func sessionIDs(text: String) {
+        #expect(SessionID(rawValue: text) == nil)
+    }
+
+    @Test("a timestamp survives its ISO 8601 text to the millisecond")
+    func timestamps() throws {
+        let moment = Timestamp(milliseconds: 1_795_253_513_123)
+        #expect(moment.iso8601 == "2026-11-21T09:31:53.123Z")
+        #expect(Timestamp(iso8601: moment.iso8601) == moment)
+        #expect(Timestamp(iso8601: "2026-11-21T09:31:53Z")?.milliseconds == 1_795_253_513_000)
+        #expect(Timestamp(iso8601: "yesterday") == nil)
+        #expect(moment.advanced(by: .seconds(-1)).duration(to: moment) == .seconds(1))
+    }
+
+    @Test("retries wait 2, 4, 8 … 60 seconds, half of it at random, and obey the server")
+    func retries() {
+        var longest = RetrySchedule()
+        let waits = (0..<8).map { _ in longest.next(retryAfter: nil, jitter: 0.999_999) }
+        #expect(waits[0] > .milliseconds(1999) && waits[0] <= .seconds(2))
+        #expect(waits[4] > .milliseconds(31_999) && waits[4] <= .seconds(32))
+        #expect(waits[5...].allSatisfy { $0 > .seconds(59) && $0 <= .seconds(60) })
+        var shortest = RetrySchedule()
+        #expect(shortest.next(retryAfter: nil, jitter: 0) == .seconds(1))
+        #expect(shortest.next(retryAfter: .seconds(30), jitter: 0) == .seconds(30))
+        #expect(shortest.next(retryAfter: .seconds(9999), jitter: 0) == .seconds(300))
+    }
+
+    @Test("an operation that takes too long is cancelled and reported")
+    func timeout() async {
+        await #expect(throws: TimedOut.self) {
+            try await withTimeout(.milliseconds(10)) {
+                // SAFETY: stands for work that never ends; it is cancelled after 10 ms.
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+    }
+}

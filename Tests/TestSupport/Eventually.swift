@@ -1,0 +1,22 @@
+/// What was waited for did not come.
+package struct NeverHappened: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Asks again and again until there is an answer, for at most `limit`.
+///
+/// For conditions of another process, which cannot be awaited; within this one, await an event.
+@discardableResult
+package func eventually<Value>(
+    _ what: String,
+    within limit: Duration = .seconds(20),
+    _ probe: () async throws -> Value?
+) async throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+        if let value = try await probe() { return value }
+        // SAFETY: the pause between two looks at another process; the deadline decides.
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw NeverHappened(description: "Within \(limit): \(what)")
+}

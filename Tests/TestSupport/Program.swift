@@ -1,0 +1,72 @@
+package import Foundation
+import Synchronization
+
+/// One of the programs of this build, running. Ended with the test at the latest.
+package final class Program: Sendable {
+    private let process: Mutex<Process>
+    private let output: Mutex<Data>
+
+    /// The folder of the binaries that were built with these tests.
+    package static var folder: URL {
+        // The test runner itself lies beside them.
+        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent()
+    }
+
+    /// Starts `name` with arguments; standard output and error go to `text`.
+    package init(
+        _ name: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws {
+        let process = Process()
+        process.executableURL =
+            name.hasPrefix("/")
+            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
+        process.arguments = arguments
+        var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GOTCHU_") }
+        all.merge(environment) { _, new in new }
+        process.environment = all
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        self.process = Mutex(process)
+        output = Mutex(Data())
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            self?.output.withLock { $0.append(data) }
+        }
+        try process.run()
+    }
+
+    deinit {
+        process.withLock { process in
+            guard process.isRunning else { return }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    package var processID: Int32 { process.withLock(\.processIdentifier) }
+
+    /// Everything it has said so far.
+    package var text: String { output.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    package func signal(_ signal: Int32) { kill(processID, signal) }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: Its exit code, or 128 plus the signal that ended it.
+    @discardableResult
+    package func exitCode(within limit: Duration = .seconds(20)) async throws -> Int32 {
+        try await eventually("the program ends; it said: \(text)", within: limit) {
+            process.withLock { process -> Int32? in
+                guard !process.isRunning else { return nil }
+                let status = process.terminationStatus
+                return process.terminationReason == .uncaughtSignal ? 128 + status : status
+            }
+        }
+    }
+}

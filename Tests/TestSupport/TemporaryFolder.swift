@@ -1,0 +1,29 @@
+import Foundation
+
+/// A folder of one test, gone when the test is.
+///
+/// Its path is short, because Unix socket paths must be.
+package final class TemporaryFolder: Sendable {
+    package let path: String
+
+    package init() throws {
+        let name = "g\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+        path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Writes a file in it and returns its path.
+    package func write(_ text: String, to name: String) throws -> String {
+        let file = "\(path)/\(name)"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        return file
+    }
+}
