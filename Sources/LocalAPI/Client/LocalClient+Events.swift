@@ -12,7 +12,8 @@ extension LocalClient {
         _ body: (inout LocalEvents) async throws -> Result
     ) async throws -> Result {
         try await withReply(.GET, "/v1/events", bytes: nil, limit: Self.promptLimit) {
-            parts, deadline in
+            parts,
+            deadline in
             deadline.cancel()
             var events = LocalEvents(parts: parts)
             return try await body(&events)

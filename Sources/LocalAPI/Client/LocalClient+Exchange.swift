@@ -34,7 +34,9 @@ extension LocalClient {
         bytes: [UInt8]?,
         limit: Duration
     ) async throws -> Reply {
-        let body = try await withReply(method, path, bytes: bytes, limit: limit) { parts, deadline in
+        let body = try await withReply(method, path, bytes: bytes, limit: limit) {
+            parts,
+            deadline in
             defer { deadline.cancel() }
             return try await Self.wholeBody(&parts)
         }
