@@ -25,6 +25,7 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -58,6 +59,8 @@ let package = Package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(
+            url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
@@ -93,8 +96,8 @@ let package = Package(
         module(
             "LocalAPI",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", asyncHTTPClient, httpTypes, hummingbird,
-                hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                "CLinux", "GotchuAPI", "GotchuCore", httpTypes, hummingbird, hummingbirdCore,
+                logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
 
         // The three programs.
@@ -109,6 +112,7 @@ let package = Package(
             "GotchuCommands",
             [
                 "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", argumentParser,
+                subprocess, unixSignals,
             ]),
         module(
             "GotchuDaemon",

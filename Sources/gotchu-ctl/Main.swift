@@ -1,4 +1,8 @@
+import GotchuCommands
+
 @main
 struct Main {
-    static func main() {}
+    static func main() async {
+        await GotchuCtl.main()
+    }
 }

@@ -1,0 +1,5 @@
+import ArgumentParser
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "doctor")
+}

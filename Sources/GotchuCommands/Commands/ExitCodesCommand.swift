@@ -1,0 +1,19 @@
+import ArgumentParser
+
+/// `gotchu-ctl help exit-codes`: the table that scripts rely on.
+struct ExitCodesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exit-codes",
+        abstract: "Show what the exit codes mean.",
+        discussion: "EXIT CODES:\n" + table
+    )
+
+    func run() {
+        Output(isJSON: false).raw(Self.table + "\n")
+    }
+
+    private static let table = ExitStatus.allCases.map { status in
+        let code = String(status.rawValue)
+        return String(repeating: " ", count: 4 - code.count) + code + "  " + status.meaning
+    }.joined(separator: "\n")
+}

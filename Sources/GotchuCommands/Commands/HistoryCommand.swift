@@ -1,0 +1,91 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl history`: what this daemon asked for and what it paid.
+struct HistoryCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show this daemon's requests and payments, newest first.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl history
+              gotchu-ctl history --json
+
+            Whoever may only take payments sees the requests, whoever may only pay the payments.
+            """
+    )
+
+    /// Both lists as one object.
+    struct History: Encodable {
+        var requests: [RequestView]?
+        var payments: [PaymentView]?
+    }
+
+    @OptionGroup var options: CommonOptions
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let requests = try await unlessRefused { try await client.requests() }
+        let payments = try await unlessRefused { try await client.payments() }
+        if requests == nil, payments == nil { _ = try await client.payments() }
+        guard !output.isJSON else {
+            return try output.json(History(requests: requests, payments: payments))
+        }
+        let rows =
+            (requests ?? []).map { ($0.createdAt, row(of: $0)) }
+            + (payments ?? []).map { ($0.createdAt, row(of: $0)) }
+        guard !rows.isEmpty else {
+            return output.talk("Nothing was asked for and nothing was paid yet.")
+        }
+        var table = Table(columns: [
+            Table.Column(title: "WHEN"),
+            Table.Column(title: "KIND", dispensability: 3),
+            Table.Column(title: "AMOUNT", isRightAligned: true),
+            Table.Column(title: "STATE"),
+            Table.Column(title: "WHAT", minimum: 8, dispensability: 1),
+            Table.Column(title: "ID", dispensability: 2),
+        ])
+        table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)
+        table.lines(on: output.data).forEach { output.line($0) }
+    }
+
+    /// `nil` where this user may not see one of the two.
+    private func unlessRefused<List>(_ call: () async throws -> List) async throws -> List? {
+        do {
+            return try await call()
+        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .notPermitted {
+            return nil
+        }
+    }
+
+    private func row(of request: RequestView) -> [Table.Cell] {
+        let ink: Ink? =
+            switch request.state {
+            case .paid: .green
+            case .unknown: .yellow
+            case .advertising, .locked, .expired, .cancelled: nil
+            }
+        return [
+            Table.Cell(request.createdAt.dateText, .dim), Table.Cell("request"),
+            Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, ink),
+            Table.Cell(request.memo?.printable ?? ""),
+            Table.Cell(request.id.description, .dim),
+        ]
+    }
+
+    private func row(of payment: PaymentView) -> [Table.Cell] {
+        let ink: Ink? =
+            switch payment.state {
+            case .paid: .green
+            case .declined: .red
+            case .locking, .sending, .unknown: .yellow
+            }
+        let what = payment.state == .declined ? payment.detail : "to \(payment.payee)"
+        return [
+            Table.Cell(payment.createdAt.dateText, .dim), Table.Cell("payment"),
+            Table.Cell("-\(payment.amount)"), Table.Cell(payment.state.rawValue, ink),
+            Table.Cell(what.printable), Table.Cell(payment.id.printable, .dim),
+        ]
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl request`: ask for money and wait for it.
+struct RequestCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Ask for an amount, and wait until somebody near pays it.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl request 50.00 --memo "Coffee"
+              gotchu-ctl request 12 --currency eur --ttl 60 --json
+
+            Ctrl-C takes the request back. Exits with 1 if it expired or was taken back.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "How much: 50, 50.00, 0.5.")
+    var amount: String
+
+    @Option(help: ArgumentHelp("The currency.", valueName: "code"))
+    var currency: Currency = .usd
+
+    @Option(help: ArgumentHelp("What it is for; the payer sees it.", valueName: "text"))
+    var memo: String?
+
+    @Option(help: ArgumentHelp("Give up after this time: 1 to 300.", valueName: "seconds"))
+    var ttl: Int?
+
+    @Flag(name: .customLong("no-wait"), help: "Return as soon as the request is on the air.")
+    var isNotWaited = false
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let request = try await client.createRequest(parsed())
+        if isNotWaited {
+            return try announceOnly(request, output)
+        }
+        let watch = RequestWatch(request: request, output: output)
+        watch.announce()
+        switch try await race({ try await watch.untilEnd(client) }) {
+        case .finished(let end):
+            try watch.tellEnd(end)
+        case .interrupted, .timedOut:
+            try await takeBack(request, client, watch)
+        }
+    }
+
+    private func parsed() throws -> NewRequest {
+        let next = "gotchu-ctl request 50.00"
+        guard let money = Money(amount, currency: currency) else {
+            throw CommandFailure.badData(
+                "'\(amount.printable)' is not an amount in \(currency.rawValue).",
+                next: next
+            )
+        }
+        guard Money.allowedRequest.contains(money.minorUnits) else {
+            let least = Money(minorUnits: Money.allowedRequest.lowerBound, currency: currency)
+            let most = Money(minorUnits: Money.allowedRequest.upperBound, currency: currency)
+            throw CommandFailure.badData(
+                "An amount is between \(least) and \(most).",
+                next: next
+            )
+        }
+        return NewRequest(
+            amountCents: money.minorUnits,
+            currency: currency,
+            memo: memo,
+            ttlSeconds: ttl
+        )
+    }
+
+    private func announceOnly(_ request: RequestView, _ output: Output) throws {
+        guard !output.isJSON else { return try output.json(request) }
+        output.line(
+            "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
+        )
+        output.talk("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
+        output.talk("Take it back:           gotchu-ctl cancel \(request.id)")
+    }
+
+    private func takeBack(
+        _ request: RequestView,
+        _ client: LocalClient,
+        _ watch: RequestWatch
+    ) async throws {
+        let end: RequestView
+        do {
+            end = try await client.cancelRequest(request.id)
+        } catch let failure as LocalClientFailure {
+            watch.output.talk("The request could not be taken back; it may still be paid.")
+            throw failure
+        }
+        try watch.tellEnd(end)
+    }
+}
+
+extension Currency: ExpressibleByArgument {}

@@ -1,0 +1,181 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl scan`: what is on the air around here.
+struct ScanCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Show which requests for payment are heard, and how near they are.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl scan
+              gotchu-ctl scan --tap --timeout 10 --json-lines
+
+            On a terminal a table is drawn in place until Ctrl-C; in a pipe each change is a line. \
+            With --once or --timeout the exit code is 1 if nothing was heard.
+            """
+    )
+
+    /// How often the table is drawn at most, while things change.
+    private static let frameInterval = Duration.milliseconds(100)
+    /// How many frames pass at most until ages are drawn anew.
+    private static let framesPerAge = 5
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Print one JSON object on a line for each change.")
+    var jsonLines = false
+
+    @Flag(help: "Show what is heard now, and end.")
+    var once = false
+
+    @Option(help: ArgumentHelp("End after this time.", valueName: "seconds"))
+    var timeout: Seconds?
+
+    @Flag(help: "Only what is within reach: the verdicts tap and near.")
+    var near = false
+
+    @Flag(help: "Only what is held against this device: the verdict tap.")
+    var tap = false
+
+    @Flag(help: "Show the numbers behind each verdict.")
+    var explain = false
+
+    func validate() throws {
+        guard !(options.json && jsonLines) else {
+            throw ValidationError("--json is one object and --json-lines is a stream: choose one.")
+        }
+    }
+
+    private var wanted: Set<Verdict> {
+        tap ? [.tap] : near ? [.tap, .near] : Set(Verdict.allCases)
+    }
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        if once || (options.json && timeout == nil) {
+            return try await runOnce(client, output)
+        }
+        let watch = PresenceWatch(wanted: wanted)
+        let outcome = try await race(limit: timeout?.duration) {
+            try await follow(watch, client, output)
+        }
+        if options.json {
+            try output.json(PresencesReply(sessions: watch.sorted))
+        }
+        switch outcome {
+        case .interrupted, .finished: return
+        case .timedOut:
+            guard watch.hasHeard else {
+                output.talk(emptyText)
+                throw ExitCode(ExitStatus.negative.rawValue)
+            }
+        }
+    }
+
+    private func runOnce(_ client: LocalClient, _ output: Output) async throws {
+        let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
+        if options.json {
+            try output.json(PresencesReply(sessions: sessions))
+        } else if jsonLines {
+            for session in sessions { try output.jsonLine(Event.presenceChanged(session)) }
+        } else if !sessions.isEmpty {
+            table(sessions, output).forEach { output.line($0) }
+        }
+        if sessions.isEmpty {
+            output.talk(emptyText)
+            throw ExitCode(ExitStatus.negative.rawValue)
+        }
+    }
+
+    /// Reads events until it is cancelled, and draws beside that where there is a terminal.
+    private func follow(
+        _ watch: PresenceWatch,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws {
+        let isLive = output.isLive && !jsonLines
+        if !isLive, !options.json { output.talk("Listening …") }
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                let follower = EventFollower(client: client, output: output)
+                _ = try await follower.follow { event -> Bool? in
+                    let changes = watch.apply(event)
+                    if !isLive { try tell(changes, output) }
+                    return nil
+                }
+            }
+            if isLive {
+                group.addTask { try await draw(watch, output) }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Draws whenever something changed, and now and then because ages grow.
+    private func draw(_ watch: PresenceWatch, _ output: Output) async throws {
+        var region = LiveRegion(output: output)
+        defer { region.finish() }
+        var framesUntilAges = 0
+        while true {
+            if watch.takeDirty() || framesUntilAges <= 0 {
+                let sessions = watch.sorted
+                region.draw(sessions.isEmpty ? emptyLines(output) : table(sessions, output))
+                framesUntilAges = Self.framesPerAge
+            }
+            framesUntilAges -= 1
+            try await Task.sleep(for: Self.frameInterval)
+        }
+    }
+
+    private func tell(_ changes: [PresenceBoard.Change], _ output: Output) throws {
+        guard !options.json else { return }
+        for change in changes {
+            switch change {
+            case .seen(let presence):
+                if jsonLines {
+                    try output.jsonLine(Event.presenceChanged(presence))
+                } else {
+                    output.line(PresenceRow.line(presence, now: .now))
+                    if explain { output.line("  " + PresenceRow.explanation(presence)) }
+                }
+            case .lost(let eid):
+                if jsonLines {
+                    try output.jsonLine(Event.presenceLost(eid))
+                } else {
+                    output.line("\(Timestamp.now.clockText) \(eid) gone")
+                }
+            }
+        }
+    }
+
+    private func table(_ sessions: [PresenceView], _ output: Output) -> [String] {
+        let now = Timestamp.now
+        var table = Table(columns: PresenceRow.columns)
+        table.rows = sessions.map { PresenceRow.cells($0, now: now) }
+        var lines = table.lines(on: output.data)
+        guard explain else { return lines }
+        let width = output.data.size?.columns ?? Int.max
+        let explanations = sessions.map { session in
+            output.data.paint(
+                "  " + PresenceRow.explanation(session).truncated(to: width - 2),
+                .dim
+            )
+        }
+        let titles = lines.removeFirst()
+        return [titles] + zip(lines, explanations).flatMap { [$0, $1] }
+    }
+
+    private func emptyLines(_ output: Output) -> [String] {
+        let width = output.data.size?.columns ?? Int.max
+        return [output.data.paint(emptyText.truncated(to: width), .dim)]
+    }
+
+    private var emptyText: String {
+        wanted.contains(.far)
+            ? "Nothing is heard. A till that asks for money shows up within seconds."
+            : "Nothing is near enough. Hold this device against the till."
+    }
+}

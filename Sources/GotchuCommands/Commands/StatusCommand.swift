@@ -1,0 +1,102 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl status`: one sentence of truth, and what to do about it.
+struct StatusCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say whether payments can be taken and made.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl status
+              gotchu-ctl status --json
+
+            Exits with 0 only if the daemon is ready.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Also show problems that are consequences of another one.")
+    var all = false
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let status = try await client.status()
+        if output.isJSON {
+            try output.json(status)
+        } else {
+            render(status, to: output)
+        }
+        guard status.isReady else { throw ExitCode(ExitStatus.negative.rawValue) }
+    }
+
+    private func render(_ status: StatusReply, to output: Output) {
+        let terminal = output.data
+        output.line(
+            terminal.paint(status.summary.printable, status.isReady ? .green : .red)
+        )
+        output.line()
+        for (name, text) in rows(of: status) {
+            output.line(terminal.paint(name, .dim) + text)
+        }
+        let items = all ? status.health : status.rootCauses
+        for item in items {
+            output.line()
+            let mark =
+                switch item.severity {
+                case .error: terminal.paint("✗", .red)
+                case .warning: terminal.paint("!", .yellow)
+                }
+            output.line("\(mark) \(item.text.printable)")
+            output.line("  → " + terminal.paint(item.fix.printable, .bold))
+        }
+        let hidden = status.health.count - items.count
+        if hidden > 0 {
+            let noun = hidden == 1 ? "1 problem that follows" : "\(hidden) problems that follow"
+            output.line()
+            output.line(terminal.paint("  \(noun) from this: gotchu-ctl status --all", .dim))
+        }
+    }
+
+    private func rows(of status: StatusReply) -> [(String, String)] {
+        let radio = status.radio
+        let adapter =
+            [
+                radio.adapter, radio.address,
+                radio.kind == "bluez" ? radio.bluezVersion.map { "BlueZ \($0)" } : radio.kind,
+                radio.isScanning ? "listening" : "not listening",
+                radio.advertising.isEmpty
+                    ? nil
+                    : "advertising " + radio.advertising.map(\.description).joined(separator: " "),
+            ]
+        let server = status.server
+        let reachable =
+            switch server.isReachable {
+            case nil: "not asked yet"
+            case true?:
+                server.latencyMilliseconds.map { "reachable (\($0) ms)" } ?? "reachable"
+            case false?: "not reachable"
+            }
+        return [
+            ("adapter  ", adapter.compactMap { $0?.printable }.joined(separator: " · ")),
+            (
+                "server   ",
+                [
+                    server.url.printable, reachable,
+                    server.isLoggedIn ? "logged in" : "not logged in",
+                ].joined(separator: " · ")
+            ),
+            ("gotchud  ", "version \(status.version.printable)"),
+        ]
+    }
+}
+
+extension StatusReply {
+    /// The health items that do not follow from another one that is listed.
+    var rootCauses: [HealthItem] {
+        let codes = Set(health.map(\.code))
+        return health.filter { codes.isDisjoint(with: $0.dependsOn) }
+    }
+}

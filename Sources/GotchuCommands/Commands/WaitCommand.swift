@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import GotchuAPI
+import LocalAPI
+import Synchronization
+
+/// `gotchu-ctl wait`: for scripts that need something to be so.
+struct WaitCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until something is so.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl wait --for ready --timeout 60
+              gotchu-ctl wait --for tap && gotchu-ctl pay
+
+            Exits with 0 when it is so, with 1 when it can not become so any more, and with 75 when \
+            it is not so in time. The daemon may still be starting.
+            """
+    )
+
+    /// The answer as an object.
+    struct Answer: Encodable {
+        let condition: String
+        let holds: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case condition = "for"
+            case holds
+        }
+    }
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("ready, near, tap, or paid:ID.", valueName: "condition")
+    )
+    var condition: WaitCondition
+
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+    var timeout = Seconds(30)
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let board = Board()
+        let follower = EventFollower(client: client, output: output, toleratesAbsence: true)
+        let outcome = try await race(limit: timeout.duration) {
+            try await follower.follow { event -> WaitCondition.Truth? in
+                let truth = condition.judge(event, board: board.apply(event))
+                return truth == .open ? nil : truth
+            }
+        }
+        switch outcome {
+        case .finished(.holds):
+            if output.isJSON {
+                try output.json(Answer(condition: "\(condition)", holds: true))
+            }
+        case .finished(.impossible(let why)):
+            throw CommandFailure.negative(why, next: "gotchu-ctl history")
+        case .finished(.open), .timedOut:
+            throw CommandFailure.tryAgain(
+                "Not \(condition) within \(timeout.duration.wholeSecondsText).",
+                next: next
+            )
+        case .interrupted: throw ExitCode(128 + SIGINT)
+        }
+    }
+
+    private var next: String {
+        switch condition {
+        case .ready: "gotchu-ctl doctor"
+        case .near, .tap: "gotchu-ctl scan --explain"
+        case .paid: "gotchu-ctl history"
+        }
+    }
+
+    private final class Board: Sendable {
+        private let board = Mutex(PresenceBoard())
+
+        func apply(_ event: Event) -> PresenceBoard {
+            board.withLock { board in
+                _ = board.apply(event)
+                return board
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl wallet`: the balance and what made it.
+struct WalletCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wallet",
+        abstract: "Show the wallet's balance and its newest entries.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl wallet
+              gotchu-ctl wallet --json
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let wallet = try await client.wallet()
+        guard !output.isJSON else { return try output.json(wallet) }
+        let currency = wallet.currency ?? .usd
+        let balance = Money(minorUnits: wallet.availableCents.value, currency: currency)
+        output.line(output.data.paint(balance.description, .bold) + " available")
+        guard !wallet.recent.isEmpty else { return }
+        output.line()
+        var table = Table(columns: [
+            Table.Column(title: "WHEN"),
+            Table.Column(title: "AMOUNT", isRightAligned: true),
+            Table.Column(title: "WHAT", dispensability: 1),
+            Table.Column(title: "MEMO", minimum: 8, dispensability: 2),
+        ])
+        table.rows = wallet.recent.map { entry in
+            [
+                Table.Cell(entry.createdAt.dateText, .dim), amount(of: entry, currency),
+                Table.Cell(what(entry.type)), Table.Cell(entry.memo?.printable ?? ""),
+            ]
+        }
+        table.lines(on: output.data).forEach { output.line($0) }
+    }
+
+    private func amount(of entry: WalletEntry, _ currency: Currency) -> Table.Cell {
+        let money = Money(
+            minorUnits: entry.amountCents.value,
+            currency: entry.currency ?? currency
+        )
+        switch entry.direction {
+        case .debit: return Table.Cell("-\(money)")
+        case .credit: return Table.Cell("+\(money)", .green)
+        }
+    }
+
+    private func what(_ type: String) -> String {
+        switch type {
+        case "SEND_P2P": "paid"
+        case "RECEIVE_P2P": "received"
+        case "DEV_OPENING": "opening balance"
+        default: type.printable
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package import ArgumentParser
+import Glibc
+import GotchuAPI
+import LocalAPI
+
+/// `gotchu-ctl`: the daemon in a person's hands.
+package struct GotchuCtl: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "gotchu-ctl",
+        abstract: "Ask for money, and pay by being near.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl request 50.00 --memo "Coffee"
+              gotchu-ctl pay
+            """,
+        version: GotchuVersion.current,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "TAKE AND MAKE PAYMENTS",
+                subcommands: [
+                    RequestCommand.self, CancelCommand.self, PayCommand.self, WalletCommand.self,
+                    HistoryCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "LOOK",
+                subcommands: [
+                    StatusCommand.self, ScanCommand.self, WatchCommand.self, WaitCommand.self,
+                    DoctorCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "SET UP AND TRY",
+                subcommands: [
+                    LoginCommand.self, LogoutCommand.self, DemoCommand.self,
+                    ExitCodesCommand.self,
+                ]
+            ),
+        ]
+    )
+
+    package init() {}
+
+    /// Runs the process: parses its arguments, runs the command, and exits with its code.
+    package static func main() async {
+        let command: any ParsableCommand
+        do {
+            command = try parseAsRoot()
+        } catch {
+            exit(withError: error)
+        }
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                var synchronous = command
+                try synchronous.run()
+            }
+        } catch {
+            end(with: error, of: command)
+        }
+    }
+
+    private static func end(with error: any Error, of command: any ParsableCommand) -> Never {
+        // The parser's own errors (help, versions, exit codes) are told by the parser.
+        if error is ExitCode || error is ValidationError || error is CleanExit
+            || !(command is any SocketCommand)
+        {
+            exit(withError: error)
+        }
+        let options = (command as? any SocketCommand)?.options ?? CommonOptions()
+        let invocation = Invocation(
+            socketPath: options.socketPath,
+            arguments: CommandLine.arguments
+        )
+        let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
+        Output(isJSON: options.json).tell(diagnosis)
+        Glibc.exit(diagnosis.status.rawValue)
+    }
+}

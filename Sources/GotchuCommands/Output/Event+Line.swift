@@ -1,0 +1,40 @@
+import GotchuAPI
+import GotchuCore
+
+extension Event {
+    /// The event for a person, one line each: `-->` came in over the air, `<--` went out,
+    /// `---` is about the daemon itself.
+    func lines(at time: Timestamp, on terminal: Terminal) -> [String] {
+        let clock = terminal.paint(time.clockText, .dim)
+        switch self {
+        case .snapshot(let snapshot):
+            let first = "\(clock) --- \(snapshot.status.summary.printable)"
+            let parts =
+                snapshot.sessions.map { Event.presenceChanged($0) }
+                + snapshot.requests.filter { !$0.state.isFinal }.map { .requestChanged($0) }
+                + snapshot.payments.filter { !$0.state.isFinal }.map { .paymentChanged($0) }
+            return [first] + parts.flatMap { $0.lines(at: time, on: terminal) }
+        case .statusChanged(let status):
+            return ["\(clock) --- \(status.summary.printable)"]
+        case .presenceChanged(let presence):
+            let verdict = terminal.paint(presence.verdict.rawValue, presence.verdict.ink)
+            let session = presence.session.map { " \($0.amount) \($0.payee.printable)" } ?? ""
+            let level = presence.rssiDBm.map { "\($0) dBm" } ?? "? dBm"
+            return ["\(clock) --> \(presence.eid) \(verdict) \(level)\(session)"]
+        case .presenceLost(let eid):
+            return ["\(clock) --> \(eid) gone"]
+        case .requestChanged(let request):
+            return [
+                "\(clock) <-- \(request.eid) request \(request.amount) \(request.state.rawValue)"
+                    + " · \(request.reason.printable)"
+            ]
+        case .paymentChanged(let payment):
+            return [
+                "\(clock) <-- payment \(payment.amount) to \(payment.payee.printable) "
+                    + "\(payment.state.rawValue) · \(payment.detail.printable)"
+            ]
+        case .lagged(let missed):
+            return ["\(clock) --- \(missed) events were left out: this reader was too slow"]
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// The last few lines of a terminal, drawn over and over in place.
+struct LiveRegion {
+    private let output: Output
+    private var height = 0
+
+    init(output: Output) {
+        self.output = output
+    }
+
+    /// Replaces what was drawn before. Lines that do not fit are cut at the bottom.
+    mutating func draw(_ lines: [String]) {
+        let limit = (output.data.size?.rows ?? 24) - 1
+        var shown = lines
+        if lines.count > limit {
+            shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
+        }
+        var frame = height == 0 ? Self.hideCursor : ""
+        frame += rewind
+        frame += shown.map { $0 + Self.clearToEndOfLine + "\n" }.joined()
+        output.raw(frame + Self.clearToEndOfScreen)
+        height = shown.count
+    }
+
+    /// Leaves what was drawn where it is and gives the cursor back.
+    mutating func finish() {
+        guard height > 0 else { return }
+        output.raw(Self.showCursor)
+        height = 0
+    }
+
+    /// Takes away what was drawn and gives the cursor back.
+    mutating func erase() {
+        guard height > 0 else { return }
+        output.raw(rewind + Self.clearToEndOfScreen + Self.showCursor)
+        height = 0
+    }
+
+    private var rewind: String { height == 0 ? "" : "\u{1B}[\(height)A\r" }
+
+    // ECMA-48, and DEC's private mode 25.
+    private static let hideCursor = "\u{1B}[?25l"
+    private static let showCursor = "\u{1B}[?25h"
+    private static let clearToEndOfLine = "\u{1B}[K"
+    private static let clearToEndOfScreen = "\u{1B}[J"
+}

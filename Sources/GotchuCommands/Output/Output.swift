@@ -1,0 +1,75 @@
+import FoundationEssentials
+import Glibc
+
+/// The only type that prints: data on stdout, talk on stderr.
+struct Output: Sendable {
+    let isJSON: Bool
+    let data = Terminal(descriptor: STDOUT_FILENO)
+    let talking = Terminal(descriptor: STDERR_FILENO)
+
+    /// Whether the data is text that a person looks at as it changes.
+    var isLive: Bool { !isJSON && data.canRedraw }
+
+    /// One line of data for a person.
+    func line(_ text: String = "") {
+        write(text + "\n", to: data)
+    }
+
+    /// Data as it is, such as a live region's frame.
+    func raw(_ text: String) {
+        write(text, to: data)
+    }
+
+    /// One JSON object that people can read too.
+    func json(_ value: some Encodable) throws {
+        try write(encoded(value, .prettyPrinted) + "\n", to: data)
+    }
+
+    /// One JSON object on a line of its own.
+    func jsonLine(_ value: some Encodable) throws {
+        try write(encoded(value, []) + "\n", to: data)
+    }
+
+    /// What is not data: notes, progress, questions.
+    func talk(_ text: String, terminator: String = "\n") {
+        write(text + terminator, to: talking)
+    }
+
+    /// Tells a failure; the last line is the command to run next.
+    func tell(_ diagnosis: Diagnosis) {
+        if isJSON {
+            try? json(["error": diagnosis])
+        }
+        talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
+        talk("→ " + talking.paint(diagnosis.fix, .bold))
+    }
+
+    private func encoded(
+        _ value: some Encodable,
+        _ formatting: JSONEncoder.OutputFormatting
+    ) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// Writes everything, or ends the process: a program whose reader is gone has nothing left to do.
+    private func write(_ text: String, to terminal: Terminal) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(terminal.descriptor, $0.baseAddress, $0.count)
+            }
+            let code = errno
+            if count >= 0 {
+                bytes = bytes.dropFirst(count)
+            } else if code == EPIPE {
+                // SwiftNIO ignores SIGPIPE in the whole process; the end that it means is made up for.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            } else if code != EINTR {
+                exit(ExitStatus.inputOutput.rawValue)
+            }
+        }
+    }
+}

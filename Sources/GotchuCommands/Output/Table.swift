@@ -1,0 +1,78 @@
+/// Rows under titles, fitted to a width by cutting and leaving out what matters least.
+struct Table {
+    /// One column's title and what happens to it where there is no room.
+    struct Column {
+        var title: String
+        var isRightAligned = false
+        /// A column that may be cut down to this many columns of the terminal.
+        var minimum: Int?
+        /// Columns with a higher number are left out first; zero stays.
+        var dispensability = 0
+    }
+
+    struct Cell {
+        var text: String
+        var ink: Ink?
+
+        init(_ text: String, _ ink: Ink? = nil) {
+            self.text = text
+            self.ink = ink
+        }
+    }
+
+    private static let gap = 2
+
+    let columns: [Column]
+    var rows: [[Cell]] = []
+
+    /// The table's lines, titles first.
+    func lines(on terminal: Terminal) -> [String] {
+        let limit = terminal.size?.columns ?? Int.max
+        let (kept, widths) = layout(limit: limit)
+        let titles = columns.map { Cell($0.title, .dim) }
+        return ([titles] + rows).map { row in
+            var line = ""
+            for (position, index) in kept.enumerated() {
+                let isLast = position == kept.count - 1
+                let text = row[index].text.truncated(to: widths[index])
+                let padding = String(repeating: " ", count: widths[index] - text.columns)
+                let painted = terminal.paint(text, row[index].ink)
+                if columns[index].isRightAligned {
+                    line += padding + painted
+                } else {
+                    line += painted + (isLast ? "" : padding)
+                }
+                if !isLast { line += String(repeating: " ", count: Self.gap) }
+            }
+            return line
+        }
+    }
+
+    /// Which columns are shown, and how wide each column is.
+    private func layout(limit: Int) -> (kept: [Int], widths: [Int]) {
+        var widths = columns.indices.map { index in
+            rows.reduce(columns[index].title.columns) { max($0, $1[index].text.columns) }
+        }
+        var kept = Array(columns.indices)
+        func excess() -> Int {
+            let total = kept.reduce(0) { $0 + widths[$1] } + Self.gap * max(0, kept.count - 1)
+            return limit == Int.max ? 0 : total - limit
+        }
+        func cut() {
+            for index in kept.reversed() {
+                guard let minimum = columns[index].minimum, excess() > 0 else { continue }
+                widths[index] = max(min(minimum, widths[index]), widths[index] - excess())
+            }
+        }
+        cut()
+        while excess() > 0, let victim = leastNeeded(of: kept) {
+            kept.removeAll { $0 == victim }
+        }
+        return (kept, widths)
+    }
+
+    private func leastNeeded(of kept: [Int]) -> Int? {
+        kept.filter { columns[$0].dispensability > 0 }
+            .max { columns[$0].dispensability < columns[$1].dispensability }
+    }
+}

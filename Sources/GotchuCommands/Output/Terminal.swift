@@ -1,0 +1,43 @@
+import Glibc
+
+/// What one of the standard streams leads to. Decided once, for each stream by itself.
+struct Terminal: Sendable {
+    let descriptor: CInt
+    /// Whether a person looks at it.
+    let isTerminal: Bool
+    /// Whether lines may be drawn over.
+    let canRedraw: Bool
+    let hasColour: Bool
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+        let term = Environment["TERM"]
+        canRedraw = isTerminal && term != nil && term != "dumb"
+        hasColour = canRedraw && Environment["NO_COLOR"] == nil
+    }
+
+    /// Columns and rows now, or `nil` if it has none.
+    var size: (columns: Int, rows: Int)? {
+        var size = winsize()
+        guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return (Int(size.ws_col), max(Int(size.ws_row), 2))
+    }
+
+    /// The text in this ink, where there is colour.
+    func paint(_ text: String, _ ink: Ink?) -> String {
+        guard let ink, hasColour, !text.isEmpty else { return text }
+        return "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m"
+    }
+}
+
+/// The few ways in which text stands out; never the only bearer of a meaning.
+enum Ink: Int, Sendable {
+    case bold = 1
+    case dim = 2
+    case red = 31
+    case green = 32
+    case yellow = 33
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Synchronization
+
+/// One payment while the payer looks at it.
+final class PaymentWatch: Sendable {
+    private static let frameInterval = Duration.milliseconds(100)
+
+    private let output: Output
+    private let start: ContinuousClock.Instant
+    private let latest: Mutex<PaymentView>
+
+    /// - Parameter start: when the payer agreed.
+    init(payment: PaymentView, since start: ContinuousClock.Instant, output: Output) {
+        self.output = output
+        self.start = start
+        latest = Mutex(payment)
+    }
+
+    /// Follows the payment to its end and says how it ended; throws unless it was paid.
+    func finish(_ client: LocalClient, limit: Duration) async throws {
+        let outcome = try await race(limit: limit) { try await self.untilEnd(client) }
+        let payment = latest.withLock { $0 }
+        if output.isJSON { try output.json(payment) }
+        switch outcome {
+        case .finished: break
+        case .timedOut, .interrupted: throw unfinished(payment)
+        }
+        switch payment.state {
+        case .paid:
+            if !output.isJSON { output.line(paidText(payment)) }
+        case .declined:
+            let code = payment.code.flatMap(ErrorCode.init(rawValue:))
+            throw CommandFailure.negative(
+                "Not paid: \(payment.detail.printable)",
+                next: payment.nextStep?.printable ?? code?.usualFix ?? "gotchu-ctl scan"
+            )
+        case .locking, .sending, .unknown: throw unfinished(payment)
+        }
+    }
+
+    private func unfinished(_ payment: PaymentView) -> CommandFailure {
+        let what =
+            switch payment.state {
+            case .unknown: "It is not known yet whether \(payment.amount) was paid"
+            case .locking, .sending, .paid, .declined: "The payment of \(payment.amount) goes on"
+            }
+        return .tryAgain(
+            "\(what). gotchud keeps asking with the same key, which cannot charge twice: do not "
+                + "pay again before you know.",
+            next: "gotchu-ctl history"
+        )
+    }
+
+    private func untilEnd(_ client: LocalClient) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await self.follow(client) }
+            if output.isLive {
+                group.addTask { try await self.draw() }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func follow(_ client: LocalClient) async throws {
+        let id = latest.withLock { $0.id }
+        if latest.withLock({ $0.state.isFinal }) { return }
+        let follower = EventFollower(client: client, output: output)
+        _ = try await follower.follow { event -> Bool? in
+            switch event {
+            case .snapshot(let snapshot):
+                let listed = snapshot.payments.first { $0.id == id }
+                let now = if let listed { listed } else { try await client.payment(id) }
+                return self.take(now)
+            case .paymentChanged(let payment) where payment.id == id:
+                return self.take(payment)
+            case .paymentChanged, .statusChanged, .presenceChanged, .presenceLost,
+                .requestChanged, .lagged:
+                return nil
+            }
+        }
+    }
+
+    /// Remembers the newest view; returns something once it is the last one.
+    private func take(_ payment: PaymentView) -> Bool? {
+        let before = latest.withLock { latest in
+            defer { latest = payment }
+            return latest.state
+        }
+        if before != payment.state, !payment.state.isFinal, !output.isLive {
+            output.talk(progressText(payment))
+        }
+        return payment.state.isFinal ? true : nil
+    }
+
+    private func draw() async throws {
+        var region = LiveRegion(output: output)
+        defer { region.erase() }
+        while true {
+            let width = output.data.size?.columns ?? Int.max
+            region.draw([progressText(latest.withLock { $0 }).truncated(to: width)])
+            try await Task.sleep(for: Self.frameInterval)
+        }
+    }
+
+    private func progressText(_ payment: PaymentView) -> String {
+        switch payment.state {
+        case .locking: "Taking the request …"
+        case .sending: "Paying \(payment.amount) …"
+        case .unknown: "The server did not answer; asking what became of it …"
+        case .paid, .declined: payment.detail.printable
+        }
+    }
+
+    private func paidText(_ payment: PaymentView) -> String {
+        let balance = payment.newBalanceCents.map {
+            " · balance \(Money(minorUnits: $0, currency: payment.currency))"
+        }
+        return output.data.paint("Paid \(payment.amount)", .green)
+            + " to \(payment.payee.printable) · \(start.duration(to: .now).tookText)"
+            + (balance ?? "")
+    }
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Synchronization
+
+/// One request for payment while a person looks at it.
+final class RequestWatch: Sendable {
+    private struct State {
+        var latest: RequestView
+        var lockSeen: ContinuousClock.Instant?
+        var paidSeen: ContinuousClock.Instant?
+    }
+
+    private static let frameInterval = Duration.milliseconds(250)
+
+    let output: Output
+    private let state: Mutex<State>
+
+    init(request: RequestView, output: Output) {
+        self.output = output
+        state = Mutex(State(latest: request))
+    }
+
+    /// Says what was put on the air.
+    func announce() {
+        let request = state.withLock { $0.latest }
+        guard !output.isJSON else { return }
+        let memo = request.memo.map { " · \($0.printable)" } ?? ""
+        output.line(output.data.paint("\(request.amount)", .bold) + memo)
+        output.line(
+            "EID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
+                + "Ctrl-C takes it back"
+        )
+    }
+
+    /// Follows the request until nothing can change any more.
+    func untilEnd(_ client: LocalClient) async throws -> RequestView {
+        try await withThrowingTaskGroup(of: RequestView?.self) { group in
+            group.addTask { try await self.follow(client) }
+            if output.isLive {
+                group.addTask { try await self.draw() }
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() {
+                if let end { return end }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Says how it ended, and throws the exit code if nobody paid.
+    func tellEnd(_ end: RequestView) throws {
+        if output.isJSON {
+            try output.json(end)
+        } else {
+            output.line(sentence(of: end))
+        }
+        switch end.state {
+        case .paid: return
+        case .expired, .cancelled: throw ExitCode(ExitStatus.negative.rawValue)
+        case .advertising, .locked, .unknown:
+            throw CommandFailure.tryAgain(
+                "The request \(end.id) has not ended: \(end.reason.printable)",
+                next: "gotchu-ctl wait --for paid:\(end.id)"
+            )
+        }
+    }
+
+    private func follow(_ client: LocalClient) async throws -> RequestView {
+        let id = state.withLock { $0.latest.id }
+        return try await EventFollower(client: client, output: output).follow { event in
+            switch event {
+            case .snapshot(let snapshot):
+                // A daemon that restarted may list what still lives only; ask for what is missing.
+                let listed = snapshot.requests.first { $0.id == id }
+                let now = if let listed { listed } else { try await client.request(id) }
+                return self.take(now)
+            case .requestChanged(let request) where request.id == id:
+                return self.take(request)
+            case .requestChanged, .statusChanged, .presenceChanged, .presenceLost,
+                .paymentChanged, .lagged:
+                return nil
+            }
+        }
+    }
+
+    /// Remembers the newest view, notes the times, and returns it if it is the last one.
+    private func take(_ request: RequestView) -> RequestView? {
+        let (before, isFinal) = state.withLock { state in
+            let before = state.latest.state
+            state.latest = request
+            if request.state == .locked, state.lockSeen == nil { state.lockSeen = .now }
+            if request.state == .paid, state.paidSeen == nil { state.paidSeen = .now }
+            return (before, request.state.isFinal)
+        }
+        if before != request.state, !isFinal, !output.isLive {
+            output.talk(sentence(of: request))
+        }
+        return isFinal ? request : nil
+    }
+
+    private func draw() async throws -> RequestView? {
+        var region = LiveRegion(output: output)
+        defer { region.erase() }
+        while true {
+            let request = state.withLock { $0.latest }
+            let left = Timestamp.now.duration(to: request.expiresAt).countdownText
+            region.draw(["\(sentence(of: request)) \(output.data.paint("\(left) left", .dim))"])
+            try await Task.sleep(for: Self.frameInterval)
+        }
+    }
+
+    private func sentence(of request: RequestView) -> String {
+        let terminal = output.data
+        switch request.state {
+        case .advertising:
+            return request.isOnAir
+                ? "Waiting for a payer …"
+                : "Waiting for a payer; not on the air at this moment …"
+        case .locked: return "A payer is about to pay …"
+        case .unknown: return "Not known at this moment; gotchud is finding out …"
+        case .paid:
+            return terminal.paint("Paid \(request.amount)", .green) + tookText(request)
+        case .expired:
+            return terminal.paint("Expired", .yellow) + " · nobody paid in time"
+        case .cancelled:
+            return terminal.paint("Taken back", .yellow) + " · nobody was charged"
+        }
+    }
+
+    /// How long it took, and since when: the payer's part where the lock was seen.
+    private func tookText(_ request: RequestView) -> String {
+        let (lock, paid) = state.withLock { ($0.lockSeen, $0.paidSeen) }
+        if let lock, let paid {
+            return " · \(lock.duration(to: paid).tookText) after a payer took it"
+        }
+        guard let paidAt = request.paidAt else { return "" }
+        return " · \(request.createdAt.duration(to: paidAt).tookText) after it was asked for"
+    }
+}

@@ -1,0 +1,90 @@
+import GotchuAPI
+import GotchuCore
+
+/// What is heard now, as told by the daemon's events; which of it is worth a line when it changes.
+struct PresenceBoard: Sendable {
+    /// What changed for a person.
+    enum Change: Equatable, Sendable {
+        /// Appeared, or its verdict, amount or payee became another.
+        case seen(PresenceView)
+        case lost(EID)
+    }
+
+    private(set) var presences: [EID: PresenceView] = [:]
+    /// Which verdicts are of interest.
+    let wanted: Set<Verdict>
+
+    init(wanted: Set<Verdict> = Set(Verdict.allCases)) {
+        self.wanted = wanted
+    }
+
+    /// What is of interest, nearest first.
+    var sorted: [PresenceView] {
+        presences.values.filter { wanted.contains($0.verdict) }.sorted { left, right in
+            let order = (left.verdict.rank, right.verdict.rank)
+            if order.0 != order.1 { return order.0 < order.1 }
+            let level = (left.level, right.level)
+            return level.0 == level.1 ? left.eid < right.eid : level.0 > level.1
+        }
+    }
+
+    /// Takes an event in and says what a person should be told.
+    mutating func apply(_ event: Event) -> [Change] {
+        switch event {
+        case .snapshot(let snapshot):
+            let now = Dictionary(
+                snapshot.sessions.map { ($0.eid, $0) },
+                uniquingKeysWith: { $1 }
+            )
+            let gone = presences.keys.filter { now[$0] == nil }.sorted()
+            return gone.flatMap { lose($0) }
+                + snapshot.sessions.flatMap { see($0) }
+        case .presenceChanged(let presence): return see(presence)
+        case .presenceLost(let eid): return lose(eid)
+        case .statusChanged, .requestChanged, .paymentChanged, .lagged: return []
+        }
+    }
+
+    private mutating func see(_ presence: PresenceView) -> [Change] {
+        let before = presences.updateValue(presence, forKey: presence.eid)
+        let isNews =
+            before?.verdict != presence.verdict || before?.session != presence.session
+        let wasShown = before.map { wanted.contains($0.verdict) } ?? false
+        guard wanted.contains(presence.verdict) else {
+            return wasShown ? [.lost(presence.eid)] : []
+        }
+        return isNews ? [.seen(presence)] : []
+    }
+
+    private mutating func lose(_ eid: EID) -> [Change] {
+        guard let before = presences.removeValue(forKey: eid), wanted.contains(before.verdict)
+        else { return [] }
+        return [.lost(eid)]
+    }
+}
+
+extension Verdict {
+    /// Nearest first.
+    var rank: Int {
+        switch self {
+        case .tap: 0
+        case .near: 1
+        case .ambiguous: 2
+        case .far: 3
+        }
+    }
+
+    var ink: Ink? {
+        switch self {
+        case .tap: .green
+        case .near: .yellow
+        case .ambiguous: .red
+        case .far: .dim
+        }
+    }
+}
+
+extension PresenceView {
+    /// The level to sort by, in dBm; unknown is farthest.
+    var level: Double { smoothedDBm ?? rssiDBm.map(Double.init) ?? -.infinity }
+}

@@ -1,0 +1,78 @@
+import GotchuAPI
+import GotchuCore
+
+/// How a presence is shown: a row of the live table, or a line in a pipe.
+enum PresenceRow {
+    /// The levels at the two ends of a signal bar, in dBm.
+    private static let barRange = -100.0 ... -30.0
+    private static let barColumns = 8
+
+    static let columns: [Table.Column] = [
+        Table.Column(title: "EID"),
+        Table.Column(title: "VERDICT"),
+        Table.Column(title: "SIGNAL", dispensability: 3),
+        Table.Column(title: "dBm", isRightAligned: true, dispensability: 1),
+        Table.Column(title: "AGE", isRightAligned: true, dispensability: 4),
+        Table.Column(title: "AMOUNT", isRightAligned: true),
+        Table.Column(title: "PAYEE", minimum: 8, dispensability: 2),
+    ]
+
+    static func cells(_ presence: PresenceView, now: Timestamp) -> [Table.Cell] {
+        let verdict = presence.verdict
+        return [
+            Table.Cell(presence.eid.description),
+            Table.Cell(verdict.rawValue, verdict.ink),
+            Table.Cell(bar(presence.level), verdict.ink),
+            Table.Cell(presence.rssiDBm.map(String.init) ?? "?"),
+            Table.Cell(presence.lastHeardAt.duration(to: now).tookText, .dim),
+            Table.Cell(presence.session?.amount.description ?? "", .bold),
+            Table.Cell(presence.session?.payee.printable ?? ""),
+        ]
+    }
+
+    /// One line for a pipe: `09:30:05 a1b2c3d4e5 tap -41 dBm $50.00 Corner Shop`.
+    static func line(_ presence: PresenceView, now: Timestamp) -> String {
+        [
+            now.clockText, presence.eid.description, presence.verdict.rawValue,
+            presence.rssiDBm.map { "\($0) dBm" } ?? "? dBm",
+            presence.session?.amount.description, presence.session?.payee.printable,
+        ].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// The numbers behind a verdict.
+    static func explanation(_ presence: PresenceView) -> String {
+        let margin = presence.marginDB.map { "leads by \(oneDecimal($0)) dB" }
+        return [
+            presence.reason.printable,
+            presence.smoothedDBm.map { "smoothed \(oneDecimal($0)) dBm" },
+            margin,
+            "\(oneDecimal(presence.rateHz)) adverts/s",
+            "in \(presence.carrier.words)",
+            "by \(presence.adapter.printable)",
+        ].compactMap { $0 }.joined(separator: " · ")
+    }
+
+    static func bar(_ level: Double) -> String {
+        guard level.isFinite else { return "" }
+        let clamped = min(max(level, barRange.lowerBound), barRange.upperBound)
+        let share = (clamped - barRange.lowerBound) / (barRange.upperBound - barRange.lowerBound)
+        let eighths = Int((share * Double(barColumns * 8)).rounded())
+        let blocks = Array("▏▎▍▌▋▊▉")
+        let full = String(repeating: "█", count: eighths / 8)
+        return eighths % 8 == 0 ? full : full + String(blocks[eighths % 8 - 1])
+    }
+
+    private static func oneDecimal(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    }
+}
+
+extension Sighting.Carrier {
+    fileprivate var words: String {
+        switch self {
+        case .serviceData: "service data"
+        case .localName: "a local name"
+        }
+    }
+}

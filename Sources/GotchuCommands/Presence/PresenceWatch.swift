@@ -1,0 +1,41 @@
+import GotchuAPI
+import GotchuCore
+import Synchronization
+
+/// The board that one task keeps up to date and another one draws.
+final class PresenceWatch: Sendable {
+    private struct State {
+        var board: PresenceBoard
+        var hasHeard = false
+        var isDirty = true
+    }
+
+    private let state: Mutex<State>
+
+    init(wanted: Set<Verdict>) {
+        state = Mutex(State(board: PresenceBoard(wanted: wanted)))
+    }
+
+    func apply(_ event: Event) -> [PresenceBoard.Change] {
+        state.withLock { state in
+            let changes = state.board.apply(event)
+            state.hasHeard = state.hasHeard || !state.board.sorted.isEmpty
+            state.isDirty = true
+            return changes
+        }
+    }
+
+    /// Whether anything of interest was heard at any time.
+    var hasHeard: Bool { state.withLock { $0.hasHeard } }
+
+    /// What is of interest now, nearest first.
+    var sorted: [PresenceView] { state.withLock { $0.board.sorted } }
+
+    /// Whether anything changed since this was last asked.
+    func takeDirty() -> Bool {
+        state.withLock { state in
+            defer { state.isDirty = false }
+            return state.isDirty
+        }
+    }
+}

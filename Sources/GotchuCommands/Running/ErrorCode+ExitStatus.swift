@@ -1,0 +1,41 @@
+import GotchuAPI
+
+extension ErrorCode {
+    /// The exit code of a command that was answered with this problem.
+    var exitStatus: ExitStatus {
+        switch self {
+        case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
+            .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
+            .notNear, .ambiguous, .paymentInProgress:
+            .negative
+        case .validationError, .contentTooLarge: .badData
+        case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
+            .unsupportedMediaType:
+            .bug
+        case .radioUnavailable, .journalUnwritable: .inputOutput
+        case .rateLimited, .tryAgain, .serverUnreachable: .tryAgain
+        case .methodNotAllowed: .apiMismatch
+        case .forbidden, .notPermitted, .browserRefused: .notPermitted
+        case .unauthorized, .notLoggedIn: .configuration
+        }
+    }
+
+    /// What usually helps, where the problem itself brings no fix.
+    var usualFix: String {
+        switch self {
+        case .unauthorized, .notLoggedIn: "gotchu-ctl login"
+        case .insufficientWalletBalance: "gotchu-ctl wallet"
+        case .notNear, .ambiguous: "gotchu-ctl scan --explain"
+        case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
+            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged:
+            "gotchu-ctl scan"
+        case .paymentInProgress: "gotchu-ctl history"
+        case .validationError, .contentTooLarge: "gotchu-ctl --help"
+        case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,
+            .idempotencyKeyRequired, .idempotencyKeyReused, .unsupportedMediaType,
+            .methodNotAllowed, .forbidden, .notPermitted, .browserRefused:
+            "gotchu-ctl doctor"
+        case .rateLimited, .tryAgain: "gotchu-ctl status"
+        }
+    }
+}

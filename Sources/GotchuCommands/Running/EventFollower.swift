@@ -1,0 +1,60 @@
+import GotchuAPI
+import LocalAPI
+
+/// Reads the daemon's events across its restarts.
+struct EventFollower: Sendable {
+    /// How long to wait before the daemon is looked for again.
+    static let retryInterval = Duration.milliseconds(500)
+
+    let client: LocalClient
+    let output: Output
+    /// Whether the daemon may be absent at first too, as when the machine boots.
+    var toleratesAbsence = false
+    /// Whether missed events matter: if so, a `lagged` reader connects again for a snapshot.
+    var needsEverything = true
+
+    /// Gives each event to `handle` until that returns something.
+    ///
+    /// While the daemon is away it is looked for, for ever: a caller sets its limit around this.
+    /// - Throws: whatever `handle` throws, and failures that waiting does not heal.
+    func follow<Result: Sendable>(
+        _ handle: (Event) async throws -> Result?
+    ) async throws -> Result {
+        var isKnownAbsent = toleratesAbsence
+        var wasConnected = false
+        while true {
+            do {
+                let result: Result? = try await client.withEvents { events in
+                    if isKnownAbsent, wasConnected { output.talk("gotchud is back.") }
+                    isKnownAbsent = false
+                    wasConnected = true
+                    while let event = try await events.next() {
+                        if case .lagged = event, needsEverything { return nil }
+                        if let result = try await handle(event) { return result }
+                    }
+                    return nil
+                }
+                if let result { return result }
+            } catch let failure as LocalClientFailure
+                where failure.isAbsence && (wasConnected || toleratesAbsence)
+            {
+                if !isKnownAbsent {
+                    output.talk("gotchud has gone away; waiting for it to come back …")
+                }
+                isKnownAbsent = true
+                try await Task.sleep(for: Self.retryInterval)
+            }
+        }
+    }
+}
+
+extension LocalClientFailure {
+    /// Whether the daemon is just not there, which time may heal.
+    var isAbsence: Bool {
+        switch self {
+        case .noSocket, .refused, .connectionLost, .timedOut: true
+        case .permissionDenied, .pathTooLong, .apiMismatch, .unreadableReply, .problem, .system:
+            false
+        }
+    }
+}

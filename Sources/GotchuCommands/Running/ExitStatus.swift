@@ -1,0 +1,30 @@
+/// What the exit code of `gotchu-ctl` says; scripts rely on it. The numbers are sysexits(3)'s.
+enum ExitStatus: Int32, CaseIterable, Sendable {
+    case done = 0
+    case negative = 1
+    case usage = 64
+    case badData = 65
+    case unavailable = 69
+    case bug = 70
+    case inputOutput = 74
+    case tryAgain = 75
+    case apiMismatch = 76
+    case notPermitted = 77
+    case configuration = 78
+
+    var meaning: String {
+        switch self {
+        case .done: "done, or ready"
+        case .negative: "a valid negative answer: declined, expired, not ready, nothing heard"
+        case .usage: "the command line was not understood"
+        case .badData: "an amount, an id or a file has the wrong form"
+        case .unavailable: "gotchud is not running, or stopped while it was asked"
+        case .bug: "a bug in gotchu"
+        case .inputOutput: "a disk, a file or the Bluetooth radio failed"
+        case .tryAgain: "not in time, or the payment server cannot be reached: try again"
+        case .apiMismatch: "gotchud speaks another version of the socket's contract"
+        case .notPermitted: "this user may not do that"
+        case .configuration: "a configuration or a login is missing or not valid"
+        }
+    }
+}

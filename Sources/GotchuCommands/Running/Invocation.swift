@@ -1,0 +1,47 @@
+import Glibc
+import LocalAPI
+
+/// How this process was called, as far as advice to a person depends on it.
+struct Invocation {
+    let socketPath: String
+    let arguments: [String]
+
+    /// The command line again, quoted for a shell. No secret is ever on it.
+    var commandLine: String {
+        (["gotchu-ctl"] + arguments.dropFirst()).map(\.shellQuoted).joined(separator: " ")
+    }
+
+    var startCommand: String {
+        isService ? "sudo systemctl start gotchud" : "gotchud --socket \(socketPath.shellQuoted)"
+    }
+
+    var restartCommand: String {
+        isService ? "sudo systemctl restart gotchud" : "gotchud --socket \(socketPath.shellQuoted)"
+    }
+
+    var journalCommand: String {
+        isService ? "journalctl -u gotchud -n 20" : "gotchu-ctl doctor"
+    }
+
+    /// Whether the daemon that was asked is the one that systemd runs.
+    private var isService: Bool {
+        socketPath == LocalClient.defaultSocketPath && access("/run/systemd/system", F_OK) == 0
+    }
+}
+
+extension String {
+    /// The text as one word of a POSIX shell.
+    var shellQuoted: String {
+        let plain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: "-_./:=@,+".utf8.contains(byte)
+            }
+        }
+        guard !plain || isEmpty else { return self }
+        let parts = split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.joined(separator: #"'\''"#) + "'"
+    }
+}

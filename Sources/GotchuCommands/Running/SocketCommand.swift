@@ -1,0 +1,29 @@
+import ArgumentParser
+import GotchuAPI
+import LocalAPI
+import Synchronization
+
+/// A command that asks the daemon: parse, one client call, render.
+protocol SocketCommand: AsyncParsableCommand, Sendable {
+    var options: CommonOptions { get }
+
+    /// Does what was asked. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` when all
+    /// was said already.
+    func run(_ client: LocalClient, _ output: Output) async throws
+}
+
+extension SocketCommand {
+    func run() async throws {
+        let output = Output(isJSON: options.json)
+        let isSkewTold = Mutex(false)
+        let client = LocalClient(socketPath: options.socketPath) { version in
+            guard version != GotchuVersion.current,
+                isSkewTold.withLock({ told in (told, told = true).0 == false })
+            else { return }
+            output.talk(
+                "Note: gotchud is \(version.printable) and gotchu-ctl is \(GotchuVersion.current)."
+            )
+        }
+        try await run(client, output)
+    }
+}

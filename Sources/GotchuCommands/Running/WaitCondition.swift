@@ -1,0 +1,96 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+
+/// What `gotchu-ctl wait` waits for.
+enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
+    /// Requests and payments can be made.
+    case ready
+    /// Something is within reach.
+    case near
+    /// Something is held against this device.
+    case tap
+    /// The request or payment with this id is paid.
+    case paid(String)
+
+    init?(argument: String) {
+        switch argument {
+        case "ready": self = .ready
+        case "near": self = .near
+        case "tap": self = .tap
+        default:
+            guard argument.hasPrefix("paid:"), argument.utf8.count > 5 else { return nil }
+            self = .paid(String(argument.dropFirst(5)))
+        }
+    }
+
+    static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
+
+    /// What an event says about the condition.
+    enum Truth: Equatable, Sendable {
+        case holds
+        /// It can not become true any more; why.
+        case impossible(String)
+        /// Not yet, or the event is about something else.
+        case open
+    }
+
+    /// Judges one event. `board` has taken it in already.
+    func judge(_ event: Event, board: PresenceBoard) -> Truth {
+        switch self {
+        case .ready:
+            switch event {
+            case .snapshot(let snapshot): snapshot.status.isReady ? .holds : .open
+            case .statusChanged(let status): status.isReady ? .holds : .open
+            case .presenceChanged, .presenceLost, .requestChanged, .paymentChanged, .lagged:
+                .open
+            }
+        case .near: board.sorted.contains { [.tap, .near].contains($0.verdict) } ? .holds : .open
+        case .tap: board.sorted.contains { $0.verdict == .tap } ? .holds : .open
+        case .paid(let id):
+            switch event {
+            case .snapshot(let snapshot): judge(id, snapshot)
+            case .requestChanged(let request): request.id.rawValue == id ? judge(request) : .open
+            case .paymentChanged(let payment): payment.id == id ? judge(payment) : .open
+            case .statusChanged, .presenceChanged, .presenceLost, .lagged: .open
+            }
+        }
+    }
+
+    private func judge(_ id: String, _ snapshot: Event.Snapshot) -> Truth {
+        if let request = snapshot.requests.first(where: { $0.id.rawValue == id }) {
+            return judge(request)
+        }
+        if let payment = snapshot.payments.first(where: { $0.id == id }) {
+            return judge(payment)
+        }
+        return .impossible("gotchud knows no request and no payment with that id.")
+    }
+
+    private func judge(_ request: RequestView) -> Truth {
+        switch request.state {
+        case .paid: .holds
+        case .expired, .cancelled: .impossible("The request is \(request.state.rawValue).")
+        case .advertising, .locked, .unknown: .open
+        }
+    }
+
+    private func judge(_ payment: PaymentView) -> Truth {
+        switch payment.state {
+        case .paid: .holds
+        case .declined: .impossible("Not paid: \(payment.detail.printable)")
+        case .locking, .sending, .unknown: .open
+        }
+    }
+}
+
+extension WaitCondition: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .ready: "ready"
+        case .near: "near"
+        case .tap: "tap"
+        case .paid(let id): "paid:\(id)"
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import FoundationEssentials
+import GotchuAPI
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+extension LocalClient {
+    /// The largest reply that is read; the daemon's own lists are far below.
+    private static let replyLimit = 1 << 20
+
+    typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+    typealias Parts = NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+
+    func call<Reply: Decodable>(
+        _ method: HTTPMethod,
+        _ path: String,
+        limit: Duration = promptLimit
+    ) async throws -> Reply {
+        try await call(method, path, bytes: nil, limit: limit)
+    }
+
+    func call<Reply: Decodable>(
+        _ method: HTTPMethod,
+        _ path: String,
+        body: some Encodable,
+        limit: Duration
+    ) async throws -> Reply {
+        try await call(method, path, bytes: [UInt8](JSONEncoder().encode(body)), limit: limit)
+    }
+
+    private func call<Reply: Decodable>(
+        _ method: HTTPMethod,
+        _ path: String,
+        bytes: [UInt8]?,
+        limit: Duration
+    ) async throws -> Reply {
+        let body = try await withReply(method, path, bytes: bytes, limit: limit) {
+            parts,
+            deadline in
+            defer { deadline.cancel() }
+            return try await Self.wholeBody(&parts)
+        }
+        do {
+            return try JSONDecoder().decode(Reply.self, from: body)
+        } catch {
+            throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
+        }
+    }
+
+    /// Sends one request and hands the reply's remaining parts to `body` once its head is good.
+    ///
+    /// The connection is closed when `limit` has passed, unless `body` cancels the deadline first;
+    /// whatever was waited for then fails as timed out.
+    func withReply<Result: Sendable>(
+        _ method: HTTPMethod,
+        _ path: String,
+        bytes: [UInt8]?,
+        limit: Duration,
+        _ body: (inout Parts, Scheduled<Void>) async throws -> Result
+    ) async throws -> Result {
+        let end = ContinuousClock.now + limit
+        do {
+            let connection = try await connect(limit: limit)
+            let channel = connection.channel
+            let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
+                channel.close(promise: nil)
+            }
+            return try await connection.executeThenClose { inbound, outbound in
+                try await outbound.write(contentsOf: requestParts(method, path, bytes))
+                var parts = inbound.makeAsyncIterator()
+                try await acceptHead(&parts)
+                return try await body(&parts, deadline)
+            }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            let failure = LocalClientFailure(transport: error, path: socketPath)
+            if failure == .connectionLost, ContinuousClock.now >= end {
+                throw LocalClientFailure.timedOut(after: limit)
+            }
+            throw failure
+        }
+    }
+
+    private func connect(limit: Duration) async throws -> Connection {
+        try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connectTimeout(TimeAmount(limit))
+            .connect(unixDomainSocketPath: socketPath) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    private func requestParts(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ bytes: [UInt8]?
+    ) -> [HTTPClientRequestPart] {
+        var headers: HTTPHeaders = [
+            "Host": "gotchu",
+            "Connection": "close",
+            "User-Agent": "gotchu-ctl/\(GotchuVersion.current)",
+        ]
+        if let bytes {
+            headers.add(name: "Content-Type", value: "application/json")
+            headers.add(name: "Content-Length", value: String(bytes.count))
+        }
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
+        let body = bytes.map { [HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: $0)))] }
+        return [.head(head)] + (body ?? []) + [.end(nil)]
+    }
+
+    /// Reads the reply's head, refuses another API's, and throws the problem if it is one.
+    private func acceptHead(_ parts: inout Parts) async throws {
+        guard case .head(let head) = try await parts.next(isolation: #isolation) else {
+            throw LocalClientFailure.connectionLost
+        }
+        let theirs = head.headers.first(name: LocalAPIVersion.header)
+        guard theirs == LocalAPIVersion.current else {
+            throw LocalClientFailure.apiMismatch(theirs: theirs)
+        }
+        if let version = head.headers.first(name: LocalAPIVersion.programHeader) {
+            versionHeard(version)
+        }
+        guard !(200..<300).contains(head.status.code) else { return }
+        let body = try await Self.wholeBody(&parts)
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
+            let status = head.status.code
+            throw LocalClientFailure.unreadableReply(underlying: "status \(status), no problem")
+        }
+        throw LocalClientFailure.problem(problem)
+    }
+
+    private static func wholeBody(_ parts: inout Parts) async throws -> Data {
+        var body = Data()
+        while let part = try await parts.next(isolation: #isolation) {
+            switch part {
+            case .head: continue
+            case .body(let buffer): body.append(contentsOf: buffer.readableBytesView)
+            case .end: return body
+            }
+            guard body.count <= replyLimit else {
+                throw LocalClientFailure.unreadableReply(underlying: "over \(replyLimit) bytes")
+            }
+        }
+        throw LocalClientFailure.connectionLost
+    }
+}

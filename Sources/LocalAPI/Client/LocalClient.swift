@@ -1,0 +1,116 @@
+package import GotchuAPI
+package import GotchuCore
+import NIOHTTP1
+
+/// The client of the daemon's socket: one typed method for each route.
+///
+/// Each call is a connection of its own (they are local, and a person's command makes one or two), so
+/// the value holds no state and can be shared. Every method throws `LocalClientFailure`, or
+/// `CancellationError` when its task is cancelled.
+package struct LocalClient: Sendable {
+    /// How long a call may take that the daemon answers from memory.
+    package static let promptLimit = Duration.seconds(5)
+
+    /// How long a call may take that the daemon answers after it asked the payment server or the radio.
+    package static let serverBoundLimit = Duration.seconds(30)
+
+    /// Where the daemon listens unless told otherwise.
+    package static let defaultSocketPath = "/run/gotchu/gotchud.sock"
+
+    /// Where the daemon listens.
+    package let socketPath: String
+
+    /// Told the daemon's version with each reply, so that a caller can say that it is not its own.
+    let versionHeard: @Sendable (String) -> Void
+
+    package init(
+        socketPath: String = defaultSocketPath,
+        versionHeard: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.socketPath = socketPath
+        self.versionHeard = versionHeard
+    }
+
+    /// What the daemon believes about itself.
+    package func status() async throws -> StatusReply {
+        try await call(.GET, "/v1/status")
+    }
+
+    /// What is heard now, nearest first.
+    package func sessions() async throws -> [PresenceView] {
+        let reply: PresencesReply = try await call(.GET, "/v1/sessions")
+        return reply.sessions
+    }
+
+    /// Asks for money; returns once the EID is on the air.
+    package func createRequest(_ request: NewRequest) async throws -> RequestView {
+        try await call(.POST, "/v1/requests", body: request, limit: Self.serverBoundLimit)
+    }
+
+    /// The daemon's requests, newest first.
+    package func requests() async throws -> [RequestView] {
+        let reply: RequestsReply = try await call(.GET, "/v1/requests")
+        return reply.requests
+    }
+
+    /// One request as it stands.
+    package func request(_ id: SessionID) async throws -> RequestView {
+        try await call(.GET, "/v1/requests/\(id)")
+    }
+
+    /// Takes a request back, if nobody has paid it yet; returns it as it then stands.
+    package func cancelRequest(_ id: SessionID) async throws -> RequestView {
+        try await call(.DELETE, "/v1/requests/\(id)", limit: Self.serverBoundLimit)
+    }
+
+    /// Starts to pay; returns once the daemon has written down that it will.
+    package func createPayment(_ payment: NewPayment) async throws -> PaymentView {
+        try await call(.POST, "/v1/payments", body: payment, limit: Self.serverBoundLimit)
+    }
+
+    /// The daemon's payments, newest first.
+    package func payments() async throws -> [PaymentView] {
+        let reply: PaymentsReply = try await call(.GET, "/v1/payments")
+        return reply.payments
+    }
+
+    /// One payment as it stands.
+    package func payment(_ id: String) async throws -> PaymentView {
+        try await call(.GET, "/v1/payments/\(Self.pathComponent(id))")
+    }
+
+    /// Asks the payment server what an EID stands for.
+    package func resolve(_ eid: EID) async throws -> ResolvedSession {
+        let body = ResolveRequest(eid: eid)
+        return try await call(.POST, "/v1/resolve", body: body, limit: Self.serverBoundLimit)
+    }
+
+    /// The wallet of whoever the daemon is logged in as.
+    package func wallet() async throws -> WalletReply {
+        try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
+    }
+
+    /// Logs the daemon in at the payment server.
+    package func login(_ login: LocalLogin) async throws -> StatusReply {
+        try await call(.POST, "/v1/login", body: login, limit: Self.serverBoundLimit)
+    }
+
+    /// Makes the daemon forget its token.
+    package func logout() async throws -> StatusReply {
+        try await call(.DELETE, "/v1/login", limit: Self.serverBoundLimit)
+    }
+
+    /// Percent-encodes all but RFC 3986's unreserved characters, so that no id can change the path.
+    private static func pathComponent(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return text.utf8.reduce(into: "") { result, byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                result.unicodeScalars.append(UnicodeScalar(byte))
+            default:
+                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+    }
+}
