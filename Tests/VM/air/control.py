@@ -1,0 +1,107 @@
+"""The commands of the control socket.
+
+One JSON object a line, `{"do": NAME, ...arguments}`; one JSON object back, `{"ok": true, ...}` or
+`{"ok": false, "error": SENTENCE}`. A person can drive it with `socat - UNIX:/run/air.sock`.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+from . import advert
+from .controller import Controller
+from .filters import DuplicateFilter
+from .medium import Medium
+
+
+class Control:
+    """Every public method is a command; its parameters are the command's arguments."""
+
+    def __init__(self, medium: Medium, controllers: list[Controller]) -> None:
+        self._medium = medium
+        self._controllers = controllers
+
+    def level(self, sender: str, receiver: str, dbm: float | None) -> None:
+        """The level of one link; `*` is anyone, null is out of reach."""
+        self._medium.set_level(sender, receiver, dbm)
+
+    def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
+        """Moves a link's level evenly."""
+        self._medium.ramp(sender, receiver, start, end, seconds)
+
+    def noise(self, db: float) -> None:
+        """The standard deviation of every measured level."""
+        self._medium.noise = db
+
+    def loss(self, probability: float, responses: float = 0.0) -> None:
+        """How often a receiver misses an advert, and a scan response."""
+        self._medium.loss = probability
+        self._medium.response_loss = responses
+
+    def duplicates(self, mode: str) -> None:
+        """How every controller drops repeated adverts: `none`, `addr`, `data`."""
+        for controller in self._controllers:
+            controller.duplicates = DuplicateFilter(mode)
+
+    def add(self, table: str) -> dict[str, int]:
+        """Puts strangers on the air, written as in strangers.txt."""
+        found = advert.strangers(table)
+        for stranger in found:
+            self._medium.add(stranger)
+        return {"added": len(found)}
+
+    def crowd(
+        self, size: int, seed: int, interval_ms: int = 1000, lowest: int = -95, highest: int = -50
+    ) -> None:
+        """Puts everyday devices on the air, `crowd0` and on."""
+        people = advert.crowd(size, Random(seed), interval_ms / 1000, (lowest, highest))
+        for stranger in people:
+            self._medium.add(stranger)
+
+    def remove(self, name: str) -> dict[str, int]:
+        """Takes the strangers off the air whose names begin so."""
+        return {"removed": self._medium.remove(name)}
+
+    def quiet(self) -> None:
+        """An air as at the start: no strangers, every link at its default, nothing lost."""
+        self._medium.clear()
+        self.duplicates("none")
+
+    def state(self) -> dict[str, Any]:
+        """What every controller does, and what was sent so far."""
+        return {
+            "sent": self._medium.sent,
+            "controllers": {
+                controller.name: {
+                    "on_air": [
+                        {
+                            "address": each.advert().address[::-1].hex(":"),
+                            "data": each.data.hex(),
+                            "interval_ms": round(each.beacon.interval * 1000, 3),
+                        }
+                        for each in controller.on_air
+                    ],
+                    "is_scanning": controller.scan.is_on,
+                    "is_active_scan": controller.scan.is_active,
+                    "drops_duplicates": controller.scan.drops_duplicates,
+                    "reports": controller.reports,
+                    "commands": controller.commands,
+                    "unknown_commands": [hex(each) for each in controller.unknown_commands],
+                }
+                for controller in self._controllers
+            },
+        }
+
+    def answer(self, line: bytes) -> bytes:
+        """Carries out one line. What is wrong with it becomes the answer, never an exception."""
+        try:
+            arguments = json.loads(line)
+            name = arguments.pop("do")
+            if name.startswith("_") or name == "answer" or not hasattr(self, name):
+                raise ValueError(f"no such command: {name}")
+            reply = {"ok": True} | (getattr(self, name)(**arguments) or {})
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        return json.dumps(reply).encode() + b"\n"

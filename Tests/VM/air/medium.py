@@ -1,0 +1,152 @@
+"""The space between radios: who hears whom, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Protocol
+
+from .advert import Advert, Stranger
+from .scheduler import Scheduler, Timer
+
+ANYONE = "*"
+
+UNKNOWN_LEVEL = 127
+"""What a controller reports when it did not measure (Core Specification Vol 4 Part E 7.7.65.2)."""
+
+JITTER = 0.010
+"""Seconds of random delay after each advert, as the specification asks (Vol 6 Part B 4.4.2.2.1)."""
+
+
+class Receiver(Protocol):
+    """Anything that can hear."""
+
+    name: str
+
+    def hear(self, advert: Advert, level: int, answered: bool) -> None:
+        """An advert arrived at `level` dBm; `answered` says if a scan request would be heard."""
+
+
+class Medium:
+    """Carries adverts from whoever sends them to every receiver in reach."""
+
+    def __init__(self, scheduler: Scheduler, random: Random) -> None:
+        self.scheduler = scheduler
+        self.random = random
+        self.receivers: list[Receiver] = []
+        self.noise = 0.0
+        """Standard deviation of each measured level, in dB."""
+        self.loss = 0.0
+        """Probability that one receiver misses one advert."""
+        self.response_loss = 0.0
+        """Probability that a scan response is missed."""
+        self.default_level = -60
+        self.sent: dict[str, int] = {}
+        """Adverts sent so far, by sender."""
+        self._levels: dict[tuple[str, str], float | None] = {}
+        self._ramps: dict[tuple[str, str], Timer] = {}
+        self._strangers: dict[str, Beacon] = {}
+
+    def level(self, sender: str, receiver: str) -> float | None:
+        """The level of one link in dBm, or None if it is out of reach. The closest match counts."""
+        for link in ((sender, receiver), (sender, ANYONE), (ANYONE, receiver), (ANYONE, ANYONE)):
+            if link in self._levels:
+                return self._levels[link]
+        return self.default_level
+
+    def set_level(self, sender: str, receiver: str, level: float | None) -> None:
+        ramp = self._ramps.pop((sender, receiver), None)
+        if ramp is not None:
+            ramp.cancel()
+        self._levels[sender, receiver] = level
+
+    def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
+        """Moves the level of a link evenly from `start` to `end`, ten times a second."""
+        began = self.scheduler.clock()
+
+        def step() -> None:
+            done = min(1.0, (self.scheduler.clock() - began) / seconds) if seconds > 0 else 1.0
+            self.set_level(sender, receiver, start + (end - start) * done)
+            if done < 1:
+                self._ramps[sender, receiver] = self.scheduler.after(0.1, step)
+
+        step()
+
+    def transmit(self, sender: str, advert: Advert) -> None:
+        """Sends one advert to everybody but its sender."""
+        self.sent[sender] = self.sent.get(sender, 0) + 1
+        for receiver in self.receivers:
+            level = None if receiver.name == sender else self.level(sender, receiver.name)
+            if level is None or self._happens(self.loss):
+                continue
+            receiver.hear(advert, self._measured(level), not self._happens(self.response_loss))
+
+    def add(self, stranger: Stranger) -> None:
+        """Puts a stranger on the air; one of the same name is replaced."""
+        self.remove(stranger.name, exactly=True)
+        self.set_level(stranger.name, ANYONE, stranger.level)
+        beacon = Beacon(self, stranger.name, lambda: stranger.advert, stranger.interval)
+        self._strangers[stranger.name] = beacon
+        beacon.start()
+
+    def remove(self, name: str, exactly: bool = False) -> int:
+        """Takes strangers off the air whose names are, or begin with, this; says how many."""
+        names = [
+            other
+            for other in self._strangers
+            if other == name or not exactly and other.startswith(name)
+        ]
+        for name in names:
+            self._strangers.pop(name).stop()
+        return len(names)
+
+    def clear(self) -> None:
+        """Takes all strangers off the air and forgets every level, noise and loss."""
+        self.remove("")
+        for ramp in self._ramps.values():
+            ramp.cancel()
+        self._ramps.clear()
+        self._levels.clear()
+        self.noise = self.loss = self.response_loss = 0.0
+
+    def _measured(self, level: float) -> int:
+        if level == UNKNOWN_LEVEL:
+            return UNKNOWN_LEVEL
+        if self.noise:
+            level += self.random.gauss(0, self.noise)
+        return round(max(-127.0, min(20.0, level)))
+
+    def _happens(self, probability: float) -> bool:
+        return probability > 0 and self.random.random() < probability
+
+
+class Beacon:
+    """Repeats an advert at an interval, from a random moment very soon."""
+
+    def __init__(
+        self, medium: Medium, sender: str, advert: Callable[[], Advert], interval: float
+    ) -> None:
+        self.medium = medium
+        self.sender = sender
+        self.advert = advert
+        self.interval = interval
+        self._timer: Timer | None = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._timer is not None
+
+    def start(self) -> None:
+        self.stop()
+        first = self.medium.random.random() * min(self.interval, 2 * JITTER)
+        self._timer = self.medium.scheduler.after(first, self._send)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _send(self) -> None:
+        self.medium.transmit(self.sender, self.advert())
+        pause = self.interval + self.medium.random.random() * JITTER
+        self._timer = self.medium.scheduler.after(pause, self._send)

@@ -1,0 +1,58 @@
+"""Timers, for one thread."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from time import monotonic
+
+
+class Timer:
+    """One action that is due at one time. Cancelling twice, or after it ran, does nothing."""
+
+    __slots__ = ("action", "due")
+
+    def __init__(self, due: float, action: Callable[[], None]) -> None:
+        self.due = due
+        self.action: Callable[[], None] | None = action
+
+    def cancel(self) -> None:
+        self.action = None
+
+
+class Scheduler:
+    """Runs actions when their time has come, by a clock of seconds."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
+        self._queue: list[tuple[float, int, Timer]] = []
+        self._count = 0
+
+    def at(self, due: float, action: Callable[[], None]) -> Timer:
+        """Runs `action` once the clock has reached `due`; those due together run in calling order."""
+        timer = Timer(due, action)
+        self._count += 1
+        heapq.heappush(self._queue, (due, self._count, timer))
+        return timer
+
+    def after(self, seconds: float, action: Callable[[], None]) -> Timer:
+        return self.at(self.clock() + seconds, action)
+
+    def run_due(self) -> None:
+        """Runs everything that was due at the moment of the call.
+
+        An action that is added meanwhile waits for the next call, so that a sender which is late
+        cannot keep the loop from reading its file descriptors.
+        """
+        now = self.clock()
+        last = self._count
+        while self._queue and self._queue[0][0] <= now and self._queue[0][1] <= last:
+            _, _, timer = heapq.heappop(self._queue)
+            if timer.action is not None:
+                timer.action()
+
+    def next_due(self) -> float | None:
+        """When the next action is due, or None when there is nothing to do."""
+        while self._queue and self._queue[0][2].action is None:
+            heapq.heappop(self._queue)
+        return self._queue[0][0] if self._queue else None

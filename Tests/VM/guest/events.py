@@ -1,0 +1,73 @@
+"""A daemon's event stream, kept in full."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Condition, Thread
+from time import monotonic
+from typing import Any
+
+from .deadline import PATIENCE, Late
+from .http import Client
+
+Event = dict[str, Any]
+
+
+class Events:
+    """Follows `GET /v1/events` from now on. What arrives is also written to a file, as evidence."""
+
+    def __init__(self, client: Client, log: Path) -> None:
+        self._log = log
+        self._arrived = Condition()
+        self._events: list[tuple[float, Event]] = []
+        self._connection = client.connect()
+        self._connection.request("GET", "/v1/events")
+        self._stream = self._connection.getresponse()
+        # An event may be long in coming.
+        self._connection.sock.settimeout(None)
+        Thread(target=self._follow, daemon=True).start()
+        self.wait("the first snapshot", lambda event: event["event"] == "snapshot")
+
+    def now(self) -> int:
+        """A mark: `wait(..., since=mark)` looks only at what comes after it."""
+        with self._arrived:
+            return len(self._events)
+
+    def wait(
+        self,
+        what: str,
+        matches: Callable[[Event], bool],
+        since: int = 0,
+        seconds: float = PATIENCE,
+    ) -> tuple[float, Event]:
+        """The first event that matches, and the monotonic time at which it arrived."""
+        end = monotonic() + seconds
+        looked = since
+        with self._arrived:
+            while True:
+                for index in range(looked, len(self._events)):
+                    if matches(self._events[index][1]):
+                        return self._events[index]
+                looked = len(self._events)
+                if not self._arrived.wait(end - monotonic()):
+                    raise Late(f"timed out after {seconds:g} s waiting for {what}")
+
+    def all(self, since: int = 0) -> list[Event]:
+        with self._arrived:
+            return [event for _, event in self._events[since:]]
+
+    def _follow(self) -> None:
+        """Reads until the daemon ends the stream, which a killed daemon does abruptly."""
+        with self._log.open("a") as log:
+            try:
+                while line := self._stream.readline():
+                    time = monotonic()
+                    log.write(f"{time:.3f} {line.decode()}")
+                    log.flush()
+                    with self._arrived:
+                        self._events.append((time, json.loads(line)))
+                        self._arrived.notify_all()
+            except (OSError, ValueError):
+                log.write("(the stream broke)\n")

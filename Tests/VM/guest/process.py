@@ -1,0 +1,60 @@
+"""A program under test."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+from .deadline import PATIENCE, Late, eventually
+
+
+class Process:
+    """A running program whose output, both streams, goes to one log file."""
+
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        self.name = name
+        self.log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self._start = log.stat().st_size if log.exists() else 0
+        with log.open("ab") as output:
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+
+    @property
+    def is_alive(self) -> bool:
+        return self._child.poll() is None
+
+    def output(self) -> str:
+        """What it wrote since it was started."""
+        with self.log.open("rb") as log:
+            log.seek(self._start)
+            return log.read().decode(errors="replace")
+
+    def wait_until_it_says(self, text: str, seconds: float = PATIENCE) -> None:
+        def look() -> bool:
+            if text in self.output():
+                return True
+            if not self.is_alive:
+                raise Late(f"{self.name} ended ({self._child.returncode}) before it said '{text}'")
+            return False
+
+        eventually(f"{self.name} to say '{text}'", look, seconds)
+
+    def signal(self, number: signal.Signals) -> None:
+        self._child.send_signal(number)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self._child.kill()
+        self._child.wait()
+
+    def stop(self, seconds: float = PATIENCE) -> int:
+        """Asks it to end; its exit status. One that does not obey is killed, and that is an error."""
+        self._child.terminate()
+        try:
+            return self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Late(f"{self.name} did not end within {seconds:g} s of SIGTERM") from None

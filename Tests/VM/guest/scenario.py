@@ -1,0 +1,133 @@
+"""How a scenario is run, timed and judged."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from .deadline import eventually
+from .http import Refused
+from .stack import Daemon, Platform, Server
+
+FAR, NEAR, TAP = -85, -55, -40
+"""Levels in dBm that stand for `far`, `near` and `tap` with the default thresholds."""
+
+
+def expect(what: str, actual: Any, wanted: Any) -> None:
+    """Fails with both values; a bare assertion would say neither."""
+    if actual != wanted:
+        raise AssertionError(f"{what}: {actual!r}, and not {wanted!r}")
+
+
+def expect_refused(what: str, code: str, act: Callable[[], Any]) -> Refused:
+    """Fails unless the other side refuses, with this code."""
+    try:
+        answer = act()
+    except Refused as refused:
+        expect(f"the code that refuses {what}", refused.code, code)
+        return refused
+    raise AssertionError(f"{what} was not refused: {answer!r}")
+
+
+class World:
+    """What a scenario finds: an empty air, a server, and two daemons that nobody has logged in to."""
+
+    def __init__(
+        self, name: str, platform: Platform, server: Server, programs: Path, logs: Path
+    ) -> None:
+        self.name = name
+        self.platform = platform
+        self.air = platform.air
+        self.server = server
+        self.programs = programs
+        self.logs = logs
+        self.figures: dict[str, float] = {}
+        self.kiosk = Daemon("kiosk", 0, programs, logs)
+        self.payer = Daemon("payer", 1, programs, logs)
+        self._started: list[Daemon] = []
+
+    def start(self, *daemons: Daemon) -> None:
+        """Starts daemons together, each for a user of its own, and waits until they are ready."""
+        for daemon in daemons:
+            daemon.start()
+            self._started.append(daemon)
+        for daemon in daemons:
+            daemon.wait_until_it_answers()
+            daemon.login(f"{self.name}-{daemon.name}@example.com")
+        for daemon in daemons:
+            daemon.wait_until_ready()
+
+    def place(self, level: int | None, *others: Daemon) -> None:
+        """Puts the payer so that it and each of the others (the kiosk) hear one another so."""
+        for other in others or (self.kiosk,):
+            self.air.level(other.controller, self.payer.controller, level)
+            self.air.level(self.payer.controller, other.controller, level)
+
+    def is_on_air(self, eid: str, controller: str = "c0") -> bool:
+        """Whether a controller sends this EID: the air's own word, not the daemon's."""
+        sets = self.air.state()["controllers"][controller]["on_air"]
+        return any(eid.encode().hex() in each["data"] for each in sets)
+
+    def expect_silence(self, daemon: Daemon, seconds: float = 5.0) -> None:
+        """Checks that a controller stops sending, and then sends nothing at all for a while."""
+
+        def state() -> tuple[bool, int]:
+            everything = self.air.state()
+            is_silent = not everything["controllers"][daemon.controller]["on_air"]
+            return is_silent, everything["sent"].get(daemon.controller, 0)
+
+        eventually(f"{daemon.name} to leave the air", lambda: state()[0], seconds)
+        before = state()[1]
+        eventually("two seconds to pass on the air", _passed(2.0))
+        expect("adverts sent after the end", state()[1], before)
+
+    def finish(self) -> None:
+        """Ends the daemons, which must obey and end well, and checks the books."""
+        for daemon in self._started:
+            if daemon.process.is_alive:
+                expect(f"exit status of {daemon.process.name}", daemon.process.stop(), 0)
+        self.server.verify()
+
+    def abandon(self) -> None:
+        """After a failure: keeps what the air knew, and leaves nothing running."""
+        (self.logs / "air.txt").write_text(f"{self.air.state()}\n")
+        for daemon in self._started:
+            if daemon.process.is_alive:
+                daemon.process.kill()
+
+
+def _passed(seconds: float) -> Callable[[], bool]:
+    end = monotonic() + seconds
+    return lambda: monotonic() > end
+
+
+class Outcome(dict[str, Any]):
+    """One scenario's line in results.json."""
+
+
+def run(name: str, platform: Platform, server: Server, programs: Path, out: Path) -> Outcome:
+    """Runs one scenario to its end, whatever that is."""
+    logs = out / name
+    shutil.rmtree(logs, ignore_errors=True)
+    logs.mkdir(parents=True)
+    began = monotonic()
+    world = World(name, platform, server, programs, logs)
+    failure = None
+    try:
+        platform.air.do("quiet")
+        importlib.import_module(f"guest.scenarios.{name}").run(world)
+        world.finish()
+    except Exception:  # Whatever went wrong is this scenario's result; the next one still runs.
+        failure = traceback.format_exc()
+        world.abandon()
+    return Outcome(
+        name=name,
+        failure=failure,
+        seconds=round(monotonic() - began, 2),
+        figures=world.figures,
+    )

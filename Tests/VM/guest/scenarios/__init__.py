@@ -1,0 +1,3 @@
+"""The stories, in the order in which they are told: `run(world)` of each module."""
+
+ORDER = ("air",)

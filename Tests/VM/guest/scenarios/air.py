@@ -1,0 +1,35 @@
+"""The ground under all the others: bluetoothd reports an advert at exactly the level that was set."""
+
+from __future__ import annotations
+
+from ..deadline import eventually
+from ..process import Process
+from ..scenario import FAR, TAP, World, expect
+from ..stack import bus_property
+
+# bluetoothd keeps an advert without the discoverable flag (01:06) only for a client that set a filter.
+STRANGER = 'probe | 5B:70:01:02:03:FE random | connectable | 100 | -85 | 01:06 03:edfe 09:"0123456789" |'
+DEVICE = "dev_5B_70_01_02_03_FE"
+
+
+def run(world: World) -> None:
+    world.air.add(STRANGER)
+    scan = Process(
+        "bluetoothctl",
+        ["bluetoothctl", "--timeout", "60", "scan", "le"],
+        world.logs / "bluetoothctl.log",
+    )
+
+    def level() -> int | None:
+        """What the adapter that happens to be bluetoothctl's default has heard."""
+        for index in range(3):
+            path = f"/org/bluez/hci{index}/{DEVICE}"
+            found = bus_property(path, "org.bluez.Device1", "RSSI")
+            if found is not None:
+                return int(found)
+        return None
+
+    expect("the level of an advert at -85 dBm", eventually("an advert", level), FAR)
+    world.air.level("probe", "*", TAP)
+    eventually("the advert at -40 dBm", lambda: level() == TAP)
+    scan.stop()

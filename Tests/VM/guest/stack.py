@@ -1,0 +1,209 @@
+"""The programs that make up the world of a payment, as on a real machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from air.client import AirClient
+
+from .deadline import eventually
+from .events import Events
+from .http import Client, Refused
+from .process import Process
+
+CONTROLLERS = 3
+SERVER = "127.0.0.1:8080"
+AIR_SOCKET = "/run/air.sock"
+OPENING_BALANCE = 10_000
+"""Cents in every new wallet of the development server."""
+
+COMMAND_LIMIT = 90.0
+"""Seconds that a command which ends by itself may take."""
+
+
+class Platform:
+    """Bus, virtual controllers and bluetoothd: what Debian would have running."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        Path("/run/dbus").mkdir(parents=True, exist_ok=True)
+        self.bus = Process(
+            "dbus-daemon",
+            ["dbus-daemon", "--system", "--nofork", "--nopidfile"],
+            logs / "dbus-daemon.log",
+        )
+        self._air = Process(
+            "air",
+            [sys.executable, "-S", "-B", "-m", "air", f"--controllers={CONTROLLERS}"]
+            + [f"--socket={AIR_SOCKET}", "--seed=1"],
+            logs / "air.log",
+        )
+        eventually("the system bus", Path("/run/dbus/system_bus_socket").exists)
+        self._air.wait_until_it_says("air ready")
+        self.air = AirClient(AIR_SOCKET)
+        self.start_bluetoothd()
+        eventually("all adapters to be powered", lambda: all(map(is_powered, range(CONTROLLERS))))
+
+    def start_bluetoothd(self) -> None:
+        # Experimental interfaces carry the advertising interval before BlueZ 5.77.
+        self.bluetoothd = Process(
+            "bluetoothd",
+            ["/usr/libexec/bluetooth/bluetoothd", "--nodetach", "--experimental"],
+            self._logs / "bluetoothd.log",
+        )
+
+
+def bus_property(path: str, interface: str, name: str) -> Any:
+    """A property of one of bluetoothd's objects, or None while it is not there."""
+    answer = subprocess.run(
+        ["busctl", "--json=short", "get-property", "org.bluez", path, interface, name],
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_LIMIT,
+    )
+    return json.loads(answer.stdout)["data"] if answer.returncode == 0 else None
+
+
+def is_powered(index: int) -> bool:
+    return bus_property(f"/org/bluez/hci{index}", "org.bluez.Adapter1", "Powered") is True
+
+
+class Server:
+    """The payment server on one database file."""
+
+    def __init__(self, programs: Path, log: Path) -> None:
+        self._program = str(programs / "gotchu-server")
+        self._database = "sqlite:/run/gotchu-server.sqlite"
+        self.process = Process(
+            "gotchu-server",
+            [self._program, "serve", "--listen", SERVER, "--database", self._database]
+            + ["--dev", "--dev-opening-balance", str(OPENING_BALANCE)],
+            log,
+        )
+        self.process.wait_until_it_says("listening on")
+
+    def login(self, email: str) -> Client:
+        """Somebody who talks to the server without a daemon of ours: a phone."""
+        return Client(SERVER, self.anyone().post("/auth/dev-login", {"email": email})["token"])
+
+    def anyone(self) -> Client:
+        return Client(SERVER)
+
+    def verify(self) -> str:
+        """Runs the server's own proof that the books balance; what it printed."""
+        proof = subprocess.run(
+            [self._program, "verify", "--database", self._database],
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_LIMIT,
+        )
+        if proof.returncode != 0:
+            raise AssertionError(f"the books do not balance:\n{proof.stdout}{proof.stderr}")
+        return proof.stdout
+
+
+class Answer:
+    """What a command of gotchu-ctl left behind."""
+
+    def __init__(self, finished: subprocess.CompletedProcess[str]) -> None:
+        self.status = finished.returncode
+        self.error = finished.stderr
+        self.output = finished.stdout
+
+    @property
+    def object(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.output)
+        return found
+
+
+class Daemon:
+    """One `gotchud` on one adapter, with a socket and a state directory of its own."""
+
+    def __init__(self, name: str, adapter: int, programs: Path, logs: Path) -> None:
+        self.name = name
+        self.adapter = adapter
+        self.controller = f"c{adapter}"
+        self._programs = programs
+        self._logs = logs
+        self._home = Path("/run/daemons") / logs.name / name
+        self.socket = str(self._home / "gotchud.sock")
+        self.client = Client(self.socket)
+
+    def start(self) -> None:
+        """Starts it; a second start finds the state of the first."""
+        state = self._home / "state"
+        state.mkdir(parents=True, exist_ok=True)
+        self.process = Process(
+            f"gotchud of the {self.name}",
+            [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
+            + ["--server", f"http://{SERVER}", "--radio", f"bluez:hci{self.adapter}"]
+            + ["--spender-uid", "0"],
+            self._logs / f"{self.name}.log",
+        )
+
+    def wait_until_it_answers(self) -> None:
+        eventually(f"the {self.name} to answer", lambda: self._status() is not None)
+
+    def wait_until_ready(self) -> None:
+        def is_ready() -> bool:
+            status = self._status()
+            return bool(status and status["is_ready"] and status["radio"]["is_scanning"])
+
+        eventually(f"the {self.name} to be ready", is_ready)
+
+    def _status(self) -> dict[str, Any] | None:
+        if not self.process.is_alive:
+            raise AssertionError(f"{self.process.name} ended by itself, see {self.process.log}")
+        try:
+            return self.client.get("/v1/status")
+        except (OSError, Refused):
+            return None
+
+    def login(self, email: str) -> None:
+        self.client.post("/v1/login", {"dev_email": email})
+
+    def events(self) -> Events:
+        return Events(self.client, self._logs / f"{self.name}-events.ndjson")
+
+    def ctl(self, *arguments: str) -> Answer:
+        """Runs gotchu-ctl against this daemon."""
+        program = str(self._programs / "gotchu-ctl")
+        finished = subprocess.run(
+            [program, *arguments, "--socket", self.socket],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_LIMIT,
+        )
+        with (self._logs / f"{self.name}-ctl.log").open("a") as log:
+            log.write(f"$ gotchu-ctl {' '.join(arguments)}\n{finished.stdout}{finished.stderr}")
+            log.write(f"exit {finished.returncode}\n")
+        return Answer(finished)
+
+    # What this daemon knows and does.
+
+    def balance(self) -> int:
+        return int(self.client.get("/v1/wallet")["available_cents"])
+
+    def presence(self, eid: str) -> dict[str, Any] | None:
+        """What it believes about one EID nearby."""
+        heard = self.client.get("/v1/sessions")["sessions"]
+        return next((each for each in heard if each["eid"] == eid), None)
+
+    def request(self, amount_cents: int, **more: Any) -> dict[str, Any]:
+        return self.client.post("/v1/requests", {"amount_cents": amount_cents} | more)
+
+    def pay(self, amount_cents: int, **what: Any) -> dict[str, Any]:
+        return self.client.post("/v1/payments", {"confirm_amount_cents": amount_cents} | what)
+
+    def payment(self, identifier: str) -> dict[str, Any]:
+        return self.client.get(f"/v1/payments/{identifier}")
+
+    def ignored(self) -> dict[str, int]:
+        found: dict[str, int] = self.client.get("/v1/status")["radio"]["ignored"]
+        return found
