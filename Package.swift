@@ -125,7 +125,10 @@ let package = Package(
         program("gotchu-ctl", ["GotchuCommands", argumentParser]),
         program("gotchu-server", ["GotchuServer", argumentParser]),
 
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        tests("ArchitectureTests", []),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
     ]
 )

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Proximity")
 struct ProximityTests {
-    private let kiosk = EID("a1b2c3d4e5")!  // SAFETY: a literal.
-    private let other = EID("0f0f0f0f0f")!  // SAFETY: a literal.
+    private let kiosk = EID(literal: "a1b2c3d4e5")
+    private let other = EID(literal: "0f0f0f0f0f")
 
     private func time(_ milliseconds: Int) -> MonotonicTime {
         MonotonicTime(sinceStart: .milliseconds(milliseconds))

@@ -1,4 +1,5 @@
 import GotchuCore
+import TestSupport
 import Testing
 
 @Suite("Recognition of an advertisement")
@@ -9,14 +10,14 @@ struct RecognitionTests {
     func serviceData() {
         for text in [eid, eid.uppercased()] {
             let heard = HeardAdvertisement(serviceData: Array(text.utf8))
-            #expect(heard.recognise() == .ours(EID(eid)!, .serviceData))  // SAFETY: a literal.
+            #expect(heard.recognise() == .ours(EID(literal: eid), .serviceData))
         }
     }
 
     @Test("a phone's local name beside our UUID is ours; without the UUID it is not")
     func localName() {
         let phone = HeardAdvertisement(listsService: true, localName: eid)
-        #expect(phone.recognise() == .ours(EID(eid)!, .localName))  // SAFETY: a literal.
+        #expect(phone.recognise() == .ours(EID(literal: eid), .localName))
         let stranger = HeardAdvertisement(localName: eid)
         #expect(stranger.recognise() == .stranger(.noService))
     }

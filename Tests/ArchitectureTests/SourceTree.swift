@@ -1,0 +1,44 @@
+import Foundation
+
+/// The package's own Swift files, as text.
+struct SourceTree {
+    let files: [File]
+
+    struct File {
+        /// From the package's root: `Sources/GotchuCore/Values/EID.swift`.
+        let path: String
+        let lines: [String]
+
+        /// The module or test target that it belongs to.
+        var module: String { String(path.split(separator: "/")[1]) }
+
+        var imports: Set<String> {
+            Set(
+                lines.compactMap { line in
+                    let words = line.split(separator: " ")
+                    guard let index = words.firstIndex(of: "import"), index <= 2 else { return nil }
+                    return words.last.map { String($0.split(separator: ".")[0]) }
+                }
+            )
+        }
+    }
+
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    init(_ folders: String...) throws {
+        files = try folders.flatMap { folder -> [File] in
+            let base = Self.root.appendingPathComponent(folder)
+            let names =
+                FileManager.default.enumerator(atPath: base.path)?
+                .compactMap { $0 as? String } ?? []
+            return try names.filter { $0.hasSuffix(".swift") }.map { name in
+                let text = try String(
+                    contentsOf: base.appendingPathComponent(name),
+                    encoding: .utf8
+                )
+                return File(path: "\(folder)/\(name)", lines: text.components(separatedBy: "\n"))
+            }
+        }
+    }
+}
