@@ -72,7 +72,7 @@ let package = Package(
 
         // Small, safe Swift over C libraries.
         module("DBus", ["CDBus", "CLinux", logging]),
-        module("SQLite", ["CSQLite"]),
+        module("SQLite", ["CLinux", "CSQLite"]),
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
