@@ -14,6 +14,7 @@ let argumentParser = Target.Dependency.product(
 let asyncHTTPClient = Target.Dependency.product(
     name: "AsyncHTTPClient", package: "async-http-client")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -48,6 +49,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(
@@ -94,7 +96,7 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", argumentParser, crypto,
+                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", argumentParser, crypto, httpTypes,
                 hummingbird, jwtKit, logging, nioCore, serviceLifecycle, unixSignals,
             ]),
         module(
@@ -110,6 +112,6 @@ let package = Package(
             ]),
         program("gotchud", ["GotchuDaemon"]),
         program("gotchu-ctl", ["GotchuCommands"]),
-        program("gotchu-server", ["GotchuServer"]),
+        program("gotchu-server", ["GotchuServer", argumentParser]),
     ]
 )

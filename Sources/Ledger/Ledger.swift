@@ -53,6 +53,21 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// A session as it is now, for those who may see it.
+    ///
+    /// What time has done to it is written down first, so that everybody sees the same versions.
+    package func session(
+        _ id: SessionID,
+        visibleTo user: UserID
+    ) async throws(LedgerError) -> Decided<Session> {
+        guard let stored = try await store.session(id) else {
+            return .refused(Refusal(.unknownSession))
+        }
+        guard stored.isVisible(to: user) else { return .refused(Refusal(.forbidden)) }
+        guard stored.settled(at: .now) != stored else { return .accepted(stored) }
+        return decided(try await writer.submit(.expire(id)))
+    }
+
     /// Commits something, to prove that it can be done.
     package func probe() async throws(LedgerError) {
         _ = try await writer.submit(.probe)

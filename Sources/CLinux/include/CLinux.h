@@ -18,3 +18,7 @@ int clinux_eventfd(void);
 
 /// Names the calling thread (at most 15 bytes are kept).
 void clinux_name_this_thread(const char *name);
+
+/// Sends one datagram to a service manager's socket (sd_notify(3)); a leading `@` means an abstract
+/// socket. Returns 0, or -1 with errno set.
+int clinux_notify(const char *socket_path, const char *state);

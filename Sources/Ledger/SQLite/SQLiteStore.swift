@@ -1,6 +1,6 @@
 package import GotchuCore
 internal import SQLite
-package import ServiceLifecycle
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// The books in one SQLite file.

@@ -91,3 +91,15 @@ package struct Session: Equatable, Sendable {
         return next
     }
 }
+
+extension Session {
+    /// Until when a payer holds it, if one does.
+    package var lockExpiresAt: Timestamp? {
+        if case .locked(_, let until) = state { until } else { nil }
+    }
+
+    /// When it was paid, if it was.
+    package var paidAt: Timestamp? {
+        if case .paid(_, let time) = state { time } else { nil }
+    }
+}

@@ -1,6 +1,6 @@
 internal import GotchuCore
 package import Logging
-package import ServiceLifecycle
+internal import ServiceLifecycle
 
 /// Writes down what time has done to sessions, so that those who watch them are told in time.
 ///

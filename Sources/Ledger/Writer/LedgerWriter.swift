@@ -1,6 +1,6 @@
 package import GotchuCore
 package import Logging
-package import ServiceLifecycle
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// The one writer: takes whatever queued while the last batch was committed, decides it in order,
