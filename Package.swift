@@ -52,8 +52,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -79,10 +79,10 @@ let package = Package(
 
         // Small, safe Swift over C libraries.
         module("DBus", ["CDBus", "CLinux", logging]),
-        module("SQLite", ["CSQLite"]),
+        module("SQLite", ["CLinux", "CSQLite"]),
 
-        // What a service of systemd needs, without libsystemd.
-        module("Systemd", [logging]),
+        // What a service's process needs: output, logs, the service manager; without libsystemd.
+        module("ServiceProcess", [logging]),
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
@@ -104,8 +104,8 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", "Systemd", argumentParser, crypto,
-                httpTypes, hummingbird, hummingbirdCore, jwtKit, logging, nioCore,
+                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess", argumentParser,
+                crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging, nioCore,
                 serviceLifecycle, unixSignals,
             ]),
         module(
@@ -117,9 +117,9 @@ let package = Package(
         module(
             "GotchuDaemon",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio", "Systemd",
-                argumentParser, asyncHTTPClient, logging, nioCore, nioPosix, serviceLifecycle,
-                unixSignals,
+                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+                "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
+                serviceLifecycle, unixSignals,
             ]),
         program("gotchud", ["GotchuDaemon", argumentParser]),
         program("gotchu-ctl", ["GotchuCommands", argumentParser]),

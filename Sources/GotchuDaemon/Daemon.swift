@@ -6,8 +6,8 @@ import Logging
 import PaymentClient
 import Radio
 import ServiceLifecycle
+import ServiceProcess
 import Synchronization
-import Systemd
 import UnixSignals
 
 /// gotchud: its parts, put together.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Glibc
 import LocalAPI
 import Radio
+import ServiceProcess
 
 /// The exit codes of gotchud (sysexits.h); its unit does not restart it after 64 and 78.
 enum ExitStatus: Int32 {
@@ -12,7 +12,7 @@ enum ExitStatus: Int32 {
 
     /// Says on standard error what is wrong and what to do next.
     static func exit(_ status: ExitStatus, _ sentence: String, next: String) -> ExitCode {
-        FileHandleOutput.standardError("gotchud: \(sentence)\n\(next)\n")
+        Console.error("gotchud: \(sentence)\n\(next)")
         return ExitCode(status.rawValue)
     }
 
@@ -61,16 +61,5 @@ enum ExitStatus: Int32 {
             "A part of the daemon failed: \(error).",
             next: "journalctl -u gotchud -n 50"
         )
-    }
-}
-
-/// Text for the person or the service manager that started the daemon.
-enum FileHandleOutput {
-    static func standardOutput(_ text: String) { write(text, to: STDOUT_FILENO) }
-    static func standardError(_ text: String) { write(text, to: STDERR_FILENO) }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import LocalAPI
 import Logging
-import Systemd
+import ServiceProcess
 import UnixSignals
 
 /// The command line of gotchud.
@@ -68,7 +68,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         }
         let configuration = try ExitStatus.orExit { () throws(ConfigurationError) in try reread() }
         if checkConfig {
-            FileHandleOutput.standardOutput("The configuration is right.\n")
+            Console.output("The configuration is right.")
             return
         }
         LoggingSystem.bootstrap { _ in StandardErrorLogHandler(level: configuration.logLevel) }

@@ -4,7 +4,7 @@ import LocalAPI
 import Logging
 import Radio
 import ServiceLifecycle
-import Systemd
+import ServiceProcess
 import UnixSignals
 
 /// Speaks with the service manager: status, watchdog, reload on SIGHUP.

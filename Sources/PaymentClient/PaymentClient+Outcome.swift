@@ -69,9 +69,9 @@ extension Answer {
         switch self {
         case .success(let reply): .done(receipt(reply))
         case .refused(let problem):
-            .refused(Refusal(code: problem.code, detail: problem.detail))
+            .refused(Decline(code: problem.code, detail: problem.detail))
         case .unauthorized(let problem):
-            .unauthorized(Refusal(code: problem.code, detail: problem.detail))
+            .unauthorized(Decline(code: problem.code, detail: problem.detail))
         case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)
         }
     }

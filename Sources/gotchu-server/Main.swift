@@ -1,4 +1,9 @@
+internal import ArgumentParser
+internal import GotchuServer
+
 @main
 struct Main {
-    static func main() {}
+    static func main() async {
+        await ServerCommand.main()
+    }
 }

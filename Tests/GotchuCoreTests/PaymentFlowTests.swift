@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The payment flow")
 struct PaymentFlowTests {
-    private let refusal = Refusal(code: "SESSION_BUSY", detail: "Another payer was first.")
+    private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
     private let receipt = Receipt(newBalanceCents: 5000, transferID: "t")
 
     @Test("it locks, journals, sends, journals, and only then has ended")

@@ -3,9 +3,9 @@ package enum PaymentAnswer: Equatable, Sendable {
     /// Done. The receipt is empty for a lock.
     case done(Receipt)
     /// Definitely not done, and the same request would be refused again.
-    case refused(Refusal)
+    case refused(Decline)
     /// The token was not accepted; nothing was decided about the payment.
-    case unauthorized(Refusal)
+    case unauthorized(Decline)
     /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said so.
     case unknown(retryAfter: Duration?)
 }
@@ -23,7 +23,7 @@ package struct Receipt: Equatable, Codable, Sendable {
 }
 
 /// Why a payment was not made.
-package struct Refusal: Equatable, Codable, Sendable {
+package struct Decline: Equatable, Codable, Sendable {
     /// The stable code, as the server or this daemon gave it.
     package var code: String
     /// One sentence.
@@ -34,11 +34,11 @@ package struct Refusal: Equatable, Codable, Sendable {
         self.detail = detail
     }
 
-    static let sessionExpired = Refusal(
+    static let sessionExpired = Decline(
         code: "SESSION_EXPIRED",
         detail: "The session expired before the payment server could be reached."
     )
-    static let journalUnwritable = Refusal(
+    static let journalUnwritable = Decline(
         code: "JOURNAL_UNWRITABLE",
         detail: "The payment could not be written to the journal, so nothing was sent."
     )
@@ -47,5 +47,5 @@ package struct Refusal: Equatable, Codable, Sendable {
 /// How a payment ended, definitely.
 package enum PaymentEnd: Equatable, Sendable {
     case paid(Receipt)
-    case declined(Refusal)
+    case declined(Decline)
 }

@@ -24,7 +24,7 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     var updatedAt: Timestamp
     var stage: Stage
     var receipt: Receipt?
-    var refusal: Refusal?
+    var refusal: Decline?
 
     /// How far the payment is known to have come.
     enum Stage: String, Codable, Sendable {

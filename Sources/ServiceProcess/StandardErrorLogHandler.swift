@@ -28,10 +28,7 @@ package struct StandardErrorLogHandler: LogHandler {
         for (key, value) in all.sorted(by: { $0.key < $1.key }) {
             line += " \(key)=\(Self.quoted("\(value)"))"
         }
-        line += "\n"
-        // One write: lines of different tasks do not mix.
-        let bytes = Array(line.utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
+        Console.error(line)
     }
 
     /// What came from outside must not forge a line: control characters and quotes are escaped.

@@ -1,0 +1,7 @@
+/// What a token allows.
+enum Scope: String, CaseIterable, Sendable {
+    /// To ask for money.
+    case payee
+    /// To spend it.
+    case payer
+}

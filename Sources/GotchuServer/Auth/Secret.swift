@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// The key that this server signs its tokens with: 32 random bytes in a file beside the database that
+/// only its owner may read, made at the first start. It is not in the database, so that no backup
+/// carries it.
+struct Secret: Sendable {
+    static let length = 32
+
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Reads the secret of a database, or makes one.
+    static func keptBeside(database path: String) throws(ServerFailure) -> Secret {
+        let file = path + ".secret"
+        if let secret = try read(file) { return secret }
+        return try make(file)
+    }
+
+    private static func read(_ file: String) throws(ServerFailure) -> Secret? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw .secret(file, "It cannot be opened.") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
+            throw .secret(file, "Others than its owner may read it.")
+        }
+        var bytes = [UInt8](repeating: 0, count: length + 1)
+        let count = bytes.withUnsafeMutableBytes {
+            Glibc.read(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count == length else { throw .secret(file, "It does not hold 32 bytes.") }
+        return Secret(bytes: Array(bytes.prefix(length)))
+    }
+
+    /// Written whole under another name and then linked into place, so that neither a crash nor a
+    /// second server starting at the same time can leave or read half a secret.
+    private static func make(_ file: String) throws(ServerFailure) -> Secret {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let draft = "\(file).\(getpid())"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .secret(file, "It cannot be made.") }
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let isWritten = count == length && fsync(descriptor) == 0
+        close(descriptor)
+        let isInPlace = isWritten && link(draft, file) == 0
+        let isTaken = isWritten && !isInPlace && errno == EEXIST
+        unlink(draft)
+        if isTaken, let other = try read(file) { return other }
+        guard isInPlace else { throw .secret(file, "It cannot be written.") }
+        return Secret(bytes: bytes)
+    }
+}
+
+extension ServerFailure {
+    fileprivate static func secret(_ file: String, _ what: String) -> ServerFailure {
+        ServerFailure(
+            .inputOutput,
+            "The secret \(file) cannot be used. \(what)",
+            fix: "Make the file readable by its owner alone (chmod 600), or remove it: "
+                + "a new one is made, and everybody has to log in again."
+        )
+    }
+}

@@ -1,0 +1,19 @@
+package import ArgumentParser
+
+/// `gotchu-server`: the payment server of one shop or many.
+package struct ServerCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "gotchu-server",
+        abstract: "Keeps wallets and sessions, and moves money between them.",
+        discussion: """
+            Examples:
+              gotchu-server --listen 127.0.0.1:8080 --database sqlite:shop.db --dev
+              gotchu-server verify --database sqlite:shop.db
+              gotchu-server backup shop-monday.db --database sqlite:shop.db
+            """,
+        subcommands: [Serve.self, Verify.self, Backup.self],
+        defaultSubcommand: Serve.self
+    )
+
+    package init() {}
+}

@@ -1,0 +1,12 @@
+/// What a request's member may be. Requests of this API are flat: an object of these.
+enum JSONValue: Equatable, Sendable {
+    case null
+    case boolean(Bool)
+    /// A number written as a whole one: no point, no exponent, within 64 bits.
+    case integer(Int64)
+    /// Any other number. Never rounded to an integer: `50.0` is not an amount.
+    case otherNumber
+    case string(String)
+    /// An array or an object.
+    case nested
+}

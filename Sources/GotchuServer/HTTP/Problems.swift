@@ -1,0 +1,114 @@
+internal import GotchuAPI
+internal import HTTPTypes
+internal import Hummingbird
+internal import Ledger
+internal import Logging
+
+/// Outermost: names each request, turns whatever was thrown into a problem document, and logs.
+struct Problems: RouterMiddleware {
+    /// A client's own name for its request is kept if it is short and harmless to a log.
+    private static let longestRequestID = 64
+    private static let retryAfterSeconds = 1
+
+    func handle(
+        _ request: Request,
+        context: ServerContext,
+        next: @concurrent (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.requestID = Self.requestID(of: request)
+        context.logger[metadataKey: "request-id"] = "\(context.requestID)"
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            response = try Self.response(to: error, context)
+        }
+        response.headers[.requestID] = context.requestID
+        context.logger.debug(
+            "A request was answered.",
+            metadata: [
+                "method": "\(request.method.rawValue)",
+                "route": "\(context.endpointPath ?? "none")",
+                "status": "\(response.status.code)",
+            ]
+        )
+        return response
+    }
+
+    private static func response(
+        to error: any Error,
+        _ context: ServerContext
+    ) throws -> Response {
+        var refused = refused(error, context)
+        // A remembered refusal keeps the name of the request that it was first given to.
+        if refused.problem.requestID == nil { refused.problem.requestID = context.requestID }
+        return try Reply.problem(refused.problem, headers: refused.headers)
+    }
+
+    private static func refused(
+        _ error: any Error,
+        _ context: ServerContext
+    ) -> (problem: Problem, headers: HTTPFields) {
+        switch error {
+        case let problem as Problem:
+            return (problem, [:])
+        case let refused as Refused:
+            return (refused.problem, refused.headers)
+        case let error as HTTPError:
+            return (problem(for: error), error.headers)
+        case let error as LedgerError:
+            context.logger.warning("The ledger failed.", metadata: ["error": "\(error)"])
+            let problem = Problem(
+                .tryAgain,
+                detail: "The books cannot be written just now. Nothing was decided.",
+                retryable: true
+            )
+            return (problem, [.retryAfter: String(retryAfterSeconds)])
+        default:
+            context.logger.error("A request failed.", metadata: ["error": "\(error)"])
+            return (
+                Problem(.internalError, detail: "Something failed here, not at your side."), [:]
+            )
+        }
+    }
+
+    /// What the router itself refuses.
+    private static func problem(for error: HTTPError) -> Problem {
+        switch error.status {
+        case .notFound: Problem(.notFound, detail: "There is nothing at this address.")
+        case .contentTooLarge: .tooLarge
+        default: .invalid("The request cannot be understood.")
+        }
+    }
+
+    private static func requestID(of request: Request) -> String {
+        if let given = request.headers[.requestID],
+            (1...longestRequestID).contains(given.utf8.count),
+            given.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
+        {
+            return given
+        }
+        return String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+}
+
+extension Problem {
+    static var tooLarge: Problem {
+        Problem(.contentTooLarge, detail: "A body may have at most 64 KiB.")
+    }
+}
+
+extension HTTPField.Name {
+    static var requestID: HTTPField.Name { .known("X-Request-ID") }
+    static var idempotencyKey: HTTPField.Name { .known("Idempotency-Key") }
+    static var idempotentReplayed: HTTPField.Name { .known("Idempotent-Replayed") }
+    static var lastEventID: HTTPField.Name { .known("Last-Event-ID") }
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let field = HTTPField.Name(name) else {
+            preconditionFailure("a constant header name is valid")
+        }
+        return field
+    }
+}

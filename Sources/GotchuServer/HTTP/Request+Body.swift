@@ -1,0 +1,36 @@
+internal import GotchuAPI
+internal import Hummingbird
+internal import NIOCore
+
+extension Request {
+    /// The largest body that is read.
+    static let bodyLimit = 64 * 1024
+
+    /// The members of a JSON body.
+    ///
+    /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
+    consuming func fields() async throws -> RequestFields {
+        guard hasJSONBody else {
+            throw Problem(
+                .unsupportedMediaType,
+                detail: "The body must be application/json.",
+                fix: "Send the header Content-Type: application/json."
+            )
+        }
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.bodyLimit {
+            throw Problem.tooLarge
+        }
+        do {
+            let body = try await body.collect(upTo: Self.bodyLimit)
+            return try RequestFields(Array(body.readableBytesView))
+        } catch is NIOTooManyBytesError {
+            throw Problem.tooLarge
+        }
+    }
+
+    private var hasJSONBody: Bool {
+        guard let type = headers[.contentType] else { return false }
+        let name = type.prefix { $0 != ";" }.filter { $0 != " " }
+        return name.lowercased() == "application/json"
+    }
+}

@@ -1,0 +1,66 @@
+internal import GotchuAPI
+internal import GotchuCore
+
+/// The members of a request's body, taken out one by one; what is left over at the end is refused.
+struct RequestFields {
+    private var members: [String: JSONValue]
+
+    init(_ bytes: [UInt8]) throws(Problem) {
+        do {
+            members = try JSONReader.object(bytes)
+        } catch {
+            throw .invalid("The body must be one JSON object that names no member twice.")
+        }
+    }
+
+    /// A string, or `nil` if it is absent or `null`.
+    mutating func string(_ name: String) throws(Problem) -> String? {
+        switch members.removeValue(forKey: name) {
+        case nil, .null: return nil
+        case .string(let text): return text
+        case .boolean, .integer, .otherNumber, .nested:
+            throw .invalid("\(name) must be a string.")
+        }
+    }
+
+    /// A whole number, or `nil` if it is absent or `null`. `50.0` and `5e1` are not whole numbers.
+    mutating func integer(_ name: String) throws(Problem) -> Int64? {
+        switch members.removeValue(forKey: name) {
+        case nil, .null: return nil
+        case .integer(let value): return value
+        case .boolean, .string, .otherNumber, .nested:
+            throw .invalid("\(name) must be a whole number without point or exponent.")
+        }
+    }
+
+    /// A string of at most `limit` characters without control characters.
+    mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
+        guard let text = try string(name) else { return nil }
+        guard text.count <= limit, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else {
+            throw .invalid("\(name) may have at most \(limit) characters, none of them control.")
+        }
+        return text
+    }
+
+    /// A session's name; must be there.
+    mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
+        guard let text = try string(name), let id = SessionID(rawValue: text) else {
+            throw .invalid("\(name) must be the name of a session.")
+        }
+        return id
+    }
+
+    /// Refuses what nobody asked for: a misspelt member must not be ignored where money is concerned.
+    consuming func end() throws(Problem) {
+        guard let name = members.keys.sorted().first else { return }
+        throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
+    }
+}
+
+extension Problem {
+    /// A request that can never succeed as it is.
+    static func invalid(_ detail: String) -> Problem {
+        Problem(.validationError, detail: detail)
+    }
+}

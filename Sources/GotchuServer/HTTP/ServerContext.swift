@@ -1,0 +1,17 @@
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+
+/// What a request carries with it besides itself.
+struct ServerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The name under which support finds this request in the log.
+    var requestID = ""
+    /// The peer's address, for limits.
+    let client: ClientAddress
+
+    init(source: Source) {
+        coreContext = .init(source: source)
+        client = ClientAddress(source.channel.remoteAddress)
+    }
+}

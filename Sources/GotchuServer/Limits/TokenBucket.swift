@@ -1,0 +1,42 @@
+internal import GotchuCore
+
+/// A budget that refills steadily: `capacity` at once, `perSecond` in the long run.
+struct TokenBucket: Equatable, Sendable {
+    struct Rate: Equatable, Sendable {
+        let capacity: Double
+        let perSecond: Double
+
+        /// How long an empty bucket takes to be full.
+        var refill: Duration { .seconds(capacity / perSecond) }
+    }
+
+    private var tokens: Double
+    private var updatedAt: MonotonicTime
+
+    init(_ rate: Rate, at time: MonotonicTime) {
+        tokens = rate.capacity
+        updatedAt = time
+    }
+
+    /// Takes one token.
+    ///
+    /// - Returns: `nil` if there was one, or in how many seconds there will be one.
+    mutating func take(_ rate: Rate, at time: MonotonicTime) -> Double? {
+        refill(rate, at: time)
+        guard tokens >= 1 else { return (1 - tokens) / rate.perSecond }
+        tokens -= 1
+        return nil
+    }
+
+    /// Whether nothing would be lost by forgetting it.
+    mutating func isFull(_ rate: Rate, at time: MonotonicTime) -> Bool {
+        refill(rate, at: time)
+        return tokens >= rate.capacity
+    }
+
+    private mutating func refill(_ rate: Rate, at time: MonotonicTime) {
+        let elapsed = max(0, (time - updatedAt).inSeconds)
+        tokens = min(rate.capacity, tokens + elapsed * rate.perSecond)
+        updatedAt = max(updatedAt, time)
+    }
+}

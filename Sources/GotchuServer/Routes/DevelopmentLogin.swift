@@ -1,0 +1,44 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// Logs in whoever says who he is. Only a development server has it, and that listens on loopback.
+struct DevelopmentLogin: Sendable {
+    private static let longestEmail = 254
+
+    let ledger: Ledger
+    let tokens: Tokens
+    let limits: Limits
+    /// What a new wallet starts with, in minor units.
+    let opening: Int64
+
+    @Sendable func login(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try limits.allowLogin(from: context.client)
+        var fields = try await request.fields()
+        let email = try fields.string("email")
+        try fields.end()
+        guard let email, let name = Self.localPart(of: email) else {
+            throw Problem.invalid("email must be an e-mail address.")
+        }
+        let user = try await ledger.openWallet(
+            OpenWallet(
+                email: email.lowercased(),
+                displayName: name,
+                opening: Money(minorUnits: opening)
+            )
+        )
+        let token = try await tokens.developmentToken(for: user.id)
+        return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
+    }
+
+    /// What stands before the `@`, if the text is an address of visible ASCII.
+    static func localPart(of email: String) -> String? {
+        let parts = email.split(separator: "@", omittingEmptySubsequences: false)
+        guard email.utf8.count <= longestEmail, parts.count == 2,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 190 }),
+            email.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\"<>\\,;".utf8.contains($0) })
+        else { return nil }
+        return String(parts[0])
+    }
+}

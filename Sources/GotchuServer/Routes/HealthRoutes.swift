@@ -1,0 +1,34 @@
+internal import Hummingbird
+internal import Ledger
+
+/// For those who watch over the server, and for those who program against it.
+struct HealthRoutes: Sendable {
+    private struct Status: Encodable {
+        let status: String
+    }
+
+    let ledger: Ledger
+
+    /// The process answers.
+    @Sendable func alive(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try Reply.json(Status(status: "ok"))
+    }
+
+    /// The books can be written: proved by writing to them and waiting for the commit.
+    @Sendable func ready(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try await ledger.probe()
+        return try Reply.json(Status(status: "ready"))
+    }
+
+    /// The contract.
+    @Sendable func description(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "application/yaml"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPI.document))
+        )
+    }
+}

@@ -1,0 +1,83 @@
+internal import GotchuAPI
+internal import Hummingbird
+internal import Ledger
+
+extension Refusal {
+    /// The refusal as the wire knows it. Constant sentences: a remembered refusal is rendered again
+    /// each time and must come out the same.
+    var problem: Problem {
+        var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
+        problem.requiredCents = required
+        problem.availableCents = available
+        return problem
+    }
+
+    /// What is thrown for it: with `Retry-After` where coming back is the right thing.
+    var thrown: any Error {
+        reason.isRetryable ? problem.retry(after: 1) : problem
+    }
+}
+
+extension Refusal.Reason {
+    fileprivate var code: ErrorCode {
+        switch self {
+        case .unknownUser: .unauthorized
+        case .unknownSession: .notFound
+        case .forbidden: .forbidden
+        case .ownSession: .ownSession
+        case .sessionBusy: .sessionBusy
+        case .sessionNotLocked: .sessionNotLocked
+        case .sessionPaid: .sessionPaid
+        case .sessionCancelled: .sessionCancelled
+        case .sessionExpired: .sessionExpired
+        case .amountChanged: .amountChanged
+        case .insufficientBalance: .insufficientWalletBalance
+        case .keyReused: .idempotencyKeyReused
+        case .tooManyLiveSessions: .rateLimited
+        case .noWalletInCurrency, .balanceTooLarge: .validationError
+        case .noFreeEID: .tryAgain
+        }
+    }
+
+    fileprivate var sentence: String {
+        switch self {
+        case .unknownUser: "This server does not know the token's user. Log in again."
+        case .unknownSession: "There is no such session."
+        case .forbidden: "The session is somebody else's."
+        case .ownSession: "Nobody can pay a session of his own."
+        case .sessionBusy: "Another payer holds the session."
+        case .sessionNotLocked: "The session must be locked first."
+        case .sessionPaid: "The session has been paid."
+        case .sessionCancelled: "The session was cancelled."
+        case .sessionExpired: "The session has run out."
+        case .amountChanged: "The session asks for another amount than the payer saw."
+        case .insufficientBalance: "The wallet does not hold enough."
+        case .keyReused: "The idempotency key was used for another payment."
+        case .tooManyLiveSessions: "Too many sessions of this payee are open."
+        case .noWalletInCurrency: "The payee has no wallet in this currency."
+        case .balanceTooLarge: "The payee's wallet cannot hold that much."
+        case .noFreeEID: "No free EID was found."
+        }
+    }
+
+    /// Whether the same request may succeed later without anybody doing anything else.
+    fileprivate var isRetryable: Bool {
+        switch self {
+        case .tooManyLiveSessions, .noFreeEID: true
+        case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
+            .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
+            .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge:
+            false
+        }
+    }
+}
+
+extension Decided {
+    /// The value, or the refusal thrown.
+    func accepted() throws -> Value {
+        switch self {
+        case .accepted(let value): return value
+        case .refused(let refusal): throw refusal.thrown
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import GotchuAPI
+internal import Hummingbird
+internal import Ledger
+
+/// Every address of the server and what answers there.
+///
+/// Of several things that are wrong with one request the first of these is reported:
+/// 404 no such address · 405 wrong method · 429 too many requests · 401 no good token · 403 the token
+/// does not allow it · 400 idempotency key missing or malformed · 415 · 413 · 400 malformed body ·
+/// then, in the ledger: replay or 422 for a used key · 404 no such session · 403 own or another's
+/// session · 409/410 where the session stands · 409 amount changed · 402 not enough money.
+struct Routes: Sendable {
+    private typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
+
+    private static let methods: [HTTPRequest.Method] = [
+        .get, .head, .post, .put, .patch, .delete, .options,
+    ]
+
+    private let accounts: DevelopmentLogin?
+    private let sessions: SessionRoutes
+    private let events: SessionEvents
+    private let wallet: WalletRoutes
+    private let health: HealthRoutes
+
+    /// - Parameter opening: What a new wallet of a development server starts with, in minor units;
+    ///   `nil` for a server without development logins.
+    init(ledger: Ledger, tokens: Tokens, opening: Int64?) {
+        let limits = Limits()
+        accounts = opening.map { opening in
+            DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
+        }
+        sessions = SessionRoutes(ledger: ledger, tokens: tokens, limits: limits)
+        events = SessionEvents(ledger: ledger, tokens: tokens)
+        wallet = WalletRoutes(ledger: ledger, tokens: tokens)
+        health = HealthRoutes(ledger: ledger)
+    }
+
+    /// The responder of the whole server.
+    func router() -> Router<ServerContext> {
+        let router = Router(context: ServerContext.self)
+        router.add(middleware: Problems())
+        if let accounts { add(router, "/auth/dev-login", .post, accounts.login) }
+        add(router, "/sessions/create", .post, sessions.create)
+        add(router, "/sessions/resolve", .post, sessions.resolve)
+        add(router, "/sessions/lock", .post, sessions.lock)
+        add(router, "/sessions/:sid", .get, sessions.show)
+        add(router, "/sessions/:sid/events", .get, events.follow)
+        add(router, "/sessions/:sid/cancel", .post, sessions.cancel)
+        add(router, "/sessions/:sid/unlock", .post, sessions.unlock)
+        add(router, "/wallet/me", .get, wallet.me)
+        add(router, "/wallet/send", .post, wallet.send)
+        add(router, "/wallet/sends/:key", .get, wallet.outcome)
+        add(router, "/healthz", .get, health.alive)
+        add(router, "/readyz", .get, health.ready)
+        add(router, "/openapi.yaml", .get, health.description)
+        return router
+    }
+
+    private func add(
+        _ router: Router<ServerContext>,
+        _ path: RouterPath,
+        _ method: HTTPRequest.Method,
+        _ handler: @escaping Handler
+    ) {
+        router.on(path, method: method, use: handler)
+        for other in Self.methods where other != method {
+            router.on(path, method: other) { _, _ -> Response in
+                throw Refused(
+                    problem: Problem(
+                        .methodNotAllowed,
+                        detail: "This address takes \(method.rawValue) only."
+                    ),
+                    headers: [.allow: method.rawValue]
+                )
+            }
+        }
+    }
+}

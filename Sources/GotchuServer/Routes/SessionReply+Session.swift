@@ -1,0 +1,19 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+
+extension SessionReply {
+    init(_ session: Session) {
+        self.init(
+            sid: session.id,
+            status: session.status,
+            amountCents: WireInteger(session.amount.minorUnits),
+            currency: session.amount.currency,
+            memo: session.memo,
+            expiresAt: session.expiresAt,
+            lockExpiresAt: session.lockExpiresAt,
+            paidAt: session.paidAt,
+            version: session.version
+        )
+    }
+}

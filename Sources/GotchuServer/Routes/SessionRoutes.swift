@@ -1,0 +1,126 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// Sessions: asked for by payees, found and held by payers.
+struct SessionRoutes: Sendable {
+    private static let longestText = 140
+
+    let ledger: Ledger
+    let tokens: Tokens
+    let limits: Limits
+
+    @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payee = try await tokens.user(of: request, needing: .payee)
+        var fields = try await request.fields()
+        let amount = try Self.amount(&fields)
+        let memo = try fields.shortText("memo", limit: Self.longestText)
+        let seconds = try fields.integer("ttl_seconds")
+        let reference = try fields.shortText("payee_reference", limit: Self.longestText)
+        try fields.end()
+        let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
+        guard let lifetime = Int(exactly: lifetime), Session.allowedSeconds.contains(lifetime)
+        else { throw Problem.invalid("ttl_seconds must be from 1 to 300.") }
+        let session = try await ledger.create(
+            CreateSession(
+                payee: payee,
+                amount: amount,
+                memo: memo,
+                reference: reference,
+                lifetime: .seconds(lifetime)
+            )
+        ).accepted()
+        return try Reply.json(
+            CreateSessionReply(sid: session.id, eid: session.eid, expiresAt: session.expiresAt)
+        )
+    }
+
+    private static func amount(_ fields: inout RequestFields) throws(Problem) -> Money {
+        guard let cents = try fields.integer("amount_cents"),
+            Money.allowedRequest.contains(cents)
+        else { throw .invalid("amount_cents must be from 1 to 100000000.") }
+        guard let name = try fields.string("currency") else { return Money(minorUnits: cents) }
+        guard let currency = Currency(rawValue: name) else {
+            throw .invalid("currency must be a known ISO 4217 code in lower case.")
+        }
+        return Money(minorUnits: cents, currency: currency)
+    }
+
+    /// Public: whoever is near may ask what is being asked for. Never an address or a user's id.
+    @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try limits.allowResolve(from: context.client)
+        var fields = try await request.fields()
+        let text = try fields.string("eid")
+        try fields.end()
+        guard let eid = text.flatMap({ EID($0) }) else {
+            throw Problem.invalid("eid must be 10 hex characters.")
+        }
+        guard let published = try await ledger.store.published(eid) else {
+            try limits.allowMiss()
+            throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
+        }
+        let session = published.session.settled(at: .now)
+        if let over = session.whyOver { throw Refusal(over).problem }
+        return try Reply.json(
+            ResolveReply(
+                sid: session.id,
+                amountCents: WireInteger(session.amount.minorUnits),
+                payee: PayeeDisplay(name: published.payeeName),
+                currency: session.amount.currency,
+                memo: session.memo,
+                expiresAt: session.expiresAt,
+                status: session.status
+            )
+        )
+    }
+
+    @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payer = try await tokens.user(of: request, needing: .payer)
+        var fields = try await request.fields()
+        let sid = try fields.sessionID("sid")
+        try fields.end()
+        let session = try await ledger.lock(LockSession(session: sid, payer: payer)).accepted()
+        return try Reply.json(LockReply(ok: true, lockExpiresAt: session.lockExpiresAt))
+    }
+
+    @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payer = try await tokens.user(of: request, needing: .payer)
+        let sid = try Self.session(in: context)
+        _ = try await ledger.unlock(UnlockSession(session: sid, payer: payer)).accepted()
+        return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
+    }
+
+    @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payee = try await tokens.user(of: request, needing: .payee)
+        let sid = try Self.session(in: context)
+        let session = try await ledger.cancel(CancelSession(session: sid, payee: payee)).accepted()
+        return try Reply.json(SessionReply(session))
+    }
+
+    @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await tokens.user(of: request)
+        let session = try await ledger.session(Self.session(in: context), visibleTo: user)
+        return try Reply.json(SessionReply(session.accepted()))
+    }
+
+    /// The session that the address names.
+    static func session(in context: ServerContext) throws -> SessionID {
+        guard let sid = context.parameters.get("sid").flatMap({ SessionID(rawValue: $0) }) else {
+            throw Refusal(.unknownSession).problem
+        }
+        return sid
+    }
+}
+
+extension Session {
+    /// Why nobody can pay it any more, if so.
+    fileprivate var whyOver: Refusal.Reason? {
+        switch state {
+        case .created, .advertising, .locked: nil
+        case .paid: .sessionPaid
+        case .timedOut: .sessionExpired
+        case .cancelled: .sessionCancelled
+        }
+    }
+}

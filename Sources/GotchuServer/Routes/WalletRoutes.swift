@@ -1,0 +1,108 @@
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// The caller's wallet: reading it, and spending from it.
+struct WalletRoutes: Sendable {
+    private static let recentEntries = 20
+
+    let ledger: Ledger
+    let tokens: Tokens
+
+    @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await tokens.user(of: request)
+        let found = try await ledger.store.statement(of: user, entries: Self.recentEntries)
+        guard let statement = found else { throw Refusal(.unknownUser).problem }
+        return try Reply.json(
+            WalletReply(
+                walletID: statement.wallet.id.rawValue,
+                availableCents: WireInteger(statement.wallet.balance),
+                currency: statement.wallet.currency,
+                recent: statement.entries.map(WalletEntry.init)
+            )
+        )
+    }
+
+    @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payer = try await tokens.user(of: request, needing: .payer)
+        let key = try Self.idempotencyKey(of: request)
+        var fields = try await request.fields()
+        let sid = try fields.sessionID("sid")
+        let expected = try fields.integer("expected_amount_cents")
+        try fields.end()
+        let answer = try await ledger.send(
+            Send(
+                key: SendKey(user: payer, key: key),
+                fingerprint: Self.fingerprint(sid, expected),
+                session: sid,
+                expectedAmount: expected,
+                requestID: context.requestID
+            )
+        ).accepted()
+        return try Self.reply(to: answer)
+    }
+
+    /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
+    /// then be sent again with that key.
+    @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payer = try await tokens.user(of: request, needing: .payer)
+        let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
+        guard let key = IdempotencyKey(header: text) else { throw Self.malformedKey }
+        guard let send = try await ledger.store.send(SendKey(user: payer, key: key)) else {
+            throw Problem(
+                .notFound,
+                detail: "Nothing was decided under this key.",
+                retryable: true
+            )
+        }
+        return try Reply.json(SendOutcomeReply(send))
+    }
+
+    /// The remembered answer, made into the same bytes each time.
+    private static func reply(to answer: SendAnswer) throws -> Response {
+        let headers: HTTPFields = answer.isReplay ? [.idempotentReplayed: "true"] : [:]
+        switch answer.send.outcome {
+        case .paid(let transfer, let newBalance):
+            return try Reply.json(
+                SendReply(
+                    ok: true,
+                    newBalanceCents: WireInteger(newBalance),
+                    transferID: transfer.rawValue
+                ),
+                headers: headers
+            )
+        case .declined(let refusal):
+            var problem = refusal.problem
+            problem.requestID = answer.send.requestID
+            return try Reply.problem(problem, headers: headers)
+        }
+    }
+
+    private static func idempotencyKey(of request: Request) throws(Problem) -> IdempotencyKey {
+        guard let header = request.headers[.idempotencyKey] else {
+            throw Problem(
+                .idempotencyKeyRequired,
+                detail: "A payment needs an Idempotency-Key, so that a resend cannot charge twice.",
+                retryable: false
+            )
+        }
+        guard let key = IdempotencyKey(header: header) else { throw malformedKey }
+        return key
+    }
+
+    private static var malformedKey: Problem {
+        .invalid("An idempotency key is 16 to 255 visible ASCII characters, bare or quoted.")
+    }
+
+    /// Of what was understood, not of the bytes: another order of members is the same payment.
+    private static func fingerprint(_ sid: SessionID, _ expected: Int64?) -> Fingerprint {
+        let parameters = "POST /wallet/send\n\(sid)\n\(expected.map { String($0) } ?? "-")"
+        let digest = Array(SHA256.hash(data: Array(parameters.utf8)))
+        guard let fingerprint = Fingerprint(bytes: digest) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        return fingerprint
+    }
+}

@@ -1,0 +1,40 @@
+/// Where to listen: `127.0.0.1:8080`, `[::1]:8080`; port 0 lets the system choose.
+struct ListenAddress: Equatable, Sendable {
+    let host: String
+    let port: Int
+
+    /// Where the server listens unless it is told otherwise.
+    static let usual = ListenAddress(host: "127.0.0.1", port: 8080)
+
+    private init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = String(host)
+        self.port = Int(port)
+    }
+
+    /// Whether only this machine can reach it.
+    var isLoopback: Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// The address with the port that was really taken, as a URL.
+    func url(port: Int) -> String {
+        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    }
+}

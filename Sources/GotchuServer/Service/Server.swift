@@ -1,0 +1,49 @@
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// The whole server: a store, its writer, and what answers on the network, in one service group.
+struct Server: Sendable {
+    /// How long a stop may take: enough for queued commits, well below what systemd waits.
+    private static let longestShutdown: Duration = .seconds(8)
+    /// An idle connection is closed after this long.
+    private static let idleSeconds: Int64 = 120
+    private static let name = "gotchu-server"
+
+    let options: ServerOptions
+    let logger: Logger
+
+    /// Serves until a signal asks it to stop.
+    ///
+    /// - Parameter ready: Called with the port once requests are answered.
+    func run(ready: @escaping @Sendable (Int) async -> Void) async throws {
+        let store = try SQLiteStore(path: options.database.path)
+        let tokens = await Tokens(try Secret.keptBeside(database: options.database.path))
+        let ledger = Ledger(store: store, logger: logger)
+        let routes = Routes(ledger: ledger, tokens: tokens, opening: options.developmentOpening)
+        let application = Application(
+            router: routes.router(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.listen.host, port: options.listen.port),
+                serverName: Self.name
+            ),
+            onServerRunning: { channel in
+                await ready(channel.localAddress?.port ?? options.listen.port)
+            },
+            logger: logger
+        )
+        // Stopped in reverse: first no more requests, then the queue is finished, then the store.
+        var configuration = ServiceGroupConfiguration(
+            services: [store] + ledger.services + [application],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.longestShutdown
+        try await ServiceGroup(configuration: configuration).run()
+    }
+}

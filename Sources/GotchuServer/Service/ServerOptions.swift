@@ -1,0 +1,26 @@
+/// What the command line asked for, checked.
+struct ServerOptions: Sendable {
+    let listen: ListenAddress
+    let database: DatabaseLocation
+    /// What a new wallet starts with, in minor units; `nil` without development logins.
+    let developmentOpening: Int64?
+
+    /// - Throws: If development logins would be reachable from elsewhere.
+    init(
+        listen: ListenAddress,
+        database: DatabaseLocation,
+        developmentOpening: Int64?
+    ) throws(ServerFailure) {
+        guard developmentOpening == nil || listen.isLoopback else {
+            throw ServerFailure(
+                .configuration,
+                "With --dev anybody can log in as anybody, so the server must not be reachable "
+                    + "from elsewhere.",
+                fix: "Listen on 127.0.0.1, or leave --dev out."
+            )
+        }
+        self.listen = listen
+        self.database = database
+        self.developmentOpening = developmentOpening
+    }
+}

@@ -1,0 +1,54 @@
+package import GotchuCore
+
+/// The rows that a batch of commands may touch; a store loads these and no others.
+package struct Footprint: Equatable, Sendable {
+    package var users: Set<UserID> = []
+    package var emails: Set<String> = []
+    /// Whose wallets; in every currency.
+    package var walletOwners: Set<Wallet.Owner> = []
+    package var sessions: Set<SessionID> = []
+    /// Sessions whose payee's wallets are needed too.
+    package var paidSessions: Set<SessionID> = []
+    /// EIDs of which it must be known whether they are taken.
+    package var eids: Set<EID> = []
+    /// Payees whose live sessions must be counted.
+    package var livePayees: Set<UserID> = []
+    package var sendKeys: Set<SendKey> = []
+
+    package init() {}
+
+    /// What `commands` may touch.
+    package init(_ commands: some Sequence<Command>) {
+        for command in commands { add(command.action) }
+    }
+
+    private mutating func add(_ action: Command.Action) {
+        switch action {
+        case .openWallet(let open):
+            emails.insert(open.email)
+            walletOwners.insert(.system(.developmentMint))
+        case .createSession(let create):
+            users.insert(create.payee)
+            walletOwners.insert(.user(create.payee))
+            eids.formUnion(create.eids)
+            livePayees.insert(create.payee)
+        case .lock(let lock):
+            users.insert(lock.payer)
+            sessions.insert(lock.session)
+        case .unlock(let unlock):
+            sessions.insert(unlock.session)
+        case .cancel(let cancel):
+            sessions.insert(cancel.session)
+        case .send(let send):
+            users.insert(send.key.user)
+            walletOwners.insert(.user(send.key.user))
+            sessions.insert(send.session)
+            paidSessions.insert(send.session)
+            sendKeys.insert(send.key)
+        case .expire(let session):
+            sessions.insert(session)
+        case .probe:
+            break
+        }
+    }
+}

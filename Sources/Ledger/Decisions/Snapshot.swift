@@ -1,0 +1,21 @@
+package import GotchuCore
+
+/// The rows of a footprint as they are before a batch, or within one, as its commands have left them.
+package struct Snapshot: Equatable, Sendable {
+    package var users: [UserID: User] = [:]
+    package var usersByEmail: [String: UserID] = [:]
+    package var wallets: [Wallet.Place: Wallet] = [:]
+    package var sessions: [SessionID: Session] = [:]
+    package var takenEIDs: Set<EID> = []
+    /// How many sessions of a payee are stored as not final.
+    package var liveSessions: [UserID: Int] = [:]
+    package var sends: [SendKey: RememberedSend] = [:]
+
+    package init() {}
+
+    /// Takes a user into the snapshot, under both of his names.
+    package mutating func insert(_ user: User) {
+        users[user.id] = user
+        usersByEmail[user.email] = user.id
+    }
+}

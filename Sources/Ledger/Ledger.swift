@@ -1,0 +1,89 @@
+package import GotchuCore
+package import Logging
+package import ServiceLifecycle
+
+/// The ledger as the rest of the server sees it: commands go to the one writer, reads to the store.
+package struct Ledger: Sendable {
+    package let feed = SessionFeed()
+    package let store: any LedgerStore
+    private let writer: LedgerWriter
+    private let sweep: ExpirySweep
+
+    package init(store: any LedgerStore, logger: Logger) {
+        self.store = store
+        writer = LedgerWriter(store: store, feed: feed, logger: logger)
+        sweep = ExpirySweep(store: store, writer: writer, logger: logger)
+    }
+
+    /// What must run, in the order in which it must be started.
+    package var services: [any Service] { [writer, sweep] }
+
+    /// The user of an e-mail address, taken in with a wallet if he is new.
+    package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
+        switch try await writer.submit(.openWallet(open)) {
+        case .user(let user): return user
+        case .session, .send, .done, .refused: preconditionFailure("opening answers with a user")
+        }
+    }
+
+    package func create(
+        _ create: CreateSession
+    ) async throws(LedgerError) -> Decided<Session> {
+        decided(try await writer.submit(.createSession(create)))
+    }
+
+    package func lock(_ lock: LockSession) async throws(LedgerError) -> Decided<Session> {
+        decided(try await writer.submit(.lock(lock)))
+    }
+
+    package func unlock(_ unlock: UnlockSession) async throws(LedgerError) -> Decided<Session> {
+        decided(try await writer.submit(.unlock(unlock)))
+    }
+
+    package func cancel(_ cancel: CancelSession) async throws(LedgerError) -> Decided<Session> {
+        decided(try await writer.submit(.cancel(cancel)))
+    }
+
+    /// A refusal here is one that is not remembered; those that are come as an answer.
+    package func send(_ send: Send) async throws(LedgerError) -> Decided<SendAnswer> {
+        switch try await writer.submit(.send(send)) {
+        case .send(let answer): return .accepted(answer)
+        case .refused(let refusal): return .refused(refusal)
+        case .user, .session, .done: preconditionFailure("a payment answers with its outcome")
+        }
+    }
+
+    /// A session as it is now, for those who may see it.
+    ///
+    /// What time has done to it is written down first, so that everybody sees the same versions.
+    package func session(
+        _ id: SessionID,
+        visibleTo user: UserID
+    ) async throws(LedgerError) -> Decided<Session> {
+        guard let stored = try await store.session(id) else {
+            return .refused(Refusal(.unknownSession))
+        }
+        guard stored.isVisible(to: user) else { return .refused(Refusal(.forbidden)) }
+        guard stored.settled(at: .now) != stored else { return .accepted(stored) }
+        return decided(try await writer.submit(.expire(id)))
+    }
+
+    /// Commits something, to prove that it can be done.
+    package func probe() async throws(LedgerError) {
+        _ = try await writer.submit(.probe)
+    }
+
+    private func decided(_ answer: Answer) -> Decided<Session> {
+        switch answer {
+        case .session(let session): .accepted(session)
+        case .refused(let refusal): .refused(refusal)
+        case .user, .send, .done: preconditionFailure("the command answers with a session")
+        }
+    }
+}
+
+/// What a command came to: a value, or a definite "no".
+package enum Decided<Value: Sendable>: Sendable {
+    case accepted(Value)
+    case refused(Refusal)
+}

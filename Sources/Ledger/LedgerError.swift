@@ -1,0 +1,43 @@
+/// A failure of the ledger itself. A refused command is not one: see `Refusal`.
+package struct LedgerError: Error, Sendable {
+    package let code: Code
+    /// A constant sentence.
+    package let message: String
+    /// What lay underneath.
+    package let underlying: (any Error)?
+    /// What a person can do about it.
+    package let fix: String?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        underlying: (any Error)? = nil,
+        fix: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+        self.fix = fix
+    }
+
+    package enum Code: String, Sendable {
+        /// Nothing was decided; the same command may be sent again.
+        case tryAgain = "ledger-try-again"
+        /// The store would not take what was decided.
+        case rejected = "ledger-rejected"
+        /// The file cannot be opened or read.
+        case cannotOpen = "ledger-cannot-open"
+        /// The file is no ledger of ours, or a newer program's.
+        case foreign = "ledger-foreign"
+        /// The file holds something that cannot be.
+        case corrupt = "ledger-corrupt"
+        /// The database would not promise that what it has committed stays.
+        case notDurable = "ledger-not-durable"
+    }
+}
+
+extension LedgerError: CustomStringConvertible {
+    package var description: String {
+        message + (underlying.map { " (\($0))" } ?? "")
+    }
+}

@@ -1,0 +1,31 @@
+package import GotchuCore
+
+/// Where the books are kept. A store knows how to load and to write rows, and decides nothing.
+package protocol LedgerStore: Sendable {
+    /// In one transaction: loads the rows of `footprint`, has `decide` decide on them, writes its
+    /// effects and commits durably.
+    ///
+    /// The caller's cancellation does not stop it: the transaction may hold other people's payments.
+    ///
+    /// - Parameter decide: May be called again with fresh rows if the transaction has to be repeated.
+    /// - Throws: If nothing was committed.
+    func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) async throws(LedgerError) -> Decision
+
+    /// A session by its name.
+    func session(_ id: SessionID) async throws(LedgerError) -> Session?
+
+    /// What an EID stands for.
+    func published(_ eid: EID) async throws(LedgerError) -> PublishedSession?
+
+    /// A user's wallet and its newest entries, newest first.
+    func statement(of user: UserID, entries: Int) async throws(LedgerError) -> WalletStatement?
+
+    /// What was answered to a payment's key.
+    func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend?
+
+    /// Sessions that time has changed and nobody has written down yet, the longest due first.
+    func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [SessionID]
+}

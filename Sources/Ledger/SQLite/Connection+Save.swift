@@ -1,0 +1,135 @@
+internal import GotchuCore
+internal import SQLite
+
+/// Writing the effects of a batch. SQLite runs inside this process, so a prepared statement per row
+/// is as good as a set statement.
+extension Connection {
+    borrowing func save(_ effects: Effects) throws {
+        for user in effects.newUsers { try insert(user) }
+        for wallet in effects.wallets { try put(wallet) }
+        for session in effects.sessions { try put(session) }
+        for transfer in effects.newTransfers { try insert(transfer) }
+        for send in effects.newSends { try insert(send) }
+        if let time = effects.probedAt {
+            try run(
+                "INSERT OR REPLACE INTO probe (id, written_at) VALUES (1, ?1)",
+                [.integer(time.milliseconds)]
+            )
+        }
+    }
+
+    private borrowing func insert(_ user: User) throws {
+        try run(
+            "INSERT INTO users (\(Columns.user)) VALUES (?1, ?2, ?3, ?4)",
+            [
+                .text(user.id.rawValue), .text(user.email), .text(user.displayName),
+                .integer(user.createdAt.milliseconds),
+            ]
+        )
+    }
+
+    private borrowing func put(_ wallet: Wallet) throws {
+        let owner: (user: String?, account: String?) =
+            switch wallet.owner {
+            case .user(let id): (id.rawValue, nil)
+            case .system(let account): (nil, account.rawValue)
+            }
+        try run(
+            """
+            INSERT INTO wallets (\(Columns.wallet)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (id) DO UPDATE SET
+                balance = excluded.balance, entry_count = excluded.entry_count
+            """,
+            [
+                .text(wallet.id.rawValue), .text(owner.user), .text(owner.account),
+                .text(wallet.currency.rawValue), .integer(wallet.balance),
+                .integer(wallet.entryCount),
+            ]
+        )
+    }
+
+    private borrowing func put(_ session: Session) throws {
+        var payer: UserID?
+        var lockedUntil: Timestamp?
+        var paidAt: Timestamp?
+        switch session.state {
+        case .locked(let by, let until): (payer, lockedUntil) = (by, until)
+        case .paid(let by, let at): (payer, paidAt) = (by, at)
+        case .created, .advertising, .timedOut, .cancelled: break
+        }
+        try run(
+            """
+            INSERT INTO sessions (
+                id, eid, payee_id, amount, currency, memo, reference, created_at, expires_at,
+                status, payer_id, lock_expires_at, paid_at, version
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            ON CONFLICT (id) DO UPDATE SET
+                status = excluded.status, payer_id = excluded.payer_id,
+                lock_expires_at = excluded.lock_expires_at, paid_at = excluded.paid_at,
+                version = excluded.version
+            """,
+            [
+                .text(session.id.rawValue), .text(session.eid.description),
+                .text(session.payee.rawValue), .integer(session.amount.minorUnits),
+                .text(session.amount.currency.rawValue), .text(session.memo),
+                .text(session.reference), .integer(session.createdAt.milliseconds),
+                .integer(session.expiresAt.milliseconds), .text(session.status.rawValue),
+                .text(payer?.rawValue), .integer(lockedUntil?.milliseconds),
+                .integer(paidAt?.milliseconds), .integer(session.version),
+            ]
+        )
+    }
+
+    private borrowing func insert(_ transfer: Transfer) throws {
+        try run(
+            """
+            INSERT INTO transfers (
+                id, kind, amount, currency, created_at, session_id, user_id, idempotency_key
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """,
+            [
+                .text(transfer.id.rawValue), .text(transfer.kind.rawValue),
+                .integer(transfer.amount.minorUnits), .text(transfer.amount.currency.rawValue),
+                .integer(transfer.createdAt.milliseconds),
+                .text(transfer.order?.session.rawValue),
+                .text(transfer.order?.key.user.rawValue), .text(transfer.order?.key.key.rawValue),
+            ]
+        )
+        for line in transfer.lines {
+            try run(
+                """
+                INSERT INTO entries (wallet_id, number, transfer_id, amount)
+                VALUES (?1, ?2, ?3, ?4)
+                """,
+                [
+                    .text(line.wallet.rawValue), .integer(line.number),
+                    .text(transfer.id.rawValue), .integer(line.amount),
+                ]
+            )
+        }
+    }
+
+    private borrowing func insert(_ send: RememberedSend) throws {
+        var values: [Value] = [
+            .text(send.key.user.rawValue), .text(send.key.key.rawValue),
+            .blob(send.fingerprint.bytes), .text(send.session.rawValue), .text(send.requestID),
+            .integer(send.decidedAt.milliseconds),
+        ]
+        switch send.outcome {
+        case .paid(let transfer, let newBalance):
+            values += [.text(transfer.rawValue), .integer(newBalance), .null, .null, .null]
+        case .declined(let refusal):
+            values += [
+                .null, .null, .text(refusal.reason.rawValue), .integer(refusal.required),
+                .integer(refusal.available),
+            ]
+        }
+        try run(
+            """
+            INSERT INTO sends (\(Columns.send))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """,
+            values
+        )
+    }
+}

@@ -1,0 +1,126 @@
+internal import GotchuCore
+internal import SQLite
+
+/// How rows become values. A row that cannot be one means a broken file: better to stop than to guess.
+extension Row {
+    /// The columns of `Columns.session`, from the first.
+    borrowing func session() throws -> Session {
+        guard let id = SessionID(rawValue: try text(0)), let eid = EID(try text(1)) else {
+            throw corrupt("a session's name")
+        }
+        return Session(
+            id: id,
+            eid: eid,
+            payee: UserID(trusted: try text(2)),
+            amount: try money(3),
+            memo: try optionalText(5),
+            reference: try optionalText(6),
+            createdAt: try time(7),
+            expiresAt: try time(8),
+            state: try sessionState(),
+            version: try integer(13)
+        )
+    }
+
+    private borrowing func sessionState() throws -> Session.State {
+        guard let status = SessionStatus(rawValue: try text(9)) else {
+            throw corrupt("a session's status")
+        }
+        return switch status {
+        case .created: .created
+        case .advertising: .advertising
+        case .locked: .locked(by: UserID(trusted: try text(10)), until: try time(11))
+        case .paid: .paid(by: UserID(trusted: try text(10)), at: try time(12))
+        case .timeout: .timedOut
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// The columns of `Columns.user`.
+    borrowing func user() throws -> User {
+        User(
+            id: UserID(trusted: try text(0)),
+            email: try text(1),
+            displayName: try text(2),
+            createdAt: try time(3)
+        )
+    }
+
+    /// The columns of `Columns.wallet`.
+    borrowing func wallet() throws -> Wallet {
+        let owner: Wallet.Owner
+        if let user = try optionalText(1) {
+            owner = .user(UserID(trusted: user))
+        } else if let account = SystemAccount(rawValue: try text(2)) {
+            owner = .system(account)
+        } else {
+            throw corrupt("a wallet's owner")
+        }
+        guard let currency = Currency(rawValue: try text(3)) else {
+            throw corrupt("a wallet's currency")
+        }
+        return Wallet(
+            id: WalletID(trusted: try text(0)),
+            owner: owner,
+            currency: currency,
+            balance: try integer(4),
+            entryCount: try integer(5)
+        )
+    }
+
+    /// The columns of `Columns.send`.
+    borrowing func send() throws -> RememberedSend {
+        guard let key = IdempotencyKey(rawValue: try text(1)),
+            let fingerprint = Fingerprint(bytes: try blob(2)),
+            let session = SessionID(rawValue: try text(3))
+        else { throw corrupt("a remembered payment") }
+        let outcome: RememberedSend.Outcome
+        if let transfer = try optionalText(6) {
+            outcome = .paid(TransferID(trusted: transfer), newBalance: try integer(7))
+        } else if let reason = Refusal.Reason(rawValue: try text(8)) {
+            let required = try optionalInteger(9)
+            let available = try optionalInteger(10)
+            outcome = .declined(Refusal(reason, required: required, available: available))
+        } else {
+            throw corrupt("a remembered refusal")
+        }
+        return RememberedSend(
+            key: SendKey(user: UserID(trusted: try text(0)), key: key),
+            fingerprint: fingerprint,
+            session: session,
+            outcome: outcome,
+            requestID: try text(4),
+            decidedAt: try time(5)
+        )
+    }
+
+    borrowing func time(_ column: Int) throws -> Timestamp {
+        Timestamp(milliseconds: try integer(column))
+    }
+
+    /// An amount and, in the next column, its currency.
+    borrowing func money(_ column: Int) throws -> Money {
+        guard let currency = Currency(rawValue: try text(column + 1)) else {
+            throw corrupt("a currency")
+        }
+        return Money(minorUnits: try integer(column), currency: currency)
+    }
+
+    private borrowing func corrupt(_ what: String) -> SQLiteError {
+        SQLiteError(code: .corrupt, message: "\(what) cannot be read")
+    }
+}
+
+/// The columns that those readers expect, in their order.
+enum Columns {
+    static let session = """
+        sessions.id, eid, payee_id, amount, currency, memo, reference, sessions.created_at,
+        expires_at, status, payer_id, lock_expires_at, paid_at, version
+        """
+    static let user = "id, email, display_name, created_at"
+    static let wallet = "id, user_id, system_account, currency, balance, entry_count"
+    static let send = """
+        user_id, idempotency_key, fingerprint, session_id, request_id, decided_at, transfer_id,
+        new_balance, refusal, required, available
+        """
+}

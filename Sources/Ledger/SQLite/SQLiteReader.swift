@@ -1,0 +1,94 @@
+internal import GotchuCore
+internal import SQLite
+
+/// A read-only connection on a thread of its own: a slow reader never delays a payment.
+actor SQLiteReader {
+    private let executor: ThreadExecutor
+    private let connection: Connection
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(path: String) throws {
+        executor = ThreadExecutor(name: "ledger-reader")
+        connection = try Connection(path: path, mode: .readOnly)
+    }
+
+    func session(_ id: SessionID) throws -> Session? {
+        try connection.query(
+            "SELECT \(Columns.session) FROM sessions WHERE id = ?1",
+            [.text(id.rawValue)],
+            read: { try $0.session() }
+        ).first
+    }
+
+    func published(_ eid: EID) throws -> PublishedSession? {
+        try connection.query(
+            """
+            SELECT \(Columns.session), display_name FROM sessions
+            JOIN users ON users.id = payee_id WHERE eid = ?1
+            """,
+            [.text(eid.description)],
+            read: { PublishedSession(session: try $0.session(), payeeName: try $0.text(14)) }
+        ).first
+    }
+
+    func statement(of user: UserID, entries: Int) throws -> WalletStatement? {
+        try connection.snapshot {
+            let wallets = try connection.query(
+                "SELECT \(Columns.wallet) FROM wallets WHERE user_id = ?1 ORDER BY id LIMIT 1",
+                [.text(user.rawValue)],
+                read: { try $0.wallet() }
+            )
+            guard let wallet = wallets.first else { return nil }
+            return WalletStatement(
+                wallet: wallet,
+                entries: try newestEntries(of: wallet.id, limit: entries)
+            )
+        }
+    }
+
+    private func newestEntries(
+        of wallet: WalletID,
+        limit: Int
+    ) throws -> [WalletStatement.Entry] {
+        try connection.query(
+            """
+            SELECT transfer_id, kind, entries.amount, transfers.currency, memo,
+                transfers.created_at
+            FROM entries JOIN transfers ON transfers.id = transfer_id
+            LEFT JOIN sessions ON sessions.id = session_id
+            WHERE wallet_id = ?1 ORDER BY number DESC LIMIT ?2
+            """,
+            [.text(wallet.rawValue), .integer(Int64(limit))],
+            read: { row in
+                guard let kind = Transfer.Kind(rawValue: try row.text(1)) else {
+                    throw SQLiteError(code: .corrupt, message: "a transfer's kind cannot be read")
+                }
+                return WalletStatement.Entry(
+                    transfer: TransferID(trusted: try row.text(0)),
+                    kind: kind,
+                    amount: try row.money(2),
+                    memo: try row.optionalText(4),
+                    createdAt: try row.time(5)
+                )
+            }
+        )
+    }
+
+    func send(_ key: SendKey) throws -> RememberedSend? {
+        try connection.send(key)
+    }
+
+    func due(at time: Timestamp, limit: Int) throws -> [SessionID] {
+        try connection.query(
+            """
+            SELECT id FROM sessions
+            WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+            AND coalesce(lock_expires_at, expires_at) <= ?1
+            ORDER BY coalesce(lock_expires_at, expires_at) LIMIT ?2
+            """,
+            [.integer(time.milliseconds), .integer(Int64(limit))],
+            read: { SessionID(rawValue: try $0.text(0)) }
+        ).compactMap(\.self)
+    }
+}

@@ -1,0 +1,101 @@
+package import GotchuCore
+internal import SQLite
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The books in one SQLite file.
+///
+/// Run as a service it also moves what was committed from the log into the file, outside of any
+/// commit; everything else works without that.
+package final class SQLiteStore: LedgerStore, Service {
+    /// Readers, each with a thread and a connection of its own.
+    private static let readerCount = 2
+    /// A checkpoint is made after this many commits.
+    private static let commitsPerCheckpoint = 256
+
+    package let path: String
+    private let writer: SQLiteWriter
+    private let readers: [SQLiteReader]
+    private let checkpointer: SQLiteCheckpointer
+    private let turn = Atomic<Int>(0)
+    private let commits = Atomic<Int>(0)
+    private let (due, checkpointIsDue) = AsyncStream.makeStream(
+        of: Void.self,
+        bufferingPolicy: .bufferingNewest(1)
+    )
+
+    /// Opens the file, making it and bringing its tables up to date if need be.
+    ///
+    /// - Throws: If it cannot be opened, is not ours, or would not be durable.
+    package init(path: String) throws(LedgerError) {
+        self.path = path
+        (writer, readers, checkpointer) = try wrapping(.cannotOpen) {
+            // The writer comes first: it makes the file that the others open.
+            let writer = try SQLiteWriter(path: path)
+            let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
+            return (writer, readers, try SQLiteCheckpointer(path: path))
+        }
+    }
+
+    package func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) async throws(LedgerError) -> Decision {
+        let decision = try await wrapping(.tryAgain) {
+            try await writer.commit(touching: footprint, decide: decide)
+        }
+        if !decision.effects.isEmpty { countCommit() }
+        return decision
+    }
+
+    /// Keeps the log short until the program ends.
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            for await _ in due { await checkpoint() }
+        }
+        await checkpoint()
+    }
+
+    private func countCommit() {
+        let count = commits.add(1, ordering: .relaxed).newValue
+        if count.isMultiple(of: Self.commitsPerCheckpoint) { checkpointIsDue.yield() }
+    }
+
+    /// A checkpoint that fails loses nothing: the log keeps what it holds, and the next one retries.
+    private func checkpoint() async {
+        if let pages = try? await checkpointer.checkpoint() {
+            try? await writer.shorten(logOf: pages)
+        }
+    }
+
+    package func session(_ id: SessionID) async throws(LedgerError) -> Session? {
+        try await wrapping(.tryAgain) { try await reader.session(id) }
+    }
+
+    package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
+        try await wrapping(.tryAgain) { try await reader.published(eid) }
+    }
+
+    package func statement(
+        of user: UserID,
+        entries: Int
+    ) async throws(LedgerError) -> WalletStatement? {
+        try await wrapping(.tryAgain) { try await reader.statement(of: user, entries: entries) }
+    }
+
+    package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
+        try await wrapping(.tryAgain) { try await reader.send(key) }
+    }
+
+    package func due(
+        at time: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [SessionID] {
+        try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
+    }
+
+    private var reader: SQLiteReader {
+        let next = turn.add(1, ordering: .relaxed).newValue
+        return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+    }
+}

@@ -1,0 +1,65 @@
+internal import SQLite
+
+/// The one connection that writes, on a thread of its own.
+actor SQLiteWriter {
+    /// When the write-ahead log has grown to this many pages although the checkpointer works, a
+    /// commit waits for it to be emptied, so that the disk is not filled.
+    private static let largestLog = 64_000
+
+    private let executor: ThreadExecutor
+    private let connection: Connection
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(path: String) throws {
+        executor = ThreadExecutor(name: "ledger-writer")
+        connection = try Connection(path: path, mode: .create)
+        // The order matters: the journal mode cannot change inside a transaction, and an existing
+        // file of another program must be refused before anything is written to it.
+        try Schema.checkedVersion(of: connection)
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = FULL;
+            PRAGMA foreign_keys = ON;
+            PRAGMA wal_autocheckpoint = 0;
+            """
+        )
+        try Self.assertDurable(connection)
+        try Schema.migrate(connection)
+    }
+
+    /// Loads, decides and writes in one transaction.
+    func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) throws -> Decision {
+        try connection.transaction {
+            let decision = decide(try connection.load(footprint))
+            try connection.save(decision.effects)
+            return decision
+        }
+    }
+
+    /// Empties a log that has outgrown its bound. Called between commits.
+    func shorten(logOf pages: Int) throws {
+        guard pages > Self.largestLog else { return }
+        try connection.execute("PRAGMA wal_checkpoint(RESTART)")
+    }
+
+    /// What the connection itself says about its promises, read back: in WAL mode anything below FULL
+    /// may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
+    private static func assertDurable(_ connection: borrowing Connection) throws {
+        let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }
+        let synchronous = try Schema.pragma("synchronous", of: connection)
+        let foreignKeys = try Schema.pragma("foreign_keys", of: connection)
+        let isInMemory = mode == ["memory"]
+        guard mode == ["wal"] || isInMemory, synchronous == 2, foreignKeys == 1 else {
+            throw LedgerError(
+                .notDurable,
+                "The database would not promise to keep what it commits.",
+                fix: "Keep the file on a local disk whose file system supports shared memory."
+            )
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import GotchuCore
+package import Logging
+internal import ServiceLifecycle
+
+/// Writes down what time has done to sessions, so that those who watch them are told in time.
+///
+/// Only tidying: a session that has run out is refused whether or not this has run.
+package struct ExpirySweep: Service {
+    /// How late a watcher may learn that a session has run out.
+    package static let interval: Duration = .milliseconds(250)
+    private static let batchLimit = 256
+
+    private let store: any LedgerStore
+    private let writer: LedgerWriter
+    private let logger: Logger
+
+    package init(store: any LedgerStore, writer: LedgerWriter, logger: Logger) {
+        self.store = store
+        self.writer = writer
+        self.logger = logger
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval)
+                await sweep()
+            }
+        }
+    }
+
+    /// A sweep that fails is made good by the next one.
+    private func sweep() async {
+        do {
+            let due = try await store.due(at: .now, limit: Self.batchLimit)
+            await withDiscardingTaskGroup { group in
+                for session in due {
+                    // They meet in the writer's queue and share a commit.
+                    group.addTask { _ = try? await writer.submit(.expire(session)) }
+                }
+            }
+        } catch {
+            logger.info("Sessions could not be tidied.", metadata: ["error": "\(error)"])
+        }
+    }
+}

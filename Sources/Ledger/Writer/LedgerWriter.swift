@@ -1,0 +1,148 @@
+package import GotchuCore
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The one writer: takes whatever queued while the last batch was committed, decides it in order,
+/// commits once and answers each caller.
+///
+/// There is no timer: a lone command goes at once, and batches grow by themselves under load.
+package final class LedgerWriter: Service {
+    /// How many commands one commit carries at most.
+    package static let batchLimit = 256
+    /// How many commands may wait; beyond it callers are told to try again.
+    package static let queueLimit = 8_192
+
+    private typealias Outcome = Result<Answer, LedgerError>
+
+    private struct Pending: Sendable {
+        let command: Command
+        let caller: CheckedContinuation<Outcome, Never>
+    }
+
+    private struct State {
+        var queue: [Pending] = []
+        var isStopped = false
+        var lastAccepted = Timestamp(milliseconds: .min)
+    }
+
+    private let store: any LedgerStore
+    private let feed: SessionFeed
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let (work, hasWork) = AsyncStream.makeStream(
+        of: Void.self,
+        bufferingPolicy: .bufferingNewest(1)
+    )
+
+    package init(
+        store: any LedgerStore,
+        feed: SessionFeed,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Timestamp = { .now }
+    ) {
+        self.store = store
+        self.feed = feed
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Has one command decided and its effects committed.
+    ///
+    /// Cancelling the caller does not take the command back: what is queued is decided, since its
+    /// batch is other people's too.
+    ///
+    /// - Throws: `tryAgain` if nothing was decided.
+    package func submit(_ action: Command.Action) async throws(LedgerError) -> Answer {
+        let outcome: Outcome = await withCheckedContinuation { caller in
+            if let refusal = enqueue(action, for: caller) {
+                caller.resume(returning: .failure(refusal))
+            } else {
+                hasWork.yield()
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// Stamps the command within the lock, so that the queue's order and the times agree; a clock
+    /// that steps back must not let an earlier command look later.
+    private func enqueue(
+        _ action: Command.Action,
+        for caller: CheckedContinuation<Outcome, Never>
+    ) -> LedgerError? {
+        state.withLock { state in
+            guard !state.isStopped else {
+                return LedgerError(.tryAgain, "The server is stopping.")
+            }
+            guard state.queue.count < Self.queueLimit else {
+                return LedgerError(.tryAgain, "Too many commands are waiting.")
+            }
+            state.lastAccepted = max(state.lastAccepted, clock())
+            let command = Command(acceptedAt: state.lastAccepted, action: action)
+            state.queue.append(Pending(command: command, caller: caller))
+            return nil
+        }
+    }
+
+    /// Commits batches until shutdown, then what is still queued.
+    package func run() async {
+        await withGracefulShutdownHandler {
+            for await _ in work {
+                while let batch = nextBatch() { await commit(batch) }
+            }
+        } onGracefulShutdown: {
+            self.hasWork.finish()
+        }
+        state.withLock { $0.isStopped = true }
+        while let batch = nextBatch() { await commit(batch) }
+    }
+
+    private func nextBatch() -> [Pending]? {
+        state.withLock { state in
+            guard !state.queue.isEmpty else { return nil }
+            if state.queue.count <= Self.batchLimit {
+                defer { state.queue = [] }
+                return state.queue
+            }
+            defer { state.queue.removeFirst(Self.batchLimit) }
+            return Array(state.queue.prefix(Self.batchLimit))
+        }
+    }
+
+    private func commit(_ batch: [Pending]) async {
+        let commands = batch.map(\.command)
+        do throws(LedgerError) {
+            let decision = try await store.commit(touching: Footprint(commands)) { snapshot in
+                apply(commands, to: snapshot)
+            }
+            feed.publish(decision.effects.sessions)
+            for (pending, answer) in zip(batch, decision.answers) {
+                pending.caller.resume(returning: .success(answer))
+            }
+        } catch {
+            await fail(batch, with: error)
+        }
+    }
+
+    /// Nothing was committed. If the store objected to what one command does, that must not fail its
+    /// neighbours: each is then tried alone.
+    private func fail(_ batch: [Pending], with error: LedgerError) async {
+        if error.code == .rejected, batch.count > 1 {
+            for pending in batch { await commit([pending]) }
+            return
+        }
+        logger.info(
+            "A batch was not committed.",
+            metadata: ["error": "\(error)", "commands": "\(batch.count)"]
+        )
+        for pending in batch {
+            let answer = LedgerError(
+                .tryAgain,
+                "The books could not be written.",
+                underlying: error
+            )
+            pending.caller.resume(returning: .failure(answer))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import CSQLite
+
+/// One connection to a database file, closed when it goes away.
+///
+/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
+/// every call here may block on the disk.
+package struct Connection: ~Copyable {
+    private let handle: OpaquePointer
+    private let statements = StatementCache()
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: The file, or `:memory:`. Never read as a URI.
+    ///   - mode: Whether the file may be made, or written at all.
+    ///   - busyTimeoutMilliseconds: How long a call waits for another process's lock.
+    package init(
+        path: String,
+        mode: Mode,
+        busyTimeoutMilliseconds: Int32 = 5_000
+    ) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error =
+                handle.map { SQLiteError(code, on: $0, sql: nil) }
+                ?? SQLiteError(code: ResultCode(rawValue: code), message: "out of memory")
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs a script of statements without parameters or results: schemas and pragmas.
+    package borrowing func execute(_ script: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError(code, on: handle, sql: script) }
+    }
+
+    /// Runs one statement that returns no rows, and says how many rows it changed.
+    ///
+    /// The compiled statement is kept for the next time, so `sql` must be constant text.
+    @discardableResult
+    package borrowing func run(_ sql: String, _ values: [Value] = []) throws -> Int {
+        try statements.statement(sql, on: handle).run(values) { _ in }
+        return Int(sqlite3_changes(handle))
+    }
+
+    /// Runs one statement and collects what `read` makes of its rows.
+    package borrowing func query<Element>(
+        _ sql: String,
+        _ values: [Value] = [],
+        read: (borrowing Row) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        try statements.statement(sql, on: handle).run(values) { row in
+            elements.append(try read(row))
+        }
+        return elements
+    }
+
+    /// Runs `body` in one transaction that takes the write lock at its start; undone if it throws.
+    package borrowing func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try within("BEGIN IMMEDIATE", body)
+    }
+
+    /// Runs `body` on one unchanging view of the database.
+    package borrowing func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try within("BEGIN", body)
+    }
+
+    private borrowing func within<Result>(
+        _ begin: String,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        try run(begin)
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            // After a failed COMMIT or a full disk SQLite may have rolled back by itself.
+            if sqlite3_get_autocommit(handle) == 0 { try run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Copies the whole database, as it is at this moment, into `destination`.
+    ///
+    /// - Parameter pagesPerStep: How many pages are copied between two chances for a writer.
+    package borrowing func backup(
+        to destination: borrowing Connection,
+        pagesPerStep: Int32 = 1_024
+    ) throws(SQLiteError) {
+        guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
+            throw SQLiteError(sqlite3_errcode(destination.handle), on: destination.handle, sql: nil)
+        }
+        var code = SQLITE_OK
+        var patience = 1_000
+        while code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED {
+            code = sqlite3_backup_step(backup, pagesPerStep)
+            if code == SQLITE_BUSY || code == SQLITE_LOCKED {
+                patience -= 1
+                guard patience > 0 else { break }
+                sqlite3_sleep(10)
+            }
+        }
+        let finished = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, finished == SQLITE_OK else {
+            throw SQLiteError(
+                code: ResultCode(rawValue: code),
+                message: "the copy did not finish"
+            )
+        }
+    }
+}
+
+extension Connection {
+    /// What a connection may do with its file.
+    package enum Mode: Sendable {
+        /// Read and write, making the file if there is none.
+        case create
+        /// Read and write a file that exists.
+        case readWrite
+        /// Read a file that exists.
+        case readOnly
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .readOnly: SQLITE_OPEN_READONLY
+            }
+        }
+    }
+}
+
+extension SQLiteError {
+    /// What the connection has to say about the call that just failed.
+    init(_ code: Int32, on connection: OpaquePointer, sql: String?) {
+        self.init(
+            code: ResultCode(rawValue: code),
+            message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "unknown",
+            sql: sql
+        )
+    }
+}

@@ -1,0 +1,40 @@
+internal import CSQLite
+
+/// What an SQLite function answered: a primary code in the low byte, detail above it
+/// (sqlite.org/rescode.html).
+package struct ResultCode: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// The code without its detail, for deciding what to do.
+    package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
+
+    package static let ok = ResultCode(rawValue: SQLITE_OK)
+    package static let error = ResultCode(rawValue: SQLITE_ERROR)
+    package static let busy = ResultCode(rawValue: SQLITE_BUSY)
+    package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
+    package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
+    package static let ioError = ResultCode(rawValue: SQLITE_IOERR)
+    package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
+    package static let full = ResultCode(rawValue: SQLITE_FULL)
+    package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
+    package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
+    package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
+    package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
+    package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+    package static let row = ResultCode(rawValue: SQLITE_ROW)
+    package static let done = ResultCode(rawValue: SQLITE_DONE)
+    package static let constraintTrigger = ResultCode(rawValue: SQLITE_CONSTRAINT | (7 << 8))
+    package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
+}
+
+extension ResultCode: CustomStringConvertible {
+    /// SQLite's own English for the code.
+    package var description: String {
+        guard let text = sqlite3_errstr(rawValue) else { return "code \(rawValue)" }
+        return "\(String(cString: text)) (\(rawValue))"
+    }
+}

@@ -1,0 +1,120 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A serial executor with a thread of its own, for an actor whose calls block.
+///
+/// Blocking on the cooperative pool would stop every task of the program: it has one thread per core.
+/// The thread ends when the last reference to the executor is gone and its queue is empty.
+package final class ThreadExecutor: SerialExecutor {
+    private let inbox: Inbox
+
+    /// Starts the thread.
+    ///
+    /// - Parameter name: What tools call the thread; at most 15 bytes are kept.
+    package init(name: String) {
+        let inbox = Inbox()
+        self.inbox = inbox
+        var thread = pthread_t()
+        let start = Unmanaged.passRetained(Start(inbox: inbox, name: name))
+        let code = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                clinux_name_this_thread(start.name)
+                start.inbox.work()
+                return nil
+            },
+            start.toOpaque()
+        )
+        precondition(code == 0, "a thread could not be started")
+        pthread_detach(thread)
+    }
+
+    deinit {
+        inbox.close()
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        inbox.append(UnownedJob(job), for: asUnownedSerialExecutor())
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    private final class Start: Sendable {
+        let inbox: Inbox
+        let name: String
+
+        init(inbox: Inbox, name: String) {
+            self.inbox = inbox
+            self.name = name
+        }
+    }
+}
+
+/// The jobs that wait for the thread.
+private final class Inbox: Sendable {
+    private typealias Work = (job: UnownedJob, executor: UnownedSerialExecutor)
+
+    private struct State {
+        var jobs: [Work] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// Wakes the thread. Written only when the queue stops being empty, so it never fills.
+    private let wake: Int32
+
+    init() {
+        wake = clinux_eventfd()
+        precondition(wake >= 0, "an eventfd could not be made")
+    }
+
+    deinit {
+        Glibc.close(wake)
+    }
+
+    func append(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
+        let mustWake = state.withLock { state in
+            state.jobs.append((job, executor))
+            return state.jobs.count == 1
+        }
+        if mustWake { signal() }
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        signal()
+    }
+
+    /// Runs jobs until the inbox is closed.
+    func work() {
+        while true {
+            let (jobs, isClosed) = state.withLock { state in
+                defer { state.jobs.removeAll(keepingCapacity: false) }
+                return (state.jobs, state.isClosed)
+            }
+            for work in jobs { work.job.runSynchronously(on: work.executor) }
+            if jobs.isEmpty {
+                if isClosed { return }
+                sleep()
+            }
+        }
+    }
+
+    private func signal() {
+        var one: UInt64 = 1
+        _ = write(wake, &one, MemoryLayout<UInt64>.size)
+    }
+
+    private func sleep() {
+        var descriptor = pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+        _ = poll(&descriptor, 1, -1)
+        var count: UInt64 = 0
+        _ = read(wake, &count, MemoryLayout<UInt64>.size)
+    }
+}

@@ -1,0 +1,13 @@
+/// A value bound to a statement's parameter.
+package enum Value: Equatable, Sendable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+
+    /// An integer, or NULL.
+    package static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
+
+    /// Text, or NULL.
+    package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
+}
