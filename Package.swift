@@ -114,7 +114,7 @@ let package = Package(
             "GotchuCommands",
             [
                 "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", argumentParser,
-                subprocess, systemPackage, unixSignals,
+                logging, subprocess, systemPackage, unixSignals,
             ]),
         module(
             "GotchuDaemon",

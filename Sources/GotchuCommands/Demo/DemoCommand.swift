@@ -40,7 +40,7 @@ struct DemoCommand: ReportingCommand {
 
     /// A new folder that only this user may look into. Its path is short: sockets go there.
     private static func makeFolder() throws -> String {
-        var template = Array("/tmp/gotchu-demo-XXXXXX".utf8) + [0]
+        var template = Array(("/tmp/gotchu-demo-" + String(repeating: "X", count: 6)).utf8) + [0]
         let isMade = template.withUnsafeMutableBytes { bytes in
             bytes.assumingMemoryBound(to: CChar.self).baseAddress.flatMap { mkdtemp($0) } != nil
         }
