@@ -63,33 +63,33 @@ extension Connection {
             throw .standard("LimitsExceeded", "Too many calls are being answered.")
         }
         let id = makeID()
-        let request = SharedMessage(message)
         // Owned by `served`: it ends by itself, or is cancelled when the connection ends.
-        served[id] = Task { [weak self] in
+        let task = Task { [weak self] in
             let result: Result<[Value], MethodFailure>
             do throws(MethodFailure) {
                 result = .success(try await method.handle(invocation))
             } catch {
                 result = .failure(error)
             }
-            await self?.finish(id, request, method, result)
+            await self?.finish(id, method, result)
         }
+        served[id] = Serving(request: SharedMessage(message), task: task)
     }
 
     private func finish(
         _ id: UInt64,
-        _ request: SharedMessage,
         _ method: ExportedObject.Method,
         _ result: Result<[Value], MethodFailure>
     ) {
-        served[id] = nil
+        // The connection may have ended meanwhile.
+        guard let serving = served.removeValue(forKey: id) else { return }
         var result = result
         if case .success(let values) = result,
             values.map(\.signature.text).joined() != method.output.text
         {
             result = .failure(.failed("The method answered with other types than it promised."))
         }
-        reply(to: request.message, result)
+        reply(to: serving.request.message, result)
     }
 
     private func reply(
@@ -113,8 +113,14 @@ extension Connection {
     }
 }
 
-/// A message that a task holds on to while it is answered. Never leaves the connection's actor.
-private final class SharedMessage {
+/// A call of ours that is being answered.
+struct Serving {
+    let request: SharedMessage
+    let task: Task<Void, Never>
+}
+
+/// A message that is kept while it is answered. Never leaves the connection's actor.
+final class SharedMessage {
     let message: Message
 
     init(_ message: borrowing Message) {

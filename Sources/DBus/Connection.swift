@@ -19,7 +19,7 @@ package actor Connection {
     var subscriptions = SubscriptionTable()
     var objects: [ObjectPath: ExportedObject] = [:]
     /// Calls of our objects that are being answered.
-    var served: [UInt64: Task<Void, Never>] = [:]
+    var served: [UInt64: Serving] = [:]
     var nextID: UInt64 = 0
     /// Replies to calls that had timed out or were cancelled, dropped.
     package private(set) var lateReplies = 0
@@ -126,7 +126,7 @@ package actor Connection {
         logger.debug("the connection to the bus ended")
         calls.failAll(DBusError(code))
         subscriptions.finishAll()
-        for task in served.values { task.cancel() }
+        for serving in served.values { serving.task.cancel() }
         served = [:]
         objects = [:]
         for continuation in closureStreams.values { continuation.finish() }

@@ -125,7 +125,7 @@ struct Decoder {
         return value
     }
 
-    private func basic<T>(_ iterator: inout DBusMessageIter, _ zero: T) -> T {
+    private func basic<T: BitwiseCopyable>(_ iterator: inout DBusMessageIter, _ zero: T) -> T {
         var value = zero
         dbus_message_iter_get_basic(&iterator, &value)
         return value

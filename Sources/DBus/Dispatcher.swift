@@ -60,10 +60,13 @@ struct Dispatcher {
         case "GetAll":
             try check(call, .string)
             let interface = try interface(object, call)
-            return .values([.properties(interface.properties.mapValues { $0.get() })])
+            return .values([.properties(interface.properties.compactMapValues { $0.get?() })])
         case "Get":
             try check(call, Signature(validated: "ss"))
-            return .values([.variant(try property(object, call).get())])
+            guard let get = try property(object, call).get else {
+                throw .standard("AccessDenied", "The property can only be set.")
+            }
+            return .values([.variant(get())])
         case "Set":
             try check(call, Signature(validated: "ssv"))
             let property = try property(object, call)

@@ -104,7 +104,7 @@ enum Encoder {
         }
     }
 
-    private static func basic<T>(
+    private static func basic<T: BitwiseCopyable>(
         _ value: T,
         _ type: Int,
         _ iterator: inout DBusMessageIter

@@ -41,13 +41,14 @@ package struct ExportedObject: Sendable {
 
     package struct Property: Sendable {
         package var signature: Signature
-        package var get: @Sendable () -> Value
+        /// `nil` for one that may only be set; `GetAll` leaves it out.
+        package var get: (@Sendable () -> Value)?
         /// `nil` for one that may only be read. A caller's value has been checked against `signature`.
         package var set: (@Sendable (Value) -> Void)?
 
         package init(
             _ signature: Signature,
-            get: @escaping @Sendable () -> Value,
+            get: (@Sendable () -> Value)?,
             set: (@Sendable (Value) -> Void)? = nil
         ) {
             self.signature = signature
@@ -58,6 +59,11 @@ package struct ExportedObject: Sendable {
         /// A property that never changes.
         package static func constant(_ value: Value) -> Property {
             Property(value.signature, get: { value })
+        }
+
+        /// A property that a caller may set and that is of no interest to us.
+        package static func writeOnly(_ signature: Signature) -> Property {
+            Property(signature, get: nil, set: { _ in })
         }
     }
 }

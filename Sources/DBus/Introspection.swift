@@ -21,7 +21,8 @@ enum Introspection {
                 lines.append("    </method>")
             }
             for (name, property) in interface.properties.sorted(by: { $0.key < $1.key }) {
-                let access = property.set == nil ? "read" : "readwrite"
+                let access =
+                    (property.get == nil ? "" : "read") + (property.set == nil ? "" : "write")
                 lines.append(
                     "    <property name=\"\(name)\" type=\"\(property.signature)\""
                         + " access=\"\(access)\"/>"

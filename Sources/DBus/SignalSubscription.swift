@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The signals that match one rule, for one consumer.
+/// The signals that match any of some rules, in the order of their arrival, for one consumer.
 ///
 /// Bounded: a consumer that is too slow loses the oldest, and `dropped` says how many. Finishes when the
 /// connection ends. Ends with `Connection.unsubscribe(_:)`.
 package struct SignalSubscription: Sendable {
     package let signals: AsyncStream<Signal>
     let id: UInt64
-    let rule: MatchRule
+    let rules: [MatchRule]
     let drops: DropCount
 
     /// How many signals the consumer was too slow for.

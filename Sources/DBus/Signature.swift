@@ -17,6 +17,7 @@ package struct Signature: Hashable, Sendable {
 
     package static let byte = Signature(validated: "y")
     package static let boolean = Signature(validated: "b")
+    package static let int16 = Signature(validated: "n")
     package static let string = Signature(validated: "s")
     package static let objectPath = Signature(validated: "o")
     package static let variant = Signature(validated: "v")

@@ -2,7 +2,7 @@
 /// subscriptions to other paths.
 struct SubscriptionTable {
     struct Entry {
-        let rule: MatchRule
+        let rules: [MatchRule]
         let continuation: AsyncStream<Signal>.Continuation
         let drops: DropCount
     }
@@ -14,16 +14,16 @@ struct SubscriptionTable {
 
     mutating func insert(_ entry: Entry, id: UInt64) {
         count += 1
-        if let path = entry.rule.path {
+        if let path = Self.path(of: entry.rules) {
             byPath[path, default: [:]][id] = entry
         } else {
             broad[id] = entry
         }
     }
 
-    mutating func remove(id: UInt64, rule: MatchRule) -> Entry? {
+    mutating func remove(id: UInt64, rules: [MatchRule]) -> Entry? {
         let entry: Entry?
-        if let path = rule.path {
+        if let path = Self.path(of: rules) {
             entry = byPath[path]?.removeValue(forKey: id)
             if byPath[path]?.isEmpty == true { byPath[path] = nil }
         } else {
@@ -31,6 +31,14 @@ struct SubscriptionTable {
         }
         if entry != nil { count -= 1 }
         return entry
+    }
+
+    /// The path that all rules name.
+    private static func path(of rules: [MatchRule]) -> ObjectPath? {
+        guard let path = rules.first?.path, rules.allSatisfy({ $0.path == path }) else {
+            return nil
+        }
+        return path
     }
 
     func wants(path: ObjectPath) -> Bool { !broad.isEmpty || byPath[path] != nil }
@@ -49,7 +57,7 @@ struct SubscriptionTable {
     }
 
     private func deliver(_ signal: Signal, to entry: Entry) {
-        guard entry.rule.matches(signal) else { return }
+        guard entry.rules.contains(where: { $0.matches(signal) }) else { return }
         if case .dropped = entry.continuation.yield(signal) { entry.drops.add() }
     }
 }
