@@ -1,3 +1,4 @@
+import BlueZ
 import DBus
 
 /// The adapters in a reply of bluetoothd's object manager.
@@ -7,6 +8,8 @@ struct BluetoothAdapters {
         let name: String
         let isPowered: Bool
         let canAdvertise: Bool
+        /// Of the bluetoothd that has it; `nil` if it hides behind another device id.
+        let version: BlueZVersion?
 
         var findings: [Finding] {
             [
@@ -26,8 +29,18 @@ struct BluetoothAdapters {
                         "\(name) cannot advertise.",
                         fix: "Use an adapter with Bluetooth 4.0 or later."
                     ),
+                BlueZQuirks(version: version).honoursIntervals
+                    ? Finding("bluez", .good, "BlueZ \(versionText)")
+                    : Finding(
+                        "bluez", .doubtful,
+                        "BlueZ \(versionText) advertises every 1.28 s only, so taps take longer.",
+                        fix: "Set Experimental = true in [General] of /etc/bluetooth/main.conf, "
+                            + "then: sudo systemctl restart bluetooth"
+                    ),
             ]
         }
+
+        private var versionText: String { version?.description ?? "of an unknown version" }
     }
 
     let adapters: [Adapter]
@@ -45,7 +58,8 @@ struct BluetoothAdapters {
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",
                 isPowered: properties["Powered"]?.asBool ?? false,
-                canAdvertise: interfaces["org.bluez.LEAdvertisingManager1"] != nil
+                canAdvertise: interfaces["org.bluez.LEAdvertisingManager1"] != nil,
+                version: properties["Modalias"]?.asString.flatMap(BlueZVersion.init(modalias:))
             )
         }.sorted { $0.name < $1.name }
     }
