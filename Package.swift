@@ -131,6 +131,12 @@ let package = Package(
             name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ArchitectureTests", []),
+        tests(
+            "GotchuCommandsTests",
+            [
+                "GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport", "gotchu-ctl",
+                "gotchu-server", "gotchud",
+            ]),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
     ]
 )
