@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Without a daemon, gotchu-ctl says what is wrong and what to do")
+struct AbsentDaemonTests {
+    @Test("no socket is 69, and how to start the daemon")
+    func noSocket() async throws {
+        let run = try await GotchuCtl.run(["status"])
+        #expect(run.code == 69)
+        #expect(run.out.isEmpty)
+        #expect(run.err.contains("there is no socket at /nonexistent/gotchud.sock"))
+        #expect(run.next == "→ gotchud --socket /nonexistent/gotchud.sock")
+    }
+
+    @Test("a socket that nobody listens on is 69, and not the same sentence")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/g.sock"
+        close(CannedPeer.listen(at: path))
+        let run = try await GotchuCtl.run(["status"], socket: path)
+        #expect(run.code == 69)
+        #expect(run.err.contains("nobody listens on the socket"))
+    }
+
+    @Test(
+        "a socket that this user may not open is 77, and the command with sudo",
+        .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
+    )
+    func notPermitted() async throws {
+        let folder = try TemporaryFolder()
+        // The test is about the socket's mode: the way to it and the program are open to everybody.
+        chmod(folder.path, 0o755)
+        let path = "\(folder.path)/g.sock"
+        let descriptor = CannedPeer.listen(at: path)
+        defer { close(descriptor) }
+        chmod(path, 0o660)
+        let program = try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                Program.folder.appendingPathComponent("gotchu-ctl").path, "status", "--socket",
+                path,
+            ]
+        )
+        #expect(try await program.exitCode() == 77)
+        #expect(program.text.contains("User 65534 may not open the socket"))
+        #expect(program.text.hasSuffix("→ sudo gotchu-ctl status --socket \(path)\n"))
+    }
+
+    @Test("a daemon that dies before it has answered is 69")
+    func connectionLost() async throws {
+        let peer = try CannedPeer("")
+        let run = try await GotchuCtl.run(["status"], socket: peer.socket)
+        #expect(run.code == 69)
+        #expect(run.err.contains("stopped before it had answered"))
+    }
+
+    @Test("a daemon that hangs is 75 after five seconds")
+    func timeout() async throws {
+        let peer = try CannedPeer(nil)
+        let start = ContinuousClock.now
+        let run = try await GotchuCtl.run(["status"], socket: peer.socket)
+        #expect(run.code == 75)
+        #expect(run.err.contains("did not answer within 5 seconds"))
+        #expect(start.duration(to: .now) >= .seconds(5))
+    }
+
+    @Test(
+        "what does not speak our contract is 76",
+        arguments: [
+            "SSH-2.0-OpenSSH_9.2\r\n",
+            CannedPeer.reply("200 OK", api: "2", body: "{}"),
+            CannedPeer.reply("200 OK", api: nil, body: "{}"),
+            CannedPeer.reply("200 OK", body: "{\"is_ready\":\"perhaps\"}"),
+            CannedPeer.reply("500 Oops", body: "<html>"),
+        ]
+    )
+    func mismatch(reply: String) async throws {
+        let peer = try CannedPeer(reply)
+        let run = try await GotchuCtl.run(["status"], socket: peer.socket)
+        #expect(run.code == 76, "\(run.err)")
+        #expect(run.next.hasPrefix("→ "))
+    }
+
+    @Test("a path that does not fit into a socket address is 78")
+    func pathTooLong() async throws {
+        let run = try await GotchuCtl.run(
+            ["status", "--socket", "/tmp/" + String(repeating: "x", count: 200)])
+        #expect(run.code == 78)
+    }
+
+    @Test("a problem that is the daemon's own fault is 70, and another version is noted once")
+    func bug() async throws {
+        let body =
+            #"{"type":"about:blank","title":"Internal Server Error","status":500,"#
+            + #""detail":"gotchud failed to answer.","error":"x","code":"INTERNAL_ERROR"}"#
+        let peer = try CannedPeer(CannedPeer.reply("500 Internal Server Error", body: body))
+        let run = try await GotchuCtl.run(["status"], socket: peer.socket)
+        #expect(run.code == 70)
+        #expect(run.err.contains("Note: gotchud is 9.9.9"))
+        #expect(run.err.contains("gotchud failed to answer."))
+        #expect(run.next == "→ gotchu-ctl doctor")
+    }
+
+    @Test("with --json a failure is an object on standard output, and still talk on standard error")
+    func jsonFailure() async throws {
+        let run = try await GotchuCtl.run(["wallet", "--json"])
+        #expect(run.code == 69)
+        let error = try #require(try run.json()["error"] as? [String: Any])
+        #expect(error["code"] as? String == "NO_SOCKET")
+        #expect(error["exit_code"] as? Int == 69)
+        #expect(error["fix"] is String)
+        #expect(!run.err.isEmpty)
+    }
+
+    @Test("wait gives a daemon that does not run until the timeout, then 75")
+    func waitTimesOut() async throws {
+        let run = try await GotchuCtl.run(["wait", "--for", "ready", "--timeout", "0.5"])
+        #expect(run.code == 75)
+        #expect(run.next == "→ gotchu-ctl doctor")
+    }
+
+    @Test("doctor works, says what is wrong in each layer, and is 1")
+    func doctor() async throws {
+        let run = try await GotchuCtl.run(["doctor"])
+        #expect(run.code == 1)
+        for layer in ["configuration", "socket", "daemon", "bus", "server", "clock", "login"] {
+            #expect(run.out.contains(layer), "\(layer)")
+        }
+        #expect(run.out.contains("→ gotchud --socket /nonexistent/gotchud.sock"))
+    }
+}

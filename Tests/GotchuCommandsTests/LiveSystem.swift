@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+
+/// A real payment server, a real kiosk and a real payer on a simulated air.
+final class LiveSystem: Sendable {
+    let kiosk: String
+    let payer: String
+    private let folder: TemporaryFolder
+    private let server: Program
+    private let till: Program
+    private let wallet: Program
+
+    /// - Parameters:
+    ///   - distance: between the two, in metres.
+    ///   - isLoggedIn: whether both are.
+    init(distance: Double = 0.05, isLoggedIn: Bool = true) async throws {
+        folder = try TemporaryFolder()
+        let path = folder.path
+        kiosk = "\(path)/kiosk.sock"
+        payer = "\(path)/payer.sock"
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/air",
+            withIntermediateDirectories: false
+        )
+        server = try Program(
+            "gotchu-server",
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:\(path)/books.db",
+                "--dev",
+                "--dev-opening-balance", "10000",
+            ]
+        )
+        let listening = server
+        let address = try await eventually("the server says where it listens") {
+            listening.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }?
+                .dropFirst("listening on ".count)
+        }
+        func daemon(_ name: String, _ x: Double) throws -> Program {
+            try Program(
+                "gotchud",
+                [
+                    "--socket", "\(path)/\(name).sock", "--state", "\(path)/\(name)", "--server",
+                    String(address), "--radio", "simulated:\(path)/air@\(x),0",
+                ]
+            )
+        }
+        till = try daemon("kiosk", 0)
+        wallet = try daemon("payer", distance)
+        for (socket, name) in [(kiosk, "shop"), (payer, "ann")] {
+            try await eventually("\(name)'s daemon answers") {
+                FileManager.default.fileExists(atPath: socket)
+                    ? try await GotchuCtl.run(["status"], socket: socket).code != 69 ? true : nil
+                    : nil
+            }
+            guard isLoggedIn else { continue }
+            let arguments = ["login", "--dev-email", "\(name)@example.com"]
+            _ = try await GotchuCtl.run(arguments, socket: socket)
+        }
+    }
+
+    /// Moves the payer.
+    func movePayer(to distance: Double) throws {
+        _ = try folder.write("\(distance),0", to: "air/\(wallet.processID).position")
+    }
+
+    func killTill() { till.signal(SIGKILL) }
+
+    /// Puts a request on the air and returns its EID and id.
+    func request(_ amount: String, _ more: [String] = []) async throws -> (eid: String, id: String)
+    {
+        let arguments = ["request", amount, "--no-wait", "--json"] + more
+        let view = try await GotchuCtl.run(arguments, socket: kiosk).json()
+        return (view["eid"] as? String ?? "", view["id"] as? String ?? "")
+    }
+}

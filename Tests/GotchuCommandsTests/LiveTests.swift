@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("With real daemons and a real server, each command does its work")
+struct LiveTests {
+    @Test("who is not logged in is told so: status 1, wallet 78, and how to log in")
+    func notLoggedIn() async throws {
+        let system = try await LiveSystem(isLoggedIn: false)
+        let status = try await GotchuCtl.run(["status"], socket: system.kiosk)
+        #expect(status.code == 1)
+        #expect(status.out.contains("→ gotchu-ctl login"))
+        let wallet = try await GotchuCtl.run(["wallet"], socket: system.kiosk)
+        #expect(wallet.code == 78, "\(wallet.err)")
+        #expect(wallet.next == "→ gotchu-ctl login")
+        let doctor = try await GotchuCtl.run(["doctor"], socket: system.kiosk)
+        #expect(doctor.code == 1)
+        #expect(doctor.out.contains("✗ login"))
+
+        let login = ["login", "--dev-email", "shop@example.com"]
+        let loggedIn = try await GotchuCtl.run(login, socket: system.kiosk)
+        #expect(loggedIn.code == 0)
+        #expect(loggedIn.out.hasPrefix("Logged in at http://127.0.0.1:"))
+        let ready = try await GotchuCtl.run(["wait", "--for", "ready"], socket: system.kiosk)
+        #expect(ready.code == 0)
+        let after = try await GotchuCtl.run(["status"], socket: system.kiosk)
+        #expect(after.code == 0)
+        #expect(after.out.hasPrefix("Ready · "))
+        #expect(try await GotchuCtl.run(["logout"], socket: system.kiosk).code == 0)
+        #expect(try await GotchuCtl.run(["status"], socket: system.kiosk).code == 1)
+    }
+
+    @Test("the payer pays what is held against it; the kiosk's command ends with Paid")
+    func payment() async throws {
+        let system = try await LiveSystem()
+        async let asked = GotchuCtl.run(
+            ["request", "50.00", "--memo", "Coffee"],
+            socket: system.kiosk
+        )
+        let paid = try await GotchuCtl.run(["pay", "--yes", "--max", "50"], socket: system.payer)
+        #expect(paid.code == 0, "\(paid.err)")
+        #expect(paid.err.contains("Paying $50.00 to shop for “Coffee”"))
+        #expect(paid.out.hasPrefix("Paid $50.00 to shop · "))
+        #expect(paid.out.hasSuffix(" · balance $50.00\n"))
+        let request = try await asked
+        #expect(request.code == 0, "\(request.err)")
+        #expect(request.out.contains("Paid $50.00 · "))
+
+        let wallet = try await GotchuCtl.run(["wallet"], socket: system.kiosk)
+        #expect(wallet.out.hasPrefix("$150.00 available\n"))
+        let entry = wallet.out.split(separator: "\n").first { $0.contains("received") }
+        #expect(entry?.contains("+$50.00") == true)
+        let history = try await GotchuCtl.run(["history"], socket: system.payer)
+        #expect(history.out.contains("payment  -$50.00  paid   to shop"))
+        let json = try await GotchuCtl.run(["wallet", "--json"], socket: system.payer).json()
+        #expect(json["available_cents"] as? Int == 5000)
+    }
+
+    @Test("a refusal is 1 and says which: too much, too far, too poor, unknown, own")
+    func refusals() async throws {
+        let system = try await LiveSystem()
+        let request = try await system.request("150.00")
+        func pay(_ arguments: String...) async throws -> GotchuCtl {
+            try await GotchuCtl.run(["pay", "--yes"] + arguments, socket: system.payer)
+        }
+        let limited = try await pay("--max", "149.99")
+        #expect(limited.code == 1)
+        #expect(limited.err.contains("asks for $150.00, and --max is 149.99. Nothing was paid."))
+        let poor = try await pay(request.eid, "--max", "150", "--json")
+        #expect(poor.code == 1)
+        #expect(poor.err.contains("Not paid: "))
+        #expect(poor.next == "→ gotchu-ctl wallet", "\(poor.err)")
+        #expect(poor.out.contains(#""state" : "declined""#))
+        #expect(poor.out.contains("INSUFFICIENT_WALLET_BALANCE"))
+        let unknown = try await pay("0000000000", "--max", "1")
+        #expect(unknown.code == 1)
+        try system.movePayer(to: 5)
+        let far = try await pay("--max", "150", "--timeout", "1.5")
+        #expect(far.code == 75 || far.code == 1, "\(far.err)")
+        #expect(!far.out.contains("Paid"))
+    }
+
+    @Test("a request expires with 1, is taken back by cancel and by Ctrl-C, and says so")
+    func requestEnds() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let expired = try await GotchuCtl.run(["request", "3", "--ttl", "1"], socket: system.kiosk)
+        #expect(expired.code == 1)
+        #expect(expired.out.contains("Expired · nobody paid in time"))
+
+        let left = try await system.request("4")
+        let cancel = try await GotchuCtl.run(["cancel", left.id], socket: system.kiosk)
+        #expect(cancel.code == 0)
+        #expect(cancel.out == "Taken back · nobody was charged\n")
+        let wait = ["wait", "--for", "paid:\(left.id)"]
+        let impossible = try await GotchuCtl.run(wait, socket: system.kiosk)
+        #expect(impossible.code == 1)
+        #expect(impossible.err.contains("The request is cancelled."))
+
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("the request is on the air") {
+            program.text.contains("EID") ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 1)
+        try await eventually("it says so") {
+            program.text.contains("Taken back · nobody was charged") ? true : nil
+        }
+    }
+
+    @Test("a request that is too long or too big is refused with the daemon's own words, as 65")
+    func validation() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let run = try await GotchuCtl.run(["request", "5", "--ttl", "301"], socket: system.kiosk)
+        #expect(run.code == 65, "\(run.err)")
+        let memo = String(repeating: "m", count: 141)
+        let long = try await GotchuCtl.run(["request", "5", "--memo", memo], socket: system.kiosk)
+        #expect(long.code == 65, "\(long.err)")
+    }
+
+    @Test("scan sees what is there, in lines and in JSON, and is 1 when nothing is")
+    func scan() async throws {
+        let system = try await LiveSystem()
+        let nothing = try await GotchuCtl.run(["scan", "--once"], socket: system.payer)
+        #expect(nothing.code == 1)
+        #expect(nothing.err.contains("Nothing is heard."))
+        let request = try await system.request("7.50")
+        let wait = ["wait", "--for", "tap", "--json"]
+        let tap = try await GotchuCtl.run(wait, socket: system.payer)
+        #expect(tap.code == 0)
+        #expect(try tap.json()["holds"] as? Bool == true)
+        let once = try await GotchuCtl.run(["scan", "--once", "--explain"], socket: system.payer)
+        #expect(once.code == 0)
+        #expect(once.out.contains("EID         VERDICT"))
+        #expect(once.out.contains("\(request.eid)  tap"))
+        #expect(once.out.contains("smoothed -"))
+        let arguments = ["scan", "--tap", "--timeout", "1", "--json-lines"]
+        let lines = try await GotchuCtl.run(arguments, socket: system.payer)
+        #expect(lines.code == 0)
+        let first = try #require(lines.out.split(separator: "\n").first)
+        let event = try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any]
+        #expect(event?["event"] as? String == "session")
+        let json = try await GotchuCtl.run(["scan", "--json"], socket: system.payer).json()
+        let session = try #require((json["sessions"] as? [[String: Any]])?.first)
+        #expect(session["verdict"] as? String == "tap")
+    }
+}

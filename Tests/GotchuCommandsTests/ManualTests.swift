@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The manual says what the programs understand")
+struct ManualTests {
+    /// What `--experimental-dump-help` says about one command.
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let name: String
+            }
+            let names: [Name]?
+        }
+        let commandName: String
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+
+        /// The long names of the options that are its own.
+        func options(but common: Set<String>) -> Set<String> {
+            let names = (arguments ?? []).compactMap {
+                $0.names?.map(\.name).max { $0.count < $1.count }
+            }
+            return Set(names).subtracting(common).subtracting(["help", "version"])
+        }
+    }
+
+    private struct Dump: Decodable {
+        let command: Command
+    }
+
+    private func command(of program: String) async throws -> Command {
+        let folder = try TemporaryFolder()
+        let binary = Program.folder.appendingPathComponent(program).path
+        let shell = "'\(binary)' --experimental-dump-help > \(folder.path)/help"
+        #expect(try await Program("/bin/sh", ["-c", shell]).exitCode() == 0)
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/help"))
+        return try JSONDecoder().decode(Dump.self, from: data).command
+    }
+
+    private func page(_ name: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(
+            contentsOf: root.appendingPathComponent("docs/man/\(name)"),
+            encoding: .utf8
+        )
+    }
+
+    /// The options that a part of a page lists: `.It Fl -name`.
+    private func options(in text: String) -> Set<String> {
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix(".It Fl -") }
+        return Set(lines.map { String($0.dropFirst(8).prefix { $0 != " " }) })
+    }
+
+    /// The subsections of a page by the first word of their titles.
+    private func sections(of page: String) -> [String: String] {
+        var sections: [String: String] = [:]
+        for part in page.components(separatedBy: "\n.Ss ").dropFirst() {
+            let name = String(part.prefix { $0 != " " && $0 != "\n" })
+            sections[name] = part.components(separatedBy: "\n.Sh ")[0]
+        }
+        return sections
+    }
+
+    @Test(
+        "each command and each of its options stands in its section, and no others",
+        arguments: [("gotchu-ctl", 1, ["socket", "json"]), ("gotchu-server", 8, [])]
+    )
+    func commands(program: String, section: Int, common: [String]) async throws {
+        let sections = try sections(of: page("\(program).\(section)"))
+        let commands = try await command(of: program).subcommands ?? []
+        let names = commands.map(\.commandName).filter { $0 != "help" }
+        #expect(!names.isEmpty)
+        #expect(Set(sections.keys) == Set(names + ["Common"]))
+        for command in commands where command.commandName != "help" {
+            let described = options(in: sections[command.commandName] ?? "")
+            #expect(described == command.options(but: Set(common)), "\(command.commandName)")
+        }
+        #expect(options(in: sections["Common"] ?? "").isSuperset(of: common))
+    }
+
+    @Test("each of gotchud's options is described, and no others")
+    func gotchud() async throws {
+        let described = options(in: try page("gotchud.8")).subtracting(["version"])
+        #expect(described == (try await command(of: "gotchud").options(but: [])))
+    }
+
+    @Test("gotchud accepts every key that its file's page describes, and the page's example")
+    func configuration() async throws {
+        let page = try page("gotchud.json.5")
+        let example = try #require(
+            page.components(separatedBy: "indent\n").last?.components(separatedBy: "\n.Ed").first
+        )
+        let folder = try TemporaryFolder()
+        let file = try folder.write(example, to: "example.json")
+        let run = try Program("gotchud", ["--check-config", "--config", file])
+        #expect(try await run.exitCode() == 0, "\(run.text)")
+
+        let keys = page.split(separator: "\n").filter { $0.hasPrefix(".It Li ") }
+            .map { String($0.dropFirst(7)) }
+        #expect(keys.count >= 12)
+        for key in keys {
+            let file = try folder.write("{\"\(key)\": null}", to: "\(key).json")
+            let run = try Program("gotchud", ["--check-config", "--config", file])
+            #expect(try await run.exitCode() == 0, "\(key): \(run.text)")
+        }
+    }
+
+    @Test(
+        "groff has nothing to say about a page",
+        .enabled(if: access("/usr/bin/groff", X_OK) == 0),
+        arguments: ["gotchu-ctl.1", "gotchud.8", "gotchu-server.8", "gotchud.json.5"]
+    )
+    func lint(name: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(try page(name), to: name)
+        let groff = try Program("/usr/bin/groff", ["-mdoc", "-ww", "-Tutf8", "-z", file])
+        #expect(try await groff.exitCode() == 0)
+        #expect(groff.text.isEmpty)
+    }
+}

@@ -1,0 +1,85 @@
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuCommands
+
+@Suite("Nothing is picked for a person unless it is the only one")
+struct PickTests {
+    private func presence(_ number: Int, _ verdict: Verdict) -> PresenceView {
+        PresenceView(
+            eid: EID(literal: "000000000\(number)"),
+            verdict: verdict,
+            rssiDBm: -40,
+            smoothedDBm: -40,
+            marginDB: nil,
+            carrier: .serviceData,
+            adapter: "simulated",
+            firstHeardAt: Timestamp(milliseconds: 0),
+            lastHeardAt: Timestamp(milliseconds: 0),
+            rateHz: 10,
+            reason: ""
+        )
+    }
+
+    private func board(_ verdicts: [Verdict]) -> PresenceBoard {
+        var board = PresenceBoard()
+        for (number, verdict) in verdicts.enumerated() {
+            _ = board.apply(.presenceChanged(presence(number, verdict)))
+        }
+        return board
+    }
+
+    @Test("every combination of two presences, at both reaches")
+    func twoPresences() {
+        for first in Verdict.allCases {
+            for second in Verdict.allCases {
+                let board = board([first, second])
+                let all = [first, second]
+                let tap = board.pick(reach: .tap)
+                let near = board.pick(reach: .near)
+                if all.count(where: { $0 == .tap }) == 1 {
+                    let index = first == .tap ? 0 : 1
+                    #expect(tap == .one(presence(index, .tap)))
+                    #expect(near == tap)
+                } else if all == [.tap, .tap] || all.contains(.ambiguous) {
+                    #expect(tap == .ambiguous)
+                    #expect(near == .ambiguous)
+                } else {
+                    #expect(tap == .nothing)
+                    switch all.count(where: { $0 == .near }) {
+                    case 0: #expect(near == .nothing)
+                    case 1: #expect(near == .one(presence(first == .near ? 0 : 1, .near)))
+                    default: #expect(near == .ambiguous)
+                    }
+                }
+            }
+        }
+        #expect(board([]).pick(reach: .near) == .nothing)
+    }
+
+    @Test("a board tells what is news, what left its zone, and what a snapshot no longer has")
+    func news() {
+        var board = PresenceBoard(wanted: [.tap, .near])
+        #expect(board.apply(.presenceChanged(presence(1, .far))) == [])
+        #expect(board.apply(.presenceChanged(presence(1, .near))) == [.seen(presence(1, .near))])
+        #expect(board.apply(.presenceChanged(presence(1, .near))) == [])
+        #expect(board.apply(.presenceChanged(presence(2, .tap))) == [.seen(presence(2, .tap))])
+        #expect(board.sorted.map(\.verdict) == [.tap, .near])
+        let lost = PresenceBoard.Change.lost(EID(literal: "0000000001"))
+        #expect(board.apply(.presenceChanged(presence(1, .far))) == [lost])
+        #expect(board.apply(.presenceLost(EID(literal: "0000000001"))) == [])
+        let gone = PresenceBoard.Change.lost(EID(literal: "0000000002"))
+        #expect(board.apply(.presenceLost(EID(literal: "0000000002"))) == [gone])
+        #expect(board.sorted.isEmpty)
+    }
+
+    @Test("every code of a problem has an exit code and something to do")
+    func exitCodes() {
+        for code in ErrorCode.allCases {
+            #expect(code.exitStatus != .done)
+            #expect(code.usualFix.hasPrefix("gotchu-ctl "))
+        }
+    }
+}

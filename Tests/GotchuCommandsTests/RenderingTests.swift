@@ -1,0 +1,109 @@
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuCommands
+@testable import LocalAPI
+
+@Suite("What is shown is plain, fits, and cannot be forged")
+struct RenderingTests {
+    @Test("a stranger's text cannot command the terminal or turn its direction")
+    func printable() {
+        #expect("Corner Shop".printable == "Corner Shop")
+        #expect("Café 東京 🍵".printable == "Café 東京 🍵")
+        #expect("\u{1B}[2J$1.00".printable == "\u{FFFD}[2J$1.00")
+        #expect("a\u{202E}b\nc\u{0}".printable == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
+    }
+
+    @Test("columns are counted as a terminal does, and cutting never goes over")
+    func columns() {
+        #expect("abc".columns == 3)
+        #expect("東京".columns == 4)
+        for limit in 0...12 {
+            #expect("Café 東京 shop".truncated(to: limit).columns <= limit)
+        }
+        #expect("shop".truncated(to: 4) == "shop")
+        #expect("shops".truncated(to: 4) == "sho…")
+    }
+
+    @Test("durations are said as a person would")
+    func durations() {
+        #expect(Duration.milliseconds(840).tookText == "0.8 s")
+        #expect(Duration.seconds(75).tookText == "75.0 s")
+        #expect(Duration.seconds(500).tookText == "500 s")
+        #expect(Duration.milliseconds(297_001).countdownText == "4:58")
+        #expect(Duration.milliseconds(-5).countdownText == "0:00")
+        #expect(Duration.seconds(1).wholeSecondsText == "1 second")
+    }
+
+    @Test("a command line is quoted so that a shell reads the same words")
+    func quoting() {
+        #expect("--max".shellQuoted == "--max")
+        #expect("".shellQuoted == "''")
+        #expect("it's $HOME".shellQuoted == #"'it'\''s $HOME'"#)
+    }
+
+    @Test("a bar grows with the level and never leaves its columns")
+    func bar() {
+        #expect(PresenceRow.bar(-.infinity).isEmpty)
+        let bars = stride(from: -130.0, through: 20, by: 0.5).map { PresenceRow.bar($0).columns }
+        #expect(bars == bars.sorted())
+        #expect(bars.last == 8)
+    }
+
+    @Test("lines come out whole however they arrive")
+    func lines() throws {
+        var random = SeededGenerator("lines")
+        for _ in 0..<200 {
+            let lines = (0..<Int.random(in: 0...20, using: &random)).map { index in
+                [UInt8](repeating: UInt8(97 + index), count: Int.random(in: 1...40, using: &random))
+            }
+            var rest = Array(lines.joined(separator: [10])) + (lines.isEmpty ? [] : [10, 10])
+            var buffer = LineBuffer(limit: 64)
+            var got: [[UInt8]] = []
+            while !rest.isEmpty {
+                let count = Int.random(in: 1...rest.count, using: &random)
+                buffer.append(rest.prefix(count))
+                rest.removeFirst(count)
+                while let line = try buffer.nextLine() { got.append(line) }
+            }
+            #expect(got == lines)
+        }
+        var buffer = LineBuffer(limit: 64)
+        buffer.append([UInt8](repeating: 97, count: 65))
+        #expect(throws: LocalClientFailure.self) { try buffer.nextLine() }
+    }
+
+    @Test("a consequence is hidden behind its cause, and shown once that is gone")
+    func rootCauses() {
+        let cause = HealthItem(code: "a", severity: .error, text: "A", fix: "a")
+        let effect = HealthItem(code: "b", severity: .error, text: "B", fix: "b", dependsOn: ["a"])
+        let radio = RadioStatus(
+            kind: "bluez",
+            adapter: nil,
+            address: nil,
+            bluezVersion: nil,
+            isScanning: false,
+            advertising: [],
+            ignored: [:]
+        )
+        let server = ServerStatus(
+            url: "http://x",
+            isReachable: nil,
+            latencyMilliseconds: nil,
+            isLoggedIn: false
+        )
+        var status = StatusReply(
+            isReady: false,
+            summary: "",
+            version: "",
+            radio: radio,
+            server: server,
+            health: [effect, cause]
+        )
+        #expect(status.rootCauses == [cause])
+        status.health = [effect]
+        #expect(status.rootCauses == [effect])
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Streams end when their reader does and live when the daemon does not")
+struct StreamTests {
+    @Test("watch into head ends by SIGPIPE as soon as it has more to say")
+    func brokenPipe() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let shell = "\(GotchuCtl.path) watch --socket \(system.kiosk) | head -1; echo ended"
+        let program = try Program("/bin/sh", ["-c", shell])
+        try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
+        _ = try await system.request("1", ["--ttl", "2"])
+        #expect(try await program.exitCode() == 0)
+        try await eventually("the shell goes on") { program.text.contains("ended") ? true : nil }
+    }
+
+    @Test("watch tells that the daemon has gone, keeps looking, and ends with 0 on Ctrl-C")
+    func daemonGone() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let arguments = ["watch", "--json-lines", "--socket", system.kiosk]
+        let program = try Program("gotchu-ctl", arguments)
+        try await eventually("the snapshot is shown") {
+            program.text.contains(#""event":"snapshot""#) ? true : nil
+        }
+        system.killTill()
+        try await eventually("its absence is told") {
+            program.text.contains("gotchud has gone away") ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 0)
+    }
+
+    @Test("watch with --json is everything as it is, once")
+    func snapshot() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let run = try await GotchuCtl.run(["watch", "--json"], socket: system.kiosk)
+        #expect(run.code == 0)
+        let snapshot = try run.json()
+        #expect(Set(snapshot.keys) == ["payments", "requests", "sessions", "status"])
+    }
+
+    @Test("the demo plays to its end, leaves nothing behind, and stops cleanly on Ctrl-C")
+    func demo() async throws {
+        let run = try await GotchuCtl.run(["demo"])
+        #expect(run.code == 0, "\(run.out)\(run.err)")
+        #expect(run.out.contains("The payer has PAID $50.00"))
+        #expect(run.out.contains("the kiosk has $150.00, the payer $50.00"))
+        #expect(run.out.contains("The books are right."))
+
+        let program = try Program("gotchu-ctl", ["demo"])
+        try await eventually("the kiosk asks") {
+            program.text.contains("advertises") ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 130)
+        #expect(program.text.contains("nothing is left behind"))
+    }
+}

@@ -1,0 +1,66 @@
+import TestSupport
+import Testing
+
+@Suite("What is typed wrongly is told before anything is asked")
+struct UsageTests {
+    @Test(
+        "a command line that makes no sense is 64",
+        arguments: [
+            ["frobnicate"], ["request"], ["pay", "--yes"], ["pay", "--yes", "--max"],
+            ["pay", "a1b2c3d4e5", "--near", "--yes", "--max", "1"], ["pay"],
+            ["scan", "--json", "--json-lines"], ["scan", "--timeout", "0"], ["wait"],
+            ["wait", "--for", "rain"], ["login", "--token-file", "x", "--dev-email", "a@b"],
+            ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
+        ]
+    )
+    func usage(arguments: [String]) async throws {
+        let run = try await GotchuCtl.run(arguments)
+        #expect(run.code == 64, "\(run.err)")
+        #expect(run.out.isEmpty)
+        #expect(run.next.contains("gotchu-ctl"))
+    }
+
+    @Test(
+        "data of the wrong form is 65",
+        arguments: [
+            ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
+            ["request", "1000000.01"], ["pay", "nothexnoth", "--yes", "--max", "1"],
+            ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
+            ["demo", "--amount", "100.01"],
+        ]
+    )
+    func badData(arguments: [String]) async throws {
+        let run = try await GotchuCtl.run(arguments)
+        // A word that begins with a dash is an option to the parser.
+        #expect(run.code == (arguments.last == "-5" ? 64 : 65), "\(run.err)")
+        #expect(run.out.isEmpty)
+    }
+
+    @Test("a token file that cannot be read is 74, and the token itself is never shown")
+    func tokenFile() async throws {
+        let run = try await GotchuCtl.run(["login", "--token-file", "/nonexistent/token"])
+        #expect(run.code == 74)
+        let folder = try TemporaryFolder()
+        let file = try folder.write("two words", to: "token")
+        let words = try await GotchuCtl.run(["login", "--token-file", file])
+        #expect(words.code == 65)
+        #expect(!words.err.contains("two words"))
+        let piped = try await GotchuCtl.run(["login"], input: "secret-token\n")
+        #expect(piped.code == 69)
+        #expect(!piped.err.contains("secret-token"))
+    }
+
+    @Test("help begins with examples, and 'help exit-codes' has every code")
+    func help() async throws {
+        for command in ["status", "scan", "request", "pay", "wallet", "login", "watch", "demo"] {
+            let run = try await GotchuCtl.run([command, "--help"])
+            #expect(run.code == 0)
+            #expect(run.out.contains("EXAMPLES:\n  gotchu-ctl \(command)"), "\(command)")
+        }
+        let run = try await GotchuCtl.run(["help", "exit-codes"])
+        for code in ["0", "1", "64", "65", "69", "70", "74", "75", "76", "77", "78"] {
+            #expect(run.out.contains("  \(code)  "), "\(code)")
+        }
+        #expect(try await GotchuCtl.run(["--version"]).out == "0.1.0\n")
+    }
+}
