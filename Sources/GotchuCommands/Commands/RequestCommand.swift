@@ -90,6 +90,11 @@ struct RequestCommand: SocketCommand {
         let end: RequestView
         do {
             end = try await client.cancelRequest(request.id)
+        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .sessionBusy {
+            throw CommandFailure.negative(
+                "A payer is paying at this moment, so it cannot be taken back.",
+                next: "gotchu-ctl wait --for paid:\(request.id)"
+            )
         } catch let failure as LocalClientFailure {
             watch.output.talk("The request could not be taken back; it may still be paid.")
             throw failure

@@ -156,8 +156,9 @@ extension DemoStory {
         let lines = result.standardOutput.split(separator: "\n").map {
             String($0).replacing("\t", with: "  ").printable
         }
-        guard result.terminationStatus.isSuccess else {
-            throw Self.failure("The books are not right: \(lines.last ?? "")")
+        // A proof that says nothing proves nothing.
+        guard result.terminationStatus.isSuccess, !lines.isEmpty else {
+            throw Self.failure("The books are not proved right: \(lines.last ?? "no word")")
         }
         return lines
     }

@@ -22,7 +22,7 @@ enum PresenceRow {
         return [
             Table.Cell(presence.eid.description),
             Table.Cell(verdict.rawValue, verdict.ink),
-            Table.Cell(bar(presence.level), verdict.ink),
+            Table.Cell(bar(presence.level).padding(to: barColumns), verdict.ink),
             Table.Cell(presence.rssiDBm.map(String.init) ?? "?"),
             Table.Cell(presence.lastHeardAt.duration(to: now).tookText, .dim),
             Table.Cell(presence.session?.amount.description ?? "", .bold),
