@@ -129,6 +129,18 @@ let package = Package(
             name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ArchitectureTests", []),
+        tests(
+            "EndToEndTests",
+            [
+                "GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", "gotchud", "gotchu-ctl",
+                "gotchu-server",
+            ]),
+        tests(
+            "GotchuDaemonTests",
+            [
+                "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
+                logging,
+            ]),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
     ]
 )
