@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 
 int clinux_peer_of_socket(int fd, struct clinux_peer *peer) {
     struct ucred credentials;
@@ -69,4 +70,9 @@ int64_t clinux_group_id(const char *name) {
         return -1;
     }
     return group.gr_gid;
+}
+
+int clinux_clock_is_synchronised(void) {
+    struct timex now = {.modes = 0};
+    return adjtimex(&now) != TIME_ERROR;
 }

@@ -64,11 +64,11 @@ package struct GotchuCtl: AsyncParsableCommand {
     private static func end(with error: any Error, of command: any ParsableCommand) -> Never {
         // The parser's own errors (help, versions, exit codes) are told by the parser.
         if error is ExitCode || error is ValidationError || error is CleanExit
-            || !(command is any SocketCommand)
+            || !(command is any ReportingCommand)
         {
             exit(withError: error)
         }
-        let options = (command as? any SocketCommand)?.options ?? CommonOptions()
+        let options = (command as? any ReportingCommand)?.options ?? CommonOptions()
         let invocation = Invocation(
             socketPath: options.socketPath,
             arguments: CommandLine.arguments

@@ -25,3 +25,6 @@ int clinux_user_is_in_group(uint32_t uid, uint32_t gid);
 
 /// The id of a group by its name, or -1 when there is none. May read files: it blocks.
 int64_t clinux_group_id(const char *name);
+
+/// 1 if the kernel's clock is kept in step with a time source (adjtimex(2)), else 0.
+int clinux_clock_is_synchronised(void);

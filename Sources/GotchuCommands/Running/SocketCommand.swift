@@ -4,9 +4,7 @@ import LocalAPI
 import Synchronization
 
 /// A command that asks the daemon: parse, one client call, render.
-protocol SocketCommand: AsyncParsableCommand, Sendable {
-    var options: CommonOptions { get }
-
+protocol SocketCommand: ReportingCommand {
     /// Does what was asked. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` when all
     /// was said already.
     func run(_ client: LocalClient, _ output: Output) async throws

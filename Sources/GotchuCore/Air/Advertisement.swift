@@ -1,5 +1,5 @@
 /// What a radio heard of one advertisement, before anyone decided whether it is ours.
-package struct HeardAdvertisement: Sendable {
+package struct HeardAdvertisement: Equatable, Sendable {
     /// The service data under our UUID, if there was any in this report.
     package var serviceData: [UInt8]?
 

@@ -1,0 +1,57 @@
+package import DBus
+
+/// One adapter as last seen on the bus.
+package struct AdapterState: Equatable, Sendable {
+    package let path: ObjectPath
+    package var address: String?
+    package var isPowered = false
+    package var isDiscovering = false
+    /// Whether `LEAdvertisingManager1` is there; it comes and goes apart from the adapter.
+    package var canAdvertise = false
+    package var version: BlueZVersion?
+
+    package init(path: ObjectPath) {
+        self.path = path
+    }
+
+    /// `hci0`
+    package var name: String { path.text.split(separator: "/").last.map(String.init) ?? "" }
+
+    package var quirks: BlueZQuirks { BlueZQuirks(version: version) }
+}
+
+/// The methods of `org.bluez.Adapter1` that scanning needs. bluetoothd keeps filter and discovery per
+/// connection, and forgets both when the connection ends.
+package struct Adapter: Sendable {
+    package let path: ObjectPath
+    private let connection: Connection
+
+    package init(_ path: ObjectPath, on connection: Connection) {
+        self.path = path
+        self.connection = connection
+    }
+
+    /// Replaces this connection's filter. While it discovers, a filter that differs restarts the scan at once;
+    /// an equal one does nothing (BlueZ, src/adapter.c, update_discovery_filter).
+    package func setDiscoveryFilter(_ filter: DiscoveryFilter) async throws(BlueZError) {
+        try await call("SetDiscoveryFilter", [filter.value])
+    }
+
+    /// - Throws: `inProgress` if this connection discovers already, and for any failure of the kernel.
+    package func startDiscovery() async throws(BlueZError) {
+        try await call("StartDiscovery")
+    }
+
+    /// `inProgress` counts as stopped: bluetoothd has let go of our session before it answers that
+    /// (bluez/bluez#807).
+    package func stopDiscovery() async throws(BlueZError) {
+        do {
+            try await call("StopDiscovery")
+        } catch .inProgress {
+        }
+    }
+
+    private func call(_ member: String, _ arguments: [Value] = []) async throws(BlueZError) {
+        try await BlueZ.call(connection, path, BlueZ.adapterInterface, member, arguments)
+    }
+}

@@ -1,0 +1,106 @@
+package import DBus
+import Logging
+
+/// Follows bluetoothd over one connection: who it is, which adapters it has, what it hears.
+package struct BlueZSession {
+    /// What has changed.
+    package enum Event {
+        /// bluetoothd came up under this unique name, or went away. What was registered with an earlier one is gone.
+        case daemon(owner: String?)
+        /// All adapters as they are now.
+        case adapters([AdapterState])
+        case heard(DeviceReport)
+    }
+
+    private let connection: Connection
+    private var tree: ObjectTree
+    /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
+    private var owner: String?
+
+    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a fraction of one.
+    private static let signalLimit = 4096
+    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects yet.
+    private static let snapshotPause: Duration = .milliseconds(250)
+
+    package init(connection: Connection, serviceUUID: UUID16) {
+        self.connection = connection
+        tree = ObjectTree(serviceUUID: serviceUUID)
+    }
+
+    /// Reports everything until the connection ends or the task is cancelled.
+    package mutating func follow(_ report: (Event) -> Void) async throws(DBusError) {
+        // One subscription, so that the signals keep their order; before anything is asked, so that none is
+        // missed.
+        let subscription = try await connection.subscribe(
+            .ownerChanges(of: BlueZ.busName),
+            Self.rule(BlueZ.objectManagerInterface, "InterfacesAdded"),
+            Self.rule(BlueZ.objectManagerInterface, "InterfacesRemoved"),
+            Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.adapterInterface),
+            Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.deviceInterface),
+            limit: Self.signalLimit
+        )
+        try await take(owner: connection.owner(of: BlueZ.busName), report)
+        for await signal in subscription.signals {
+            if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
+                if newOwner != owner { try await take(owner: newOwner, report) }
+            } else if let owner, signal.sender == owner {
+                switch tree.apply(signal) {
+                case .adapters: report(.adapters(sortedAdapters))
+                case .heard(let device): report(.heard(device))
+                case nil: break
+                }
+            }
+        }
+        await connection.unsubscribe(subscription)
+    }
+
+    private mutating func take(
+        owner: String?,
+        _ report: (Event) -> Void
+    ) async throws(DBusError) {
+        self.owner = owner
+        tree.clear()
+        report(.daemon(owner: owner))
+        guard let owner else { return }
+        while !Task.isCancelled {
+            do {
+                // Addressed to the owner, not the name: a later one must not answer for it.
+                tree.load(
+                    try await connection.call(
+                        MethodCall(
+                            to: owner,
+                            path: .root,
+                            interface: BlueZ.objectManagerInterface,
+                            member: "GetManagedObjects"
+                        ),
+                        timeout: BlueZ.callTimeout
+                    )
+                )
+                report(.adapters(sortedAdapters))
+                return
+            } catch  where error.code == .closed || error.code == .cancelled {
+                throw error
+            } catch {
+                guard try await connection.owner(of: BlueZ.busName) == owner else { return }
+                try? await Task.sleep(for: Self.snapshotPause)
+            }
+        }
+    }
+
+    private var sortedAdapters: [AdapterState] {
+        tree.adapters.values.sorted { $0.path.text < $1.path.text }
+    }
+
+    private static func rule(
+        _ interface: String,
+        _ member: String,
+        _ firstArgument: String? = nil
+    ) -> MatchRule {
+        MatchRule(
+            sender: BlueZ.busName,
+            interface: interface,
+            member: member,
+            firstArgument: firstArgument
+        )
+    }
+}

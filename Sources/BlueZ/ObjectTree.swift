@@ -1,0 +1,168 @@
+package import DBus
+package import GotchuCore
+
+/// What bluetoothd's objects say, kept from its signals: pure, signal in, change out.
+package struct ObjectTree {
+    package private(set) var adapters: [ObjectPath: AdapterState] = [:]
+    private var devices: DeviceTable
+
+    /// Adapters kept; a machine with more is none that we know.
+    private static let adapterLimit = 32
+
+    package init(serviceUUID: UUID16) {
+        devices = DeviceTable(serviceUUID: serviceUUID)
+    }
+
+    /// How many devices are kept, for the bound on memory.
+    package var deviceCount: Int { devices.count }
+
+    /// bluetoothd is gone and took everything with it.
+    package mutating func clear() {
+        adapters = [:]
+        devices.removeAll()
+    }
+
+    /// Takes in the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if ever: they are
+    /// remembered but not reported.
+    package mutating func load(_ snapshot: [Value]) {
+        clear()
+        guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
+            return
+        }
+        for entry in entries {
+            guard let path = entry.key.asObjectPath, let interfaces = entry.value.asProperties
+            else { continue }
+            _ = add(path, interfaces, isFresh: false)
+        }
+    }
+
+    /// Takes in one signal of bluetoothd's.
+    package mutating func apply(_ signal: Signal) -> ObjectChange? {
+        switch (signal.interface, signal.member) {
+        case (BlueZ.objectManagerInterface, "InterfacesAdded"):
+            guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,
+                let interfaces = signal.arguments[1].asProperties
+            else { return nil }
+            return add(path, interfaces, isFresh: true)
+        case (BlueZ.objectManagerInterface, "InterfacesRemoved"):
+            guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,
+                let interfaces = signal.arguments[1].asStrings
+            else { return nil }
+            return remove(path, interfaces)
+        case (BlueZ.propertiesInterface, "PropertiesChanged"):
+            guard signal.arguments.count == 3, let interface = signal.arguments[0].asString,
+                let changed = signal.arguments[1].asProperties,
+                let invalidated = signal.arguments[2].asStrings
+            else { return nil }
+            return change(signal.path, interface, changed, invalidated)
+        default: return nil
+        }
+    }
+
+    private mutating func add(
+        _ path: ObjectPath,
+        _ interfaces: [String: Value],
+        isFresh: Bool
+    ) -> ObjectChange? {
+        var change: ObjectChange?
+        if let properties = interfaces[BlueZ.adapterInterface]?.asProperties,
+            adapters[path] != nil || adapters.count < Self.adapterLimit
+        {
+            var adapter = adapters[path] ?? AdapterState(path: path)
+            adapter.update(properties, invalidated: [])
+            adapters[path] = adapter
+            change = .adapters
+        }
+        if interfaces[BlueZ.advertisingManagerInterface] != nil, adapters[path] != nil {
+            adapters[path]?.canAdvertise = true
+            change = .adapters
+        }
+        if let properties = interfaces[BlueZ.deviceInterface]?.asProperties {
+            let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
+            guard isFresh else { return change }
+            // Also without a level: a single advertisement may be all there is.
+            change = .heard(report(path, device, properties, isNews: isNews))
+        }
+        return change
+    }
+
+    private mutating func change(
+        _ path: ObjectPath,
+        _ interface: String,
+        _ changed: [String: Value],
+        _ invalidated: [String]
+    ) -> ObjectChange? {
+        if interface == BlueZ.adapterInterface {
+            adapters[path]?.update(changed, invalidated: invalidated)
+            return adapters[path] == nil ? nil : .adapters
+        }
+        guard interface == BlueZ.deviceInterface else { return nil }
+        devices.invalidate(path, invalidated)
+        let (device, isNews) = devices.update(path, changed, isFresh: true)
+        // A level or service data come with an advertisement; other properties may change without one.
+        guard changed["RSSI"] != nil || changed["ServiceData"] != nil, !device.isEmpty else {
+            return nil
+        }
+        return .heard(report(path, device, changed, isNews: isNews))
+    }
+
+    private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> ObjectChange? {
+        if interfaces.contains(BlueZ.deviceInterface) { devices.remove(path) }
+        if interfaces.contains(BlueZ.adapterInterface) {
+            return adapters.removeValue(forKey: path) == nil ? nil : .adapters
+        }
+        if interfaces.contains(BlueZ.advertisingManagerInterface), adapters[path] != nil {
+            adapters[path]?.canAdvertise = false
+            return .adapters
+        }
+        return nil
+    }
+
+    private func report(
+        _ path: ObjectPath,
+        _ device: DeviceTable.Device,
+        _ properties: [String: Value],
+        isNews: Bool
+    ) -> DeviceReport {
+        DeviceReport(
+            adapter: adapters.keys.first { $0.contains(path) },
+            advertisement: device.advertisement,
+            rssi: properties["RSSI"]?.asInt16.flatMap { RSSI(dBm: Int($0)) },
+            isNews: isNews
+        )
+    }
+}
+
+/// What a signal changed.
+package enum ObjectChange: Equatable, Sendable {
+    /// An adapter came, went or changed.
+    case adapters
+    /// An advertisement was heard.
+    case heard(DeviceReport)
+}
+
+/// One advertisement, as far as BlueZ tells of it.
+package struct DeviceReport: Equatable, Sendable {
+    package var adapter: ObjectPath?
+    package var advertisement: HeardAdvertisement
+    /// `nil` if the controller did not measure it.
+    package var rssi: RSSI?
+    /// Whether the device says something else than before.
+    package var isNews: Bool
+}
+
+extension AdapterState {
+    fileprivate mutating func update(_ properties: [String: Value], invalidated: [String]) {
+        if let address = properties["Address"]?.asString { self.address = address }
+        if let isPowered = properties["Powered"]?.asBool { self.isPowered = isPowered }
+        if let isDiscovering = properties["Discovering"]?.asBool {
+            self.isDiscovering = isDiscovering
+        }
+        if let modalias = properties["Modalias"]?.asString {
+            version = BlueZVersion(modalias: modalias)
+        }
+        // Without a value, the cautious reading.
+        if invalidated.contains("Powered") { isPowered = false }
+        if invalidated.contains("Discovering") { isDiscovering = false }
+    }
+}

@@ -1,0 +1,16 @@
+import Glibc
+
+/// Where a bus listens, as the D-Bus specification writes it ("Server Addresses").
+package struct BusAddress: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    /// The system's bus, or what DBUS_SYSTEM_BUS_ADDRESS names instead.
+    package static var system: BusAddress {
+        let override = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+        return BusAddress(override ?? "unix:path=/run/dbus/system_bus_socket")
+    }
+}

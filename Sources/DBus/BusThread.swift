@@ -1,0 +1,206 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread that runs an actor's jobs and, between them, watches one file descriptor for it.
+///
+/// libdbus blocks and is not made for many threads at once: everything about a connection happens here
+/// and never on the cooperative pool, which on a small kiosk has two threads.
+final class BusThread: SerialExecutor {
+    /// What the thread waits for besides jobs.
+    struct Interest {
+        var descriptor: Int32
+        var wantsToWrite: Bool
+        /// When `pump()` must run again even if nothing happens.
+        var deadline: ContinuousClock.Instant?
+    }
+
+    /// The actor behind the thread, asked between jobs.
+    protocol Pump: AnyObject, Sendable {
+        /// Does what can be done without waiting and says what to wait for; `nil` for jobs only. Called
+        /// on the thread.
+        func pump() -> Interest?
+    }
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        weak var pump: (any Pump)?
+        var isStopping = false
+        /// The thread that runs jobs now.
+        var running: pthread_t?
+        /// The first thread, until it is joined or detached.
+        var joinable: pthread_t?
+        var hasEnded = false
+        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    /// An eventfd(2) that interrupts the wait.
+    private let alarm: Int32
+    private let name: String
+
+    /// - Throws: `overloaded` when the process has no descriptor or thread left.
+    init(name: String) throws(DBusError) {
+        alarm = clinux_eventfd()
+        guard alarm >= 0 else { throw DBusError(.overloaded, underlying: "eventfd: \(errno)") }
+        self.name = name
+        let status = state.withLock { state in
+            let status = startThread(&state)
+            state.joinable = state.running
+            return status
+        }
+        guard status == 0 else {
+            throw DBusError(.overloaded, underlying: "pthread_create: \(status)")
+        }
+    }
+
+    deinit {
+        // The thread holds a reference for as long as it runs, so none does now.
+        Glibc.close(alarm)
+    }
+
+    /// Gives the thread something to watch; held weakly.
+    func watch(_ pump: any Pump) {
+        state.withLock { $0.pump = pump }
+        wake()
+    }
+
+    /// Makes the thread ask its pump again soon.
+    func wake() {
+        var one: UInt64 = 1
+        // It fails only when the counter is full, and then the thread is about to wake anyway.
+        _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
+    }
+
+    /// Ends the thread once the jobs that wait have run. A job that comes later still runs, on a thread
+    /// of its own: a late caller hears that the connection is closed rather than hang.
+    ///
+    /// - Parameter isJoined: whether `join()` follows.
+    func stop(isJoined: Bool) {
+        state.withLock { state in
+            state.isStopping = true
+            if !isJoined, let thread = state.joinable.take() { pthread_detach(thread) }
+        }
+        wake()
+    }
+
+    /// Returns when the thread that `stop()` ended is gone.
+    func join() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.waitingForEnd.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+        let thread = state.withLock { $0.joinable.take() }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    // MARK: SerialExecutor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { state in
+            state.jobs.append(job)
+            if state.running == nil {
+                let status = startThread(&state)
+                precondition(status == 0, "no thread can be started for a job")
+                if let thread = state.running { pthread_detach(thread) }
+            }
+        }
+        wake()
+    }
+
+    func checkIsolated() {
+        precondition(isIsolatingCurrentContext() == true, "not on the bus thread")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? {
+        state.withLock { state in
+            guard let thread = state.running else { return false }
+            return pthread_equal(thread, pthread_self()) != 0
+        }
+    }
+
+    // MARK: The thread
+
+    private func startThread(_ state: inout State) -> Int32 {
+        let this = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<BusThread>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            this.toOpaque()
+        )
+        if status == 0 { state.running = thread } else { this.release() }
+        return status
+    }
+
+    private func run() {
+        // Signals are the main program's business.
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+        clinux_name_this_thread(name)
+        while let pump = runJobs() {
+            wait(pump?.pump())
+        }
+    }
+
+    /// Runs what is queued.
+    ///
+    /// - Returns: the pump to ask next (`.some(nil)` if there is none now), or `nil` at the end.
+    private func runJobs() -> (any Pump)?? {
+        while true {
+            let (jobs, isOver) = state.withLock { state in
+                let jobs = state.jobs
+                state.jobs = []
+                let isOver = jobs.isEmpty && state.isStopping
+                if isOver { end(&state) }
+                return (jobs, isOver)
+            }
+            if isOver { return nil }
+            guard !jobs.isEmpty else { return .some(state.withLock { $0.pump }) }
+            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        }
+    }
+
+    private func end(_ state: inout State) {
+        state.running = nil
+        state.hasEnded = true
+        for continuation in state.waitingForEnd { continuation.resume() }
+        state.waitingForEnd = []
+    }
+
+    private func wait(_ interest: Interest?) {
+        var descriptors = [pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)]
+        if let interest {
+            let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)
+            descriptors.append(
+                pollfd(fd: interest.descriptor, events: Int16(events), revents: 0)
+            )
+        }
+        poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: interest?.deadline))
+        if descriptors[0].revents != 0 {
+            var count: UInt64 = 0
+            _ = read(alarm, &count, MemoryLayout.size(ofValue: count))
+        }
+    }
+
+    /// For poll(2): rounded up, so that a deadline has passed when it returns; −1 waits for ever.
+    private static func milliseconds(to deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return 0 }
+        let (seconds, attoseconds) = left.components
+        let milliseconds =
+            seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return Int32(clamping: milliseconds)
+    }
+}

@@ -1,0 +1,130 @@
+import CDBus
+import Logging
+
+extension Connection {
+    /// Puts an object on the bus under a path, in place of one that was there.
+    package func export(_ object: ExportedObject, at path: ObjectPath) throws(DBusError) {
+        guard wire != nil else { throw DBusError(.closed) }
+        for (name, interface) in object.interfaces {
+            try Name.check(bus: nil, interface: name, member: nil)
+            for member in [String](interface.methods.keys) + interface.properties.keys {
+                try Name.check(bus: nil, interface: nil, member: member)
+            }
+        }
+        objects[path] = object
+    }
+
+    /// Takes an object off the bus.
+    package func unexport(_ path: ObjectPath) {
+        objects[path] = nil
+    }
+
+    /// Answers a call of an object of ours.
+    func receiveCall(_ message: borrowing Message) {
+        guard let path = message.path, let member = message.member else { return }
+        let answer: Answer
+        do {
+            let invocation = Invocation(
+                sender: message.sender,
+                path: path,
+                interface: message.interface ?? "",
+                member: member,
+                arguments: try arguments(of: message)
+            )
+            answer = try Dispatcher(objects: objects).answer(invocation)
+            if case .method(let method, let invocation) = answer {
+                try serve(method, invocation, message)
+                return
+            }
+        } catch {
+            refuse(message, error)
+            return
+        }
+        if case .values(let values) = answer { reply(to: message, .success(values)) }
+    }
+
+    private func arguments(
+        of message: borrowing Message
+    ) throws(MethodFailure) -> [Value] {
+        do {
+            return try message.values()
+        } catch {
+            throw .standard("LimitsExceeded", "The arguments are too large.")
+        }
+    }
+
+    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the connection.
+    private func serve(
+        _ method: ExportedObject.Method,
+        _ invocation: Invocation,
+        _ message: borrowing Message
+    ) throws(MethodFailure) {
+        guard served.count < limits.callsServed else {
+            throw .standard("LimitsExceeded", "Too many calls are being answered.")
+        }
+        let id = makeID()
+        // Owned by `served`: it ends by itself, or is cancelled when the connection ends.
+        let task = Task { [weak self] in
+            let result: Result<[Value], MethodFailure>
+            do throws(MethodFailure) {
+                result = .success(try await method.handle(invocation))
+            } catch {
+                result = .failure(error)
+            }
+            await self?.finish(id, method, result)
+        }
+        served[id] = Serving(request: SharedMessage(message), task: task)
+    }
+
+    private func finish(
+        _ id: UInt64,
+        _ method: ExportedObject.Method,
+        _ result: Result<[Value], MethodFailure>
+    ) {
+        // The connection may have ended meanwhile.
+        guard let serving = served.removeValue(forKey: id) else { return }
+        var result = result
+        if case .success(let values) = result,
+            values.map(\.signature.text).joined() != method.output.text
+        {
+            result = .failure(.failed("The method answered with other types than it promised."))
+        }
+        reply(to: serving.request.message, result)
+    }
+
+    private func reply(
+        to message: borrowing Message,
+        _ result: Result<[Value], MethodFailure>
+    ) {
+        guard message.wantsReply else { return }
+        do {
+            switch result {
+            case .success(let values): _ = try send(Message.reply(to: message, values))
+            case .failure(let failure): _ = try send(Message.refusal(of: message, failure))
+            }
+        } catch {
+            // The caller's own timeout tells it; there is nobody else to tell.
+            logger.debug("a reply was not sent", metadata: ["error": "\(error.code.rawValue)"])
+        }
+    }
+
+    private func refuse(_ message: borrowing Message, _ failure: MethodFailure) {
+        reply(to: message, .failure(failure))
+    }
+}
+
+/// A call of ours that is being answered.
+struct Serving {
+    let request: SharedMessage
+    let task: Task<Void, Never>
+}
+
+/// A message that is kept while it is answered. Never leaves the connection's actor.
+final class SharedMessage {
+    let message: Message
+
+    init(_ message: borrowing Message) {
+        dbus_message_ref(message.raw)
+        self.message = Message(adopting: message.raw)
+    }
+}

@@ -1,0 +1,220 @@
+import CDBus
+package import Logging
+
+/// A connection to a message bus.
+///
+/// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is called or
+/// when nobody holds it any more; then every pending call fails with `closed`, every stream finishes, and
+/// it never comes back.
+package actor Connection {
+    /// The name that the bus gave this connection, `:1.42`.
+    package nonisolated let uniqueName: String
+
+    let limits: Limits
+    let logger: Logger
+    nonisolated let thread: BusThread
+
+    var wire: Wire?
+    var calls = CallTable()
+    var subscriptions = SubscriptionTable()
+    var objects: [ObjectPath: ExportedObject] = [:]
+    /// Calls of our objects that are being answered.
+    var served: [UInt64: Serving] = [:]
+    var nextID: UInt64 = 0
+    /// Replies to calls that had timed out or were cancelled, dropped.
+    package private(set) var lateReplies = 0
+    private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// Connects to the bus at `address`.
+    ///
+    /// - Throws: `unreachable`, or `overloaded` when the process is out of descriptors.
+    package static func open(
+        _ address: BusAddress = .system,
+        limits: Limits = Limits(),
+        logger: Logger
+    ) async throws(DBusError) -> Connection {
+        let thread = try BusThread(name: "dbus")
+        let opener = Opener(thread: thread)
+        do {
+            return try await opener.open(address, limits: limits, logger: logger)
+        } catch {
+            thread.stop(isJoined: true)
+            await thread.join()
+            throw error
+        }
+    }
+
+    /// Lives on the connection's thread before there is a connection: opening blocks.
+    private actor Opener {
+        nonisolated let thread: BusThread
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            thread.asUnownedSerialExecutor()
+        }
+
+        init(thread: BusThread) {
+            self.thread = thread
+        }
+
+        func open(
+            _ address: BusAddress,
+            limits: Limits,
+            logger: Logger
+        ) throws(DBusError) -> Connection {
+            let wire = try Wire(address, messageBytes: limits.messageBytes)
+            return Connection(wire: wire, thread: thread, limits: limits, logger: logger)
+        }
+    }
+
+    private init(wire: consuming sending Wire, thread: BusThread, limits: Limits, logger: Logger) {
+        uniqueName = wire.uniqueName
+        self.wire = consume wire
+        self.thread = thread
+        self.limits = limits
+        self.logger = logger
+        thread.watch(self)
+    }
+
+    deinit {
+        thread.stop(isJoined: false)
+    }
+
+    /// Ends the connection and its thread; returns when both are gone. A second call does nothing.
+    package nonisolated func close() async {
+        await end(.closed)
+        thread.stop(isJoined: true)
+        await thread.join()
+    }
+
+    package var isClosed: Bool { wire == nil }
+
+    /// A stream that yields nothing and finishes when the connection ends.
+    package func closed() -> AsyncStream<Never> {
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        guard !isClosed else {
+            continuation.finish()
+            return stream
+        }
+        closureStreams[makeID()] = continuation
+        return stream
+    }
+
+    /// Sends a message. It leaves later if the bus is slow to read.
+    func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
+        guard wire != nil else { throw DBusError(.closed) }
+        guard let size = wire?.outgoingBytes, size <= limits.outgoingBytes else {
+            throw DBusError(.overloaded, underlying: "the bus does not read")
+        }
+        let serial = try wire?.send(message)
+        thread.wake()
+        return serial ?? 0
+    }
+
+    func makeID() -> UInt64 {
+        nextID += 1
+        return nextID
+    }
+
+    /// Fails everything that waits. The order does not matter to anyone: each is told once.
+    func end(_ code: DBusError.Code) {
+        guard wire != nil else { return }
+        wire = nil
+        logger.debug("the connection to the bus ended")
+        calls.failAll(DBusError(code))
+        subscriptions.finishAll()
+        for serving in served.values { serving.task.cancel() }
+        served = [:]
+        objects = [:]
+        for continuation in closureStreams.values { continuation.finish() }
+        closureStreams = [:]
+    }
+}
+
+// MARK: The thread's loop
+
+extension Connection: BusThread.Pump {
+    nonisolated func pump() -> BusThread.Interest? {
+        assumeIsolated { $0.turn() }
+    }
+
+    /// One turn: time-outs and cancellations, then read, dispatch and write what can be.
+    private func turn() -> BusThread.Interest? {
+        calls.failCancelled()
+        calls.failExpired(now: .now)
+        wire?.readAndWrite()
+        // Bounded by what one read brought; jobs (replies being awaited) get their turn in between.
+        for _ in 0..<Self.messagesPerTurn {
+            guard let message = wire?.nextMessage() else { break }
+            receive(message)
+        }
+        sendWaitingCalls()
+        guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
+            return nil
+        }
+        return BusThread.Interest(
+            descriptor: descriptor,
+            wantsToWrite: isSending,
+            deadline: wire?.hasMessages == true ? .now : calls.nextDeadline
+        )
+    }
+
+    private static var messagesPerTurn: Int { 64 }
+
+    private func receive(_ message: borrowing Message) {
+        switch message.kind {
+        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
+        case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)
+        case DBUS_MESSAGE_TYPE_METHOD_CALL: receiveCall(message)
+        default: break  // A type of the future must be ignored (D-Bus specification, "Message Format").
+        }
+    }
+
+    private func receiveReply(_ message: borrowing Message) {
+        guard let call = calls.remove(serial: message.replySerial) else {
+            lateReplies += 1
+            return
+        }
+        let values: Result<[Value], DBusError>
+        do {
+            values = .success(try message.values())
+        } catch {
+            values = .failure(error)
+        }
+        guard message.kind == DBUS_MESSAGE_TYPE_ERROR else {
+            call.continuation.resume(returning: values)
+            return
+        }
+        let text = (try? values.get())?.first?.asString
+        let error = DBusError(.remote, name: message.errorName, underlying: text)
+        call.continuation.resume(returning: .failure(error))
+    }
+
+    private func receiveSignal(_ message: borrowing Message) {
+        guard let path = message.path, let interface = message.interface,
+            let member = message.member
+        else { return }
+        if interface == DBUS_INTERFACE_LOCAL, path.text == DBUS_PATH_LOCAL {
+            // Made by libdbus itself; the bus lets nobody send from this interface.
+            if member == "Disconnected" { end(.closed) }
+            return
+        }
+        guard subscriptions.wants(path: path) else { return }
+        guard let arguments = try? message.values() else {
+            logger.debug("a signal was dropped", metadata: ["member": "\(member)"])
+            return
+        }
+        subscriptions.deliver(
+            Signal(
+                sender: message.sender,
+                path: path,
+                interface: interface,
+                member: member,
+                arguments: arguments
+            )
+        )
+    }
+}

@@ -1,0 +1,47 @@
+/// Which signals are wanted (D-Bus specification, "Match Rules"). What is `nil` matches everything.
+package struct MatchRule: Hashable, Sendable {
+    /// A name on the bus. The bus compares it with the sender; a consumer that must be sure compares
+    /// `Signal.sender` with the owner it knows, since anybody may send us a signal directly.
+    package var sender: String?
+    package var path: ObjectPath?
+    package var interface: String?
+    package var member: String?
+    /// The first argument, if it is a string.
+    package var firstArgument: String?
+
+    package init(
+        sender: String? = nil,
+        path: ObjectPath? = nil,
+        interface: String? = nil,
+        member: String? = nil,
+        firstArgument: String? = nil
+    ) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.firstArgument = firstArgument
+    }
+
+    /// The rule as the bus reads it.
+    func text() throws(DBusError) -> String {
+        try Name.check(bus: sender, interface: interface, member: member)
+        let parts: [(String, String?)] = [
+            ("type", "signal"), ("sender", sender), ("path", path?.text),
+            ("interface", interface), ("member", member), ("arg0", firstArgument),
+        ]
+        if let firstArgument, firstArgument.utf8.contains(where: { $0 == 0 || $0 == 0x27 }) {
+            throw Encoder.invalid("a match on a text with a quote")
+        }
+        return parts.compactMap { key, value in value.map { "\(key)='\($0)'" } }
+            .joined(separator: ",")
+    }
+
+    /// Whether a signal is one of these, the sender left to the bus (see `sender`).
+    func matches(_ signal: Signal) -> Bool {
+        (path == nil || path == signal.path)
+            && (interface == nil || interface == signal.interface)
+            && (member == nil || member == signal.member)
+            && (firstArgument == nil || signal.arguments.first == firstArgument.map(Value.string))
+    }
+}

@@ -1,0 +1,39 @@
+/// One call of a method of an object on the bus.
+package struct MethodCall: Sendable {
+    package var destination: String
+    package var path: ObjectPath
+    package var interface: String
+    package var member: String
+    package var arguments: [Value]
+
+    package init(
+        to destination: String,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        arguments: [Value] = []
+    ) {
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
+    }
+
+    /// A call of the bus itself.
+    static func bus(_ member: String, _ arguments: [Value]) -> MethodCall {
+        MethodCall(
+            to: Bus.name,
+            path: Bus.path,
+            interface: Bus.name,
+            member: member,
+            arguments: arguments
+        )
+    }
+}
+
+/// The bus's own name and object.
+enum Bus {
+    static let name = "org.freedesktop.DBus"
+    static let path = ObjectPath(validated: "/org/freedesktop/DBus")
+}

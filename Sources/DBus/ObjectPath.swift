@@ -1,0 +1,36 @@
+import CDBus
+
+/// The path of an object on the bus, such as `/org/bluez/hci0`.
+package struct ObjectPath: Hashable, Sendable {
+    package let text: String
+
+    /// Accepts what the D-Bus specification ("Valid Object Paths") allows; `nil` for the rest.
+    package init?(_ text: String) {
+        guard !text.utf8.contains(0), dbus_validate_path(text, nil) != 0 else { return nil }
+        self.text = text
+    }
+
+    /// For text that libdbus has validated already.
+    init(validated text: String) {
+        self.text = text
+    }
+
+    /// `/`
+    package static let root = ObjectPath(validated: "/")
+
+    /// The path one element below this one.
+    ///
+    /// - Returns: `nil` if the element holds anything but `[A-Za-z0-9_]`, or nothing.
+    package func appending(_ element: String) -> ObjectPath? {
+        ObjectPath(self == .root ? "/\(element)" : "\(text)/\(element)")
+    }
+
+    /// Whether `other` lies below this path.
+    package func contains(_ other: ObjectPath) -> Bool {
+        self == .root || other.text.hasPrefix(text + "/")
+    }
+}
+
+extension ObjectPath: CustomStringConvertible {
+    package var description: String { text }
+}

@@ -1,0 +1,23 @@
+/// One signal that an object sent.
+package struct Signal: Hashable, Sendable {
+    /// The sender's unique name as the bus vouches for it; `nil` on the way out.
+    package var sender: String?
+    package var path: ObjectPath
+    package var interface: String
+    package var member: String
+    package var arguments: [Value]
+
+    package init(
+        sender: String? = nil,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        arguments: [Value] = []
+    ) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
+    }
+}

@@ -1,0 +1,32 @@
+import CDBus
+
+/// The type of zero or more values, such as `sa{sv}`.
+package struct Signature: Hashable, Sendable {
+    package let text: String
+
+    /// Accepts what the D-Bus specification ("Valid Signatures") allows; `nil` for the rest.
+    package init?(_ text: String) {
+        guard !text.utf8.contains(0), dbus_signature_validate(text, nil) != 0 else { return nil }
+        self.text = text
+    }
+
+    /// For text that is valid by construction.
+    init(validated text: String) {
+        self.text = text
+    }
+
+    package static let byte = Signature(validated: "y")
+    package static let boolean = Signature(validated: "b")
+    package static let int16 = Signature(validated: "n")
+    package static let string = Signature(validated: "s")
+    package static let objectPath = Signature(validated: "o")
+    package static let variant = Signature(validated: "v")
+    package static let stringArray = Signature(validated: "as")
+
+    /// Whether it stands for exactly one value.
+    package var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }
+}
+
+extension Signature: CustomStringConvertible {
+    package var description: String { text }
+}

@@ -1,0 +1,58 @@
+/// Reading a value as what it is expected to be. A value of another type is `nil`, never converted:
+/// what comes over the bus was written by someone else.
+extension Value {
+    package var asString: String? {
+        guard case .string(let string) = unwrapped else { return nil }
+        return string
+    }
+
+    package var asBool: Bool? {
+        guard case .boolean(let boolean) = unwrapped else { return nil }
+        return boolean
+    }
+
+    package var asObjectPath: ObjectPath? {
+        guard case .objectPath(let path) = unwrapped else { return nil }
+        return path
+    }
+
+    package var asBytes: [UInt8]? {
+        guard case .bytes(let bytes) = unwrapped else { return nil }
+        return bytes
+    }
+
+    package var asInt16: Int16? {
+        guard case .int16(let number) = unwrapped else { return nil }
+        return number
+    }
+
+    package var asUInt32: UInt32? {
+        guard case .uint32(let number) = unwrapped else { return nil }
+        return number
+    }
+
+    /// The strings of an `as`.
+    package var asStrings: [String]? {
+        guard case .array(let elements, of: .string) = unwrapped else { return nil }
+        return elements.compactMap(\.asString)
+    }
+
+    /// The entries of a dictionary with string keys, values without their variant; of two entries with
+    /// one key the last counts.
+    package var asProperties: [String: Value]? {
+        guard case .dictionary(let entries, key: .string, value: _) = unwrapped else { return nil }
+        var properties: [String: Value] = [:]
+        for entry in entries {
+            guard case .string(let key) = entry.key else { continue }
+            properties[key] = entry.value.unwrapped
+        }
+        return properties
+    }
+
+    /// The value inside any number of variants.
+    package var unwrapped: Value {
+        var value = self
+        while case .variant(let inner) = value { value = inner }
+        return value
+    }
+}

@@ -1,0 +1,80 @@
+/// One value as D-Bus knows it, with its exact type.
+///
+/// Unix file descriptors are the one type left out: nothing here needs them, and a peer must not be able
+/// to hand them to us.
+package indirect enum Value: Hashable, Sendable {
+    case byte(UInt8)
+    case boolean(Bool)
+    case int16(Int16)
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
+    case double(Double)
+    case string(String)
+    case objectPath(ObjectPath)
+    case signature(Signature)
+    /// `ay`, in one block.
+    case bytes([UInt8])
+    /// An array of anything but bytes; every element has the type `of`, exactly one complete type.
+    case array([Value], of: Signature)
+    /// `a{…}` in the order of the wire; `key` is a basic type.
+    case dictionary([Entry], key: Signature, value: Signature)
+    /// At least one field.
+    case structure([Value])
+    case variant(Value)
+
+    /// One entry of a dictionary.
+    package struct Entry: Hashable, Sendable {
+        package var key: Value
+        package var value: Value
+
+        package init(key: Value, value: Value) {
+            self.key = key
+            self.value = value
+        }
+    }
+}
+
+extension Value {
+    /// `as`
+    package static func strings(_ strings: [String]) -> Value {
+        .array(strings.map(Value.string), of: .string)
+    }
+
+    /// `a{sv}`, sorted by key so that the same properties are always the same bytes.
+    package static func properties(_ properties: [String: Value]) -> Value {
+        .dictionary(
+            properties.sorted { $0.key < $1.key }
+                .map { Entry(key: .string($0.key), value: .variant($0.value)) },
+            key: .string,
+            value: .variant
+        )
+    }
+
+    /// The value's type, computed from its own shape.
+    package var signature: Signature { Signature(validated: signatureText) }
+
+    private var signatureText: String {
+        switch self {
+        case .byte: "y"
+        case .boolean: "b"
+        case .int16: "n"
+        case .uint16: "q"
+        case .int32: "i"
+        case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
+        case .double: "d"
+        case .string: "s"
+        case .objectPath: "o"
+        case .signature: "g"
+        case .bytes: "ay"
+        case .array(_, let element): "a\(element.text)"
+        case .dictionary(_, let key, let value): "a{\(key.text)\(value.text)}"
+        case .structure(let fields): "(\(fields.map(\.signatureText).joined()))"
+        case .variant: "v"
+        }
+    }
+}

@@ -1,5 +1,0 @@
-import ArgumentParser
-
-struct DoctorCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "doctor")
-}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+
+/// `gotchu-ctl demo`: the whole story on this machine.
+struct DemoCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Play a payment from end to end on this machine.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl demo
+              gotchu-ctl demo --amount 12.50 --json
+
+            Starts a payment server, a kiosk and a payer of its own in a temporary folder, on a \
+            simulated air: no Bluetooth, no network and no configuration is touched, and nothing is \
+            left behind.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(help: ArgumentHelp("What the kiosk asks for, up to 100.00.", valueName: "amount"))
+    var amount = "50.00"
+
+    func run() async throws {
+        let output = Output(isJSON: options.json)
+        let teller = DemoTeller(output: output)
+        let folder = try Self.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let stage = try DemoStage(folder: folder, programs: ProgramFinder.ownFolder())
+        let story = try DemoStory(amount: amount, stage: stage, teller: teller)
+        switch try await race({ try await story.play() }) {
+        case .finished: try teller.finish()
+        case .timedOut, .interrupted:
+            output.talk("Stopped; nothing is left behind.")
+            throw ExitCode(128 + SIGINT)
+        }
+    }
+
+    /// A new folder that only this user may look into. Its path is short: sockets go there.
+    private static func makeFolder() throws -> String {
+        var template = Array(("/tmp/gotchu-demo-" + String(repeating: "X", count: 6)).utf8) + [0]
+        let isMade = template.withUnsafeMutableBytes { bytes in
+            bytes.assumingMemoryBound(to: CChar.self).baseAddress.flatMap { mkdtemp($0) } != nil
+        }
+        let code = errno
+        guard isMade else {
+            throw CommandFailure.inputOutput(
+                "No folder can be made in /tmp: \(String(cString: strerror(code))).",
+                next: "ls -ld /tmp"
+            )
+        }
+        return String(decoding: template.dropLast(), as: UTF8.self)
+    }
+}

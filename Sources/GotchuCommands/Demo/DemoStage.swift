@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+import LocalAPI
+
+/// The folder, the programs and the air of one demo.
+struct DemoStage: Sendable {
+    /// One daemon and who it is.
+    struct Role: Sendable {
+        let name: String
+        /// In metres on the simulated air.
+        let start: String
+
+        static let kiosk = Role(name: "kiosk", start: "0,0")
+        static let payer = Role(name: "payer", start: "5,0")
+
+        var email: String { "\(name)@demo.example" }
+    }
+
+    /// What each wallet starts with, in cents.
+    static let openingBalance: Int64 = 10_000
+
+    private let folder: String
+    private let daemon: String
+    private let server: String
+
+    init(folder: String, programs: String) throws {
+        self.folder = folder
+        daemon = try Self.program("gotchud", in: programs)
+        server = try Self.program("gotchu-server", in: programs)
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/air",
+            withIntermediateDirectories: false
+        )
+    }
+
+    private static func program(_ name: String, in folder: String) throws -> String {
+        guard let path = ProgramFinder.find(name, in: folder) else {
+            throw CommandFailure.inputOutput(
+                "\(name) is not beside gotchu-ctl in \(folder).",
+                next: "swift build --product \(name)"
+            )
+        }
+        return path
+    }
+
+    func serverChild() -> DemoChild {
+        DemoChild(
+            name: "gotchu-server",
+            path: server,
+            arguments: [
+                "serve", "--listen", "127.0.0.1:0", "--database", database, "--dev",
+                "--dev-opening-balance", "\(Self.openingBalance)",
+            ]
+        )
+    }
+
+    func daemonChild(_ role: Role, server: String) -> DemoChild {
+        DemoChild(
+            name: "gotchud (\(role.name))",
+            path: daemon,
+            arguments: [
+                "--socket", socket(of: role), "--state", "\(folder)/\(role.name)",
+                "--server", server, "--radio", "simulated:\(folder)/air@\(role.start)",
+                "--cashier-uid", "\(getuid())", "--spender-uid", "\(getuid())",
+            ]
+        )
+    }
+
+    func client(of role: Role) -> LocalClient {
+        LocalClient(socketPath: socket(of: role))
+    }
+
+    /// Moves a daemon's radio to `distance` metres from the kiosk. The air knows it by process id.
+    func move(_ child: DemoChild, to distance: Double) throws {
+        guard let processID = child.processID else { return }
+        let path = "\(folder)/air/\(processID).position"
+        try Data("\(distance),0\n".utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+
+    var verification: (path: String, arguments: [String]) {
+        (server, ["verify", "--database", database])
+    }
+
+    private var database: String { "sqlite:\(folder)/books.db" }
+
+    private func socket(of role: Role) -> String { "\(folder)/\(role.name).sock" }
+}

@@ -1,0 +1,168 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Subprocess
+import SystemPackage
+
+extension DemoStory {
+    /// How far away the payer is at each step of the walk, in metres.
+    private static let walk = [2.5, 1.0, 0.5, 0.05]
+    /// How long the payer stays at each.
+    private static let stride = Duration.milliseconds(500)
+    /// The most that the proof is expected to print.
+    private static let proofLimit = 64 * 1024
+
+    /// The kiosk asks for money.
+    func ask() async throws -> RequestView {
+        try await teller.step {
+            let new = NewRequest(amountCents: amount.minorUnits, memo: "Demo")
+            let request = try await kiosk.createRequest(new)
+            return (request, "The kiosk asks for \(request.amount) and advertises \(request.eid)")
+        }
+    }
+
+    /// The payer hears it from afar, is refused, and walks up to it.
+    func approach(_ request: RequestView, _ child: DemoChild) async throws {
+        try await teller.step {
+            let seen = try await verdict(.far, of: request.eid) { _ in }
+            return ((), "From 5 m the payer hears it at \(Self.level(seen)): far, not payable")
+        }
+        try await teller.step {
+            do {
+                _ = try await payer.createPayment(payment(of: request))
+            } catch LocalClientFailure.problem(let problem) where problem.errorCode == .notNear {
+                return ((), "The payer tries all the same and is refused: \(problem.detail)")
+            }
+            throw Self.failure("A payment from 5 m was not refused.")
+        }
+        try await teller.step {
+            let seen = try await withThrowingTaskGroup(of: PresenceView?.self) { group in
+                group.addTask {
+                    for distance in Self.walk {
+                        try stage.move(child, to: distance)
+                        try await Task.sleep(for: Self.stride)
+                    }
+                    return nil
+                }
+                group.addTask {
+                    try await verdict(.tap, of: request.eid) { presence in
+                        teller.detail("\(presence.verdict) at \(Self.level(presence))")
+                    }
+                }
+                defer { group.cancelAll() }
+                while let seen = try await group.next() {
+                    if let seen { return seen }
+                }
+                throw CancellationError()
+            }
+            return ((), "The payer holds the device to the kiosk: tap at \(Self.level(seen))")
+        }
+    }
+
+    /// The payer sees amount and payee, agrees and pays.
+    func pay(_ request: RequestView) async throws {
+        let session = try await teller.step {
+            let session = try await payer.resolve(request.eid)
+            guard session.amount == amount else {
+                throw Self.failure("The server names \(session.amount), not \(amount).")
+            }
+            return (session, "The server says: \(session.amount) to \(session.payee)")
+        }
+        try await teller.step {
+            var new = payment(of: request)
+            new.sid = session.sid
+            new.confirmPayee = session.payee
+            let started = try await payer.createPayment(new)
+            let follower = EventFollower(client: payer, output: Output(isJSON: true))
+            let end = try await follower.follow { event -> PaymentView? in
+                let views =
+                    switch event {
+                    case .snapshot(let snapshot): snapshot.payments
+                    case .paymentChanged(let payment): [payment]
+                    case .statusChanged, .presenceChanged, .presenceLost, .requestChanged,
+                        .lagged:
+                        [PaymentView]()
+                    }
+                return views.first { $0.id == started.id && $0.state.isFinal }
+            }
+            guard end.state == .paid else { throw Self.failure("Not paid: \(end.detail)") }
+            return ((), "The payer has PAID \(end.amount)")
+        }
+    }
+
+    /// The kiosk learns of it, and the books are right.
+    func settle(_ request: RequestView) async throws {
+        try await teller.step {
+            let condition = WaitCondition.paid(request.id.rawValue)
+            let follower = EventFollower(client: kiosk, output: Output(isJSON: true))
+            let truth = try await follower.follow { event -> WaitCondition.Truth? in
+                let truth = condition.judge(event, board: PresenceBoard())
+                return truth == .open ? nil : truth
+            }
+            guard truth == .holds else { throw Self.failure("The kiosk was not told: \(truth)") }
+            return ((), "The kiosk is PAID \(request.amount) and off the air")
+        }
+        try await teller.step {
+            let opening = DemoStage.openingBalance
+            let till = try await kiosk.wallet().availableCents.value
+            let wallet = try await payer.wallet().availableCents.value
+            guard till == opening + amount.minorUnits, wallet == opening - amount.minorUnits
+            else { throw Self.failure("The balances are \(till) and \(wallet) cents.") }
+            let (earned, left) = (Money(minorUnits: till), Money(minorUnits: wallet))
+            return ((), "Balances: the kiosk has \(earned), the payer \(left)")
+        }
+        try await teller.step {
+            for line in try await proof() { teller.detail(line) }
+            return ((), "The ledger proves that its books add up")
+        }
+    }
+
+    private func payment(of request: RequestView) -> NewPayment {
+        NewPayment(
+            eid: request.eid,
+            confirmAmountCents: amount.minorUnits,
+            proximity: .tap
+        )
+    }
+
+    /// Waits until the payer's daemon gives `eid` this verdict, and tells of the others before.
+    private func verdict(
+        _ wanted: Verdict,
+        of eid: EID,
+        _ tell: @escaping @Sendable (PresenceView) -> Void
+    ) async throws -> PresenceView {
+        let watch = PresenceWatch(wanted: Set(Verdict.allCases))
+        let follower = EventFollower(client: payer, output: Output(isJSON: true))
+        var before: Verdict?
+        return try await follower.follow { event in
+            for case .seen(let presence) in watch.apply(event) where presence.eid == eid {
+                if presence.verdict == wanted { return presence }
+                if presence.verdict != before { tell(presence) }
+                before = presence.verdict
+            }
+            return nil
+        }
+    }
+
+    /// What `gotchu-server verify` prints.
+    private func proof() async throws -> [String] {
+        let (path, arguments) = stage.verification
+        let result = try await Subprocess.run(
+            .path(FilePath(path)),
+            arguments: Arguments(arguments),
+            output: .string(limit: Self.proofLimit),
+            error: .combinedWithOutput
+        )
+        let lines = result.standardOutput.split(separator: "\n").map {
+            String($0).replacing("\t", with: "  ").printable
+        }
+        guard result.terminationStatus.isSuccess else {
+            throw Self.failure("The books are not right: \(lines.last ?? "")")
+        }
+        return lines
+    }
+
+    private static func level(_ presence: PresenceView) -> String {
+        presence.smoothedDBm.map { "\(Int($0.rounded())) dBm" } ?? "an unknown level"
+    }
+}

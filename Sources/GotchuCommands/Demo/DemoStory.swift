@@ -1,0 +1,110 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// A payer walks up to a kiosk and pays. Every step is checked; the first that fails ends it.
+struct DemoStory: Sendable {
+    /// How often a daemon that starts is looked for.
+    private static let pollInterval = Duration.milliseconds(50)
+
+    let amount: Money
+    let stage: DemoStage
+    let teller: DemoTeller
+    let kiosk: LocalClient
+    let payer: LocalClient
+
+    init(amount: String, stage: DemoStage, teller: DemoTeller) throws {
+        guard let money = Money(amount),
+            (1...DemoStage.openingBalance).contains(money.minorUnits)
+        else {
+            throw CommandFailure.badData(
+                "'\(amount.printable)' is not an amount from $0.01 to $100.00.",
+                next: "gotchu-ctl demo --amount 12.50"
+            )
+        }
+        self.amount = money
+        self.stage = stage
+        self.teller = teller
+        kiosk = stage.client(of: .kiosk)
+        payer = stage.client(of: .payer)
+    }
+
+    /// Plays it. The programs end with it, whatever happens.
+    func play() async throws {
+        let server = stage.serverChild()
+        try await during([server]) {
+            let address = try await open(server)
+            let till = stage.daemonChild(.kiosk, server: address)
+            let wallet = stage.daemonChild(.payer, server: address)
+            try await during([till, wallet]) {
+                try await setUp()
+                let request = try await ask()
+                try await approach(request, wallet)
+                try await pay(request)
+                try await settle(request)
+            }
+        }
+    }
+
+    /// Runs programs for as long as `body` takes; that one of them ends before is a failure.
+    private func during(
+        _ children: [DemoChild],
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        do {
+            try await withThrowingTaskGroup { group in
+                for child in children {
+                    group.addTask { try await child.run() }
+                }
+                group.addTask { try await body() }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch let cancellation as CancellationError {
+            throw cancellation
+        } catch {
+            teller.lastWords(of: children)
+            throw error
+        }
+    }
+
+    private func open(_ server: DemoChild) async throws -> String {
+        try await teller.step {
+            let prefix = "listening on "
+            for await line in server.lines where line.hasPrefix(prefix) {
+                let address = String(line.dropFirst(prefix.count))
+                return (address, "A payment server with empty books listens on \(address)")
+            }
+            throw DemoStory.failure("The payment server ended before it was ready.")
+        }
+    }
+
+    private func setUp() async throws {
+        try await teller.step {
+            for client in [kiosk, payer] { try await Self.untilAnswering(client) }
+            return ((), "A kiosk and a payer, 5 m apart on a simulated air, are up")
+        }
+        try await teller.step {
+            for (client, role) in [(kiosk, DemoStage.Role.kiosk), (payer, .payer)] {
+                _ = try await client.login(LocalLogin(devEmail: role.email))
+            }
+            let opening = Money(minorUnits: DemoStage.openingBalance)
+            return ((), "Both are logged in, with \(opening) in each wallet")
+        }
+    }
+
+    private static func untilAnswering(_ client: LocalClient) async throws {
+        while true {
+            do {
+                _ = try await client.status()
+                return
+            } catch let failure as LocalClientFailure where failure.isAbsence {
+                try await Task.sleep(for: pollInterval)
+            }
+        }
+    }
+
+    static func failure(_ sentence: String) -> CommandFailure {
+        .negative(sentence, next: "gotchu-ctl demo --json")
+    }
+}

@@ -1,0 +1,87 @@
+import GotchuCore
+import Synchronization
+
+/// Tells the story step by step, with the time that each step took.
+final class DemoTeller: Sendable {
+    /// One step as data.
+    struct Step: Encodable {
+        let text: String
+        let milliseconds: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case text
+            case milliseconds = "ms"
+        }
+    }
+
+    /// How long any step may take.
+    private static let limit = Duration.seconds(20)
+
+    private struct Story: Encodable {
+        let steps: [Step]
+    }
+
+    private let output: Output
+    private let steps = Mutex<[Step]>([])
+
+    init(output: Output) {
+        self.output = output
+    }
+
+    /// Does one step and tells it when it is done.
+    @discardableResult
+    func step<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> (Result, String)
+    ) async throws -> Result {
+        let start = ContinuousClock.now
+        let (result, text): (Result, String)
+        do {
+            (result, text) = try await withTimeout(Self.limit, work)
+        } catch is TimedOut {
+            throw CommandFailure.tryAgain(
+                "The step did not end within \(Self.limit.wholeSecondsText).",
+                next: "gotchu-ctl demo"
+            )
+        }
+        let took = start.duration(to: .now)
+        steps.withLock {
+            $0.append(Step(text: text, milliseconds: took.wholeMilliseconds))
+        }
+        if !output.isJSON {
+            let mark = output.data.paint("✓", .green)
+            output.line("\(mark) \(output.data.paint(Self.column(took), .dim))  \(text)")
+        }
+        return result
+    }
+
+    /// More about the step that is going on.
+    func detail(_ text: String) {
+        guard !output.isJSON else { return }
+        output.line("           " + output.data.paint(text, .dim))
+    }
+
+    /// A child's last words, when something went wrong.
+    func lastWords(of children: [DemoChild]) {
+        for child in children where !child.log.isEmpty {
+            output.talk("\(child.name) last said:")
+            for line in child.log { output.talk("    \(line.printable)") }
+        }
+    }
+
+    func finish() throws {
+        if output.isJSON {
+            try output.json(Story(steps: steps.withLock { $0 }))
+        } else {
+            output.line()
+            output.line("That was all; nothing is left behind. Next: gotchu-ctl doctor")
+        }
+    }
+
+    private static func column(_ duration: Duration) -> String {
+        let milliseconds = duration.wholeMilliseconds
+        let text =
+            milliseconds < 10_000
+            ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
+        return String(repeating: " ", count: max(0, 7 - text.count)) + text
+    }
+}

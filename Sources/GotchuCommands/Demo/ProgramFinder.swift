@@ -1,0 +1,21 @@
+import FoundationEssentials
+import Glibc
+
+/// Where the other two programs are: beside this one.
+enum ProgramFinder {
+    /// The folder of this process's own executable.
+    static func ownFolder() throws -> String {
+        let link = "/proc/self/exe"
+        guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
+            let slash = path.lastIndex(of: "/")
+        else {
+            throw CommandFailure.inputOutput("\(link) cannot be read.", next: "ls -l \(link)")
+        }
+        return String(path[..<slash])
+    }
+
+    /// The program of that name in `folder` or, as packages install daemons, in the `sbin` beside it.
+    static func find(_ name: String, in folder: String) -> String? {
+        ["\(folder)/\(name)", "\(folder)/../sbin/\(name)"].first { access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,76 @@
+import DBus
+import Logging
+
+/// The bus, bluetoothd and its adapters, asked directly: the daemon may be the one that is broken.
+struct BluetoothCheck {
+    private static let busName = "org.bluez"
+    private static let callTimeout = Duration.seconds(5)
+
+    /// What radio the daemon uses, if it answers.
+    let radioKind: String?
+
+    func run() async -> [Finding] {
+        guard radioKind != "simulated" else {
+            return [Finding("bluetooth", .skipped, "not needed: gotchud's radio is simulated")]
+        }
+        let quiet = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
+        let connection: Connection
+        do throws(DBusError) {
+            connection = try await Connection.open(logger: quiet)
+        } catch {
+            return [
+                Finding("bus", .bad, error.sentence, fix: "sudo systemctl start dbus"),
+                Finding("bluetooth", .skipped, "cannot be said without the bus"),
+            ]
+        }
+        var findings = [Finding("bus", .good, "the system bus answers")]
+        do throws(DBusError) {
+            findings += try await look(at: connection)
+        } catch {
+            findings.append(
+                Finding(
+                    "bluetoothd",
+                    .bad,
+                    error.sentence,
+                    fix: "sudo systemctl restart bluetooth"
+                )
+            )
+        }
+        await connection.close()
+        return findings
+    }
+
+    private func look(at connection: Connection) async throws(DBusError) -> [Finding] {
+        guard try await connection.owner(of: Self.busName) != nil else {
+            return [
+                Finding(
+                    "bluetoothd",
+                    .bad,
+                    "bluetoothd is not running.",
+                    fix: "sudo systemctl start bluetooth"
+                )
+            ]
+        }
+        let call = MethodCall(
+            to: Self.busName,
+            path: .root,
+            interface: "org.freedesktop.DBus.ObjectManager",
+            member: "GetManagedObjects"
+        )
+        let objects = try await connection.call(call, timeout: Self.callTimeout)
+        let adapters = BluetoothAdapters(objects).adapters
+        let running = Finding("bluetoothd", .good, "running")
+        guard !adapters.isEmpty else {
+            return [
+                running,
+                Finding(
+                    "adapter",
+                    .bad,
+                    "bluetoothd has no adapter.",
+                    fix: "rfkill unblock bluetooth"
+                ),
+            ]
+        }
+        return [running] + adapters.flatMap(\.findings)
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import Subprocess
+import SystemPackage
+
+/// Whether gotchud could start with what is configured: gotchud itself is asked.
+struct ConfigurationCheck {
+    private static let usualFile = "/etc/gotchu/gotchud.json"
+    private static let outputLimit = 16 * 1024
+
+    func run() async -> Finding {
+        let layer = "configuration"
+        let file = Environment["GOTCHU_CONFIG"] ?? Self.usualFile
+        let isThere = access(file, F_OK) == 0
+        if isThere, access(file, R_OK) != 0 {
+            return Finding(
+                layer,
+                .doubtful,
+                "\(file) cannot be read by user \(getuid()).",
+                fix: "sudo gotchu-ctl doctor"
+            )
+        }
+        guard let folder = try? ProgramFinder.ownFolder(),
+            let gotchud = ProgramFinder.find("gotchud", in: folder)
+        else {
+            return Finding(layer, .doubtful, "gotchud is not installed beside gotchu-ctl.")
+        }
+        do {
+            let result = try await Subprocess.run(
+                .path(FilePath(gotchud)),
+                arguments: ["--check-config"],
+                output: .string(limit: Self.outputLimit),
+                error: .combinedWithOutput
+            )
+            let lines = result.standardOutput.split(separator: "\n")
+            guard result.terminationStatus.isSuccess else {
+                return Finding(
+                    layer,
+                    .bad,
+                    lines.first.map(String.init) ?? "gotchud refuses it.",
+                    fix: "\(gotchud.shellQuoted) --check-config"
+                )
+            }
+            return Finding(
+                layer,
+                .good,
+                isThere ? "\(file) is right" : "no \(file); the defaults apply"
+            )
+        } catch {
+            return Finding(
+                layer,
+                .bad,
+                "gotchud cannot be run.",
+                fix: "ls -l \(gotchud.shellQuoted)"
+            )
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import GotchuAPI
+import LocalAPI
+
+/// `gotchu-ctl doctor`: looks at each layer by itself, from the ground up.
+struct DoctorCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at every layer and say what to do about what is wrong.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl doctor
+              gotchu-ctl doctor --json
+
+            Works while the daemon is dead. Exits with 1 if anything is wrong.
+            """
+    )
+
+    /// All findings as one object.
+    struct Report: Encodable {
+        let findings: [Finding]
+    }
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        let output = Output(isJSON: options.json)
+        var findings: [Finding] = []
+        func note(_ new: [Finding]) {
+            findings += new
+            guard !output.isJSON else { return }
+            for finding in new { Self.tell(finding, output) }
+        }
+        let invocation = Invocation(
+            socketPath: options.socketPath,
+            arguments: CommandLine.arguments
+        )
+        note([await ConfigurationCheck().run()])
+        let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
+        note(daemonFindings)
+        note(await BluetoothCheck(radioKind: status?.radio.kind).run())
+        note(ServerCheck.findings(status))
+        note([ClockCheck.run()])
+        note(HealthCheck.findings(status))
+        if output.isJSON { try output.json(Report(findings: findings)) }
+        guard !findings.contains(where: { $0.verdict == .bad }) else {
+            throw ExitCode(ExitStatus.negative.rawValue)
+        }
+    }
+
+    private static func tell(_ finding: Finding, _ output: Output) {
+        let mark =
+            switch finding.verdict {
+            case .good: output.data.paint("✓", .green)
+            case .bad: output.data.paint("✗", .red)
+            case .doubtful: output.data.paint("!", .yellow)
+            case .skipped: output.data.paint("-", .dim)
+            }
+        let layer = finding.layer.padding(to: 14)
+        output.line("\(mark) \(output.data.paint(layer, .dim)) \(finding.text.printable)")
+        if let fix = finding.fix {
+            output.line("  → " + output.data.paint(fix.printable, .bold))
+        }
+    }
+}
+
+extension String {
+    /// The text with spaces behind it up to `columns`.
+    func padding(to columns: Int) -> String {
+        self + String(repeating: " ", count: max(0, columns - self.columns))
+    }
+}

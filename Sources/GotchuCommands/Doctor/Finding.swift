@@ -1,0 +1,27 @@
+/// What the doctor found in one layer.
+struct Finding: Encodable, Equatable, Sendable {
+    enum Verdict: String, Encodable, Sendable {
+        case good
+        /// Payments cannot work like this.
+        case bad
+        /// They can, but someone should look.
+        case doubtful
+        /// Cannot be said while a layer below does not work, or does not matter.
+        case skipped
+    }
+
+    /// Stable, lower-kebab.
+    let layer: String
+    let verdict: Verdict
+    /// What was seen, in a few words.
+    let text: String
+    /// The command to run, or the thing to do.
+    let fix: String?
+
+    init(_ layer: String, _ verdict: Verdict, _ text: String, fix: String? = nil) {
+        self.layer = layer
+        self.verdict = verdict
+        self.text = text
+        self.fix = fix
+    }
+}

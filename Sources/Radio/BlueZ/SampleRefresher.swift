@@ -1,0 +1,98 @@
+import GotchuCore
+
+/// Decides when to restart the scan for fresh samples of a candidate.
+///
+/// Many controllers report each address once per scan, and the kernel restarts a scan only every 10.24 s: no
+/// payer waits that long at a till. So while somebody's EID is in the air and no fresh sample of it comes by
+/// itself, the scan is restarted. A controller that reports everything delivers samples faster than the pause
+/// here and is never disturbed.
+struct SampleRefresher: Sendable {
+    /// A candidate not heard for this long is gone.
+    static let candidateLifetime: Duration = .seconds(5)
+    /// Between samples of a candidate that is near or moving: three of them and a bit make a verdict.
+    static let fastPause: Duration = .milliseconds(300)
+    /// Between samples of one that is far and still: how late its approach may be noticed.
+    static let slowPause: Duration = .milliseconds(1200)
+    /// From here on a candidate may be about to be tapped, in dBm.
+    static let nearLevel = -65
+    /// A step between samples that means movement, in dB; standing still gives ±6 with a moving hand.
+    static let movement = 8
+    /// How long after a movement samples are still wanted fast.
+    static let movementLifetime: Duration = .seconds(5)
+    /// One EID earns no more attention than this: none is valid for longer by far.
+    static let attention: Duration = .seconds(600)
+    /// EIDs remembered; the candidate heard longest ago is forgotten for a new one.
+    static let limit = 64
+
+    private struct Candidate {
+        let firstHeard: MonotonicTime
+        var lastHeard: MonotonicTime
+        var level: Int?
+        var movedAt: MonotonicTime
+    }
+
+    private var candidates: [EID: Candidate] = [:]
+    private var lastRestart: MonotonicTime?
+
+    init() {}
+
+    /// An EID that is not our own was heard.
+    mutating func heard(_ sighting: Sighting) {
+        let now = sighting.time
+        forget(now: now)
+        guard var known = candidates[sighting.eid] else {
+            if candidates.count >= Self.limit,
+                let oldest = candidates.min(by: { $0.value.lastHeard < $1.value.lastHeard })
+            {
+                candidates[oldest.key] = nil
+            }
+            candidates[sighting.eid] = Candidate(
+                firstHeard: now,
+                lastHeard: now,
+                level: sighting.rssi?.dBm,
+                movedAt: now
+            )
+            return
+        }
+        known.lastHeard = now
+        if let level = sighting.rssi?.dBm {
+            if let before = known.level, abs(level - before) >= Self.movement {
+                known.movedAt = now
+            }
+            known.level = level
+        }
+        candidates[sighting.eid] = known
+    }
+
+    mutating func restarted(now: MonotonicTime) {
+        lastRestart = now
+    }
+
+    /// bluetoothd or the adapter went away; nothing is known of the air any more.
+    mutating func reset() {
+        candidates = [:]
+        lastRestart = nil
+    }
+
+    /// When the scan should be restarted unless a sample comes first; `nil` while there is no candidate.
+    func nextRestart(now: MonotonicTime) -> MonotonicTime? {
+        let active = candidates.values.filter { isActive($0, now: now) }
+        guard let newest = active.map(\.lastHeard).max() else { return nil }
+        let isUrgent = active.contains { candidate in
+            (candidate.level ?? Self.nearLevel) >= Self.nearLevel
+                || now - candidate.movedAt < Self.movementLifetime
+        }
+        let from = lastRestart.map { max($0, newest) } ?? newest
+        return from + (isUrgent ? Self.fastPause : Self.slowPause)
+    }
+
+    private func isActive(_ candidate: Candidate, now: MonotonicTime) -> Bool {
+        now - candidate.lastHeard < Self.candidateLifetime
+            && now - candidate.firstHeard < Self.attention
+    }
+
+    /// One that has had its attention is kept while it is heard, so that it does not start afresh.
+    private mutating func forget(now: MonotonicTime) {
+        candidates = candidates.filter { now - $0.value.lastHeard < Self.candidateLifetime * 6 }
+    }
+}
