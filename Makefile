@@ -33,34 +33,34 @@ help:
 	@echo 'make lint      say what `make format` would change'
 
 build:
-	@tools/need build
-	@tools/progress 'Building gotchu' swift build
+	@.ci/need build
+	@.ci/progress 'Building gotchu' swift build
 
 demo: build
 	@.build/debug/gotchu-ctl demo
 
 test:
-	@tools/need build test
-	@tools/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
 	@swift test --skip-build
 
 vm:
-	@tools/need build test
-	@tools/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
 	@swift test --skip-build --filter VMTests
 
 format:
-	@tools/need build
+	@.ci/need build
 	@swift format -i -r Sources Tests
 
 lint:
-	@tools/need build
+	@.ci/need build
 	@swift format lint --strict -r Sources Tests
 
 release:
-	@tools/need build
+	@.ci/need build
 	@for program in $(PROGRAMS); do \
-	    tools/progress "Building $$program for release" \
+	    .ci/progress "Building $$program for release" \
 	        swift build $(RELEASE_FLAGS) --product $$program || exit; \
 	done
 
@@ -82,7 +82,7 @@ install:
 	    section=$(MANDIR)/man$${page##*.}; \
 	    install -d $$section && install -m 644 $$page $$section || exit; \
 	done
-	tools/install-completions $(BINARIES)/gotchu-ctl $(SHAREDIR)
+	.ci/install-completions $(BINARIES)/gotchu-ctl $(SHAREDIR)
 ifeq ($(DESTDIR),)
 	systemd-sysusers $(SYSUSERSDIR)/gotchu.conf
 	-systemctl daemon-reload
