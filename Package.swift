@@ -43,6 +43,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// What tests of the whole thing run.
+let programs: [Target.Dependency] = ["gotchud", "gotchu-ctl", "gotchu-server"]
+
 let package = Package(
     name: "gotchu",
     products: [
@@ -143,6 +146,11 @@ let package = Package(
                 "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
                 logging,
             ]),
+        tests("PackagingTests", ["TestSupport"] + programs),
+        .testTarget(
+            name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
+            exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
+            swiftSettings: strict),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
     ]
 )

@@ -24,14 +24,14 @@ package final class Program: Sendable {
         let process = Process()
         process.executableURL =
             name.hasPrefix("/")
-            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
+            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(logName)
         process.arguments = arguments
         var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GOTCHU_") }
         all.merge(environment) { _, new in new }
         process.environment = all
         process.standardInput = FileHandle.nullDevice
-        let name = "gotchu-\(UUID().uuidString).log"
-        output = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+        let logName = "gotchu-\(UUID().uuidString).log"
+        output = FileManager.default.temporaryDirectory.appendingPathComponent(logName)
         try Data().write(to: output)
         let handle = try FileHandle(forWritingTo: output)
         process.standardOutput = handle
