@@ -113,5 +113,14 @@ let package = Package(
         program("gotchud", ["GotchuDaemon"]),
         program("gotchu-ctl", ["GotchuCommands"]),
         program("gotchu-server", ["GotchuServer", argumentParser]),
+
+        tests("SQLiteTests", ["SQLite"]),
+        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
+        tests(
+            "GotchuServerTests",
+            [
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
+                asyncHTTPClient, logging, nioCore, serviceLifecycle,
+            ]),
     ]
 )

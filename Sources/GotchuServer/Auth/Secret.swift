@@ -29,7 +29,9 @@ struct Secret: Sendable {
             throw .secret(file, "Others than its owner may read it.")
         }
         var bytes = [UInt8](repeating: 0, count: length + 1)
-        let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        let count = bytes.withUnsafeMutableBytes {
+            Glibc.read(descriptor, $0.baseAddress, $0.count)
+        }
         guard count == length else { throw .secret(file, "It does not hold 32 bytes.") }
         return Secret(bytes: Array(bytes.prefix(length)))
     }

@@ -67,7 +67,9 @@ struct Problems: RouterMiddleware {
             return (problem, [.retryAfter: String(retryAfterSeconds)])
         default:
             context.logger.error("A request failed.", metadata: ["error": "\(error)"])
-            return (Problem(.internalError, detail: "Something failed here, not at your side."), [:])
+            return (
+                Problem(.internalError, detail: "Something failed here, not at your side."), [:]
+            )
         }
     }
 
@@ -81,7 +83,8 @@ struct Problems: RouterMiddleware {
     }
 
     private static func requestID(of request: Request) -> String {
-        if let given = request.headers[.requestID], (1...longestRequestID).contains(given.utf8.count),
+        if let given = request.headers[.requestID],
+            (1...longestRequestID).contains(given.utf8.count),
             given.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
         {
             return given
