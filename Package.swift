@@ -152,5 +152,13 @@ let package = Package(
             exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
             swiftSettings: strict),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
+        tests(
+            "GotchuServerTests",
+            [
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
+                asyncHTTPClient, logging, nioCore, serviceLifecycle,
+            ]),
     ]
 )
