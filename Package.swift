@@ -122,7 +122,7 @@ let package = Package(
         module(
             "GotchuDaemon",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+                "BlueZ", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
                 "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals,
             ]),

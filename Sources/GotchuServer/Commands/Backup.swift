@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Ledger
+internal import ServiceProcess
 
 /// `gotchu-server backup`.
 struct Backup: AsyncParsableCommand {
