@@ -140,6 +140,10 @@ let package = Package(
                 "GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", "gotchud", "gotchu-ctl",
                 "gotchu-server",
             ]),
+        tests("PaymentClientTests", ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport"]),
+        tests(
+            "LocalAPITests",
+            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
         tests(
             "GotchuDaemonTests",
             [

@@ -19,13 +19,13 @@ final class Device: Sendable {
         socket = "\(shop.folder.path)/\(name).sock"
     }
 
-    func start(at position: String = "0,0") async throws {
+    func start(at position: String = "0,0", extra: [String] = []) async throws {
         let started = try Program(
             "gotchud",
             [
                 "--socket", socket, "--state", "\(shop.folder.path)/\(name)", "--server", shop.url,
                 "--radio", "simulated:\(shop.air)@\(position)", "--log-level", "debug",
-            ]
+            ] + extra
         )
         program.withLock { $0 = started }
         try await eventually("\(name) answers; it said: \(started.text)") {
