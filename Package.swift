@@ -134,28 +134,11 @@ let package = Package(
             name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ArchitectureTests", []),
-        tests(
-            "EndToEndTests",
-            [
-                "GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", "gotchud", "gotchu-ctl",
-                "gotchu-server",
-            ]),
+        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
         tests("PaymentClientTests", ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport"]),
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
-        tests(
-            "GotchuDaemonTests",
-            [
-                "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
-                logging,
-            ]),
-        tests("PackagingTests", ["TestSupport"] + programs),
-        .testTarget(
-            name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
-            exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
-            swiftSettings: strict),
-        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
         tests(
@@ -164,5 +147,22 @@ let package = Package(
                 "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
                 asyncHTTPClient, logging, nioCore, serviceLifecycle,
             ]),
+        tests(
+            "GotchuCommandsTests",
+            ["GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport"] + programs),
+        tests(
+            "GotchuDaemonTests",
+            [
+                "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
+                logging,
+            ]),
+        tests(
+            "EndToEndTests",
+            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport"] + programs),
+        tests("PackagingTests", ["TestSupport"] + programs),
+        .testTarget(
+            name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
+            exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
+            swiftSettings: strict),
     ]
 )

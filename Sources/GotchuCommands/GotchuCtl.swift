@@ -63,18 +63,16 @@ package struct GotchuCtl: AsyncParsableCommand {
 
     private static func end(with error: any Error, of command: any ParsableCommand) -> Never {
         // The parser's own errors (help, versions, exit codes) are told by the parser.
-        if error is ExitCode || error is ValidationError || error is CleanExit
-            || !(command is any ReportingCommand)
-        {
+        let isTold = error is ExitCode || error is ValidationError || error is CleanExit
+        guard !isTold, let command = command as? any ReportingCommand else {
             exit(withError: error)
         }
-        let options = (command as? any ReportingCommand)?.options ?? CommonOptions()
         let invocation = Invocation(
-            socketPath: options.socketPath,
+            socketPath: command.socketPath,
             arguments: CommandLine.arguments
         )
         let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
-        Output(isJSON: options.json).tell(diagnosis)
+        Output(isJSON: command.isJSON).tell(diagnosis)
         Glibc.exit(diagnosis.status.rawValue)
     }
 }

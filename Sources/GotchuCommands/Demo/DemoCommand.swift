@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import LocalAPI
 
 /// `gotchu-ctl demo`: the whole story on this machine.
 struct DemoCommand: ReportingCommand {
@@ -18,13 +19,17 @@ struct DemoCommand: ReportingCommand {
             """
     )
 
-    @OptionGroup var options: CommonOptions
+    @Flag(help: "Print one JSON object instead of text.")
+    var json = false
 
     @Option(help: ArgumentHelp("What the kiosk asks for, up to 100.00.", valueName: "amount"))
     var amount = "50.00"
 
+    var isJSON: Bool { json }
+    var socketPath: String { LocalClient.defaultSocketPath }
+
     func run() async throws {
-        let output = Output(isJSON: options.json)
+        let output = Output(isJSON: json)
         let teller = DemoTeller(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

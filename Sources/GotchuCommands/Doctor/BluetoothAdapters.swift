@@ -10,6 +10,8 @@ struct BluetoothAdapters {
         let canAdvertise: Bool
         /// Of the bluetoothd that has it; `nil` if it hides behind another device id.
         let version: BlueZVersion?
+        /// Only an experimental bluetoothd has this interface at the versions that matter here.
+        let isExperimental: Bool
 
         var findings: [Finding] {
             [
@@ -29,10 +31,11 @@ struct BluetoothAdapters {
                         "\(name) cannot advertise.",
                         fix: "Use an adapter with Bluetooth 4.0 or later."
                     ),
-                BlueZQuirks(version: version).honoursIntervals
+                isExperimental || BlueZQuirks(version: version).honoursIntervals
                     ? Finding("bluez", .good, "BlueZ \(versionText)")
                     : Finding(
-                        "bluez", .doubtful,
+                        "bluez",
+                        .doubtful,
                         "BlueZ \(versionText) advertises every 1.28 s only, so taps take longer.",
                         fix: "Set Experimental = true in [General] of /etc/bluetooth/main.conf, "
                             + "then: sudo systemctl restart bluetooth"
@@ -53,13 +56,14 @@ struct BluetoothAdapters {
         }
         adapters = objects.compactMap { object in
             guard let path = object.key.asObjectPath, let interfaces = object.value.asProperties,
-                let properties = interfaces["org.bluez.Adapter1"]?.asProperties
+                let properties = interfaces[BlueZ.adapterInterface]?.asProperties
             else { return nil }
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",
                 isPowered: properties["Powered"]?.asBool ?? false,
-                canAdvertise: interfaces["org.bluez.LEAdvertisingManager1"] != nil,
-                version: properties["Modalias"]?.asString.flatMap(BlueZVersion.init(modalias:))
+                canAdvertise: interfaces[BlueZ.advertisingManagerInterface] != nil,
+                version: properties["Modalias"]?.asString.flatMap(BlueZVersion.init(modalias:)),
+                isExperimental: interfaces["org.bluez.AdvertisementMonitorManager1"] != nil
             )
         }.sorted { $0.name < $1.name }
     }

@@ -1,11 +1,9 @@
+import BlueZ
 import DBus
 import Logging
 
 /// The bus, bluetoothd and its adapters, asked directly: the daemon may be the one that is broken.
 struct BluetoothCheck {
-    private static let busName = "org.bluez"
-    private static let callTimeout = Duration.seconds(5)
-
     /// What radio the daemon uses, if it answers.
     let radioKind: String?
 
@@ -41,7 +39,7 @@ struct BluetoothCheck {
     }
 
     private func look(at connection: Connection) async throws(DBusError) -> [Finding] {
-        guard try await connection.owner(of: Self.busName) != nil else {
+        guard try await connection.owner(of: BlueZ.busName) != nil else {
             return [
                 Finding(
                     "bluetoothd",
@@ -52,12 +50,12 @@ struct BluetoothCheck {
             ]
         }
         let call = MethodCall(
-            to: Self.busName,
+            to: BlueZ.busName,
             path: .root,
             interface: "org.freedesktop.DBus.ObjectManager",
             member: "GetManagedObjects"
         )
-        let objects = try await connection.call(call, timeout: Self.callTimeout)
+        let objects = try await connection.call(call, timeout: BlueZ.callTimeout)
         let adapters = BluetoothAdapters(objects).adapters
         let running = Finding("bluetoothd", .good, "running")
         guard !adapters.isEmpty else {

@@ -23,6 +23,9 @@ struct DoctorCommand: ReportingCommand {
 
     @OptionGroup var options: CommonOptions
 
+    var isJSON: Bool { options.json }
+    var socketPath: String { options.socketPath }
+
     func run() async throws {
         let output = Output(isJSON: options.json)
         var findings: [Finding] = []

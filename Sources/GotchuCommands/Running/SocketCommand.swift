@@ -5,12 +5,17 @@ import Synchronization
 
 /// A command that asks the daemon: parse, one client call, render.
 protocol SocketCommand: ReportingCommand {
+    var options: CommonOptions { get }
+
     /// Does what was asked. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` when all
     /// was said already.
     func run(_ client: LocalClient, _ output: Output) async throws
 }
 
 extension SocketCommand {
+    var isJSON: Bool { options.json }
+    var socketPath: String { options.socketPath }
+
     func run() async throws {
         let output = Output(isJSON: options.json)
         let isSkewTold = Mutex(false)
