@@ -10,7 +10,10 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 300
 TABLE = Path(__file__).parent.parent.parent / "strangers.txt"
-TILE_BESIDE = "tile-beside | C4:70:01:02:03:B0 random | connectable | 100 | -38"
+BESIDE = """
+tile-beside | C4:70:01:02:03:B0 random | connectable | 100 | -38 | 01:06 03:edfe 16:edfe0200a1b2c3d4e5f60718 |
+word-beside | 5B:70:01:02:03:B1 random | connectable | 100 | -39 | 01:06 03:edfe 16:edfe+"not-an-eid" |
+"""
 
 
 def run(world: World) -> None:
@@ -18,10 +21,11 @@ def run(world: World) -> None:
     world.place(TAP)
     world.start(kiosk, payer)
     world.air.add(TABLE.read_text())
-    world.air.add(f"{TILE_BESIDE} | 01:06 03:edfe 16:edfe0200a1b2c3d4e5f60718 |")
+    world.air.add(BESIDE)
     request = kiosk.request(AMOUNT)
 
     def kinds_counted() -> bool:
+        world.figures.update({f"ignored_{kind}": n for kind, n in payer.ignored().items()})
         return all(payer.ignored().get(kind, 0) > 0 for kind in ("tile", "length", "charset"))
 
     eventually("Tiles, wrong lengths and wrong characters to be counted", kinds_counted)
