@@ -43,6 +43,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// What tests of the whole thing run.
+let programs: [Target.Dependency] = ["gotchud", "gotchu-ctl", "gotchu-server"]
+
 let package = Package(
     name: "gotchu",
     products: [
@@ -119,7 +122,7 @@ let package = Package(
         module(
             "GotchuDaemon",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+                "BlueZ", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
                 "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals,
             ]),
@@ -131,12 +134,35 @@ let package = Package(
             name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ArchitectureTests", []),
+        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
+        tests("PaymentClientTests", ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport"]),
+        tests(
+            "LocalAPITests",
+            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
+        tests(
+            "GotchuServerTests",
+            [
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
+                asyncHTTPClient, logging, nioCore, serviceLifecycle,
+            ]),
         tests(
             "GotchuCommandsTests",
+            ["GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport"] + programs),
+        tests(
+            "GotchuDaemonTests",
             [
-                "GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport", "gotchu-ctl",
-                "gotchu-server", "gotchud",
+                "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
+                logging,
             ]),
-        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
+        tests(
+            "EndToEndTests",
+            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport"] + programs),
+        tests("PackagingTests", ["TestSupport"] + programs),
+        .testTarget(
+            name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
+            exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
+            swiftSettings: strict),
     ]
 )

@@ -40,7 +40,13 @@ struct Daemon {
             stateDirectory: configuration.stateDirectory
         )
         http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let client = PaymentClient(server: configuration.server, http: http) { tokens.token }
+        let (outages, outage) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let client = PaymentClient(
+            server: configuration.server,
+            http: http,
+            token: { tokens.token },
+            onOutage: { outage.yield() }
+        )
         let hub = EventHub()
         let radio = configuration.radio.make(configuration, logger: logger)
         let status = DaemonStatus(
@@ -80,7 +86,9 @@ struct Daemon {
             status: status,
             logger: logger
         )
-        let monitor = ServerMonitor(client: client) { status.take(reachability: $0) }
+        let monitor = ServerMonitor(client: client, outages: outages) {
+            status.take(reachability: $0)
+        }
         let notifier = SystemdNotifier.current
         let server = LocalServer(
             path: configuration.socketPath,

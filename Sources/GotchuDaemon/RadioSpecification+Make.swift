@@ -1,3 +1,4 @@
+import BlueZ
 import Glibc
 import Logging
 import Radio
@@ -8,8 +9,12 @@ extension RadioSpecification {
         switch self {
         case .simulated(let folder, let position):
             SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
-        case .bluez:
-            SimulatedRadio(folder: "/nonexistent", name: "x", position: .init(x: 0, y: 0))
+        case .bluez(let adapter):
+            BlueZRadio(
+                adapter: adapter,
+                serviceUUID: UUID16(configuration.serviceUUID),
+                logger: logger
+            )
         }
     }
 }

@@ -18,6 +18,9 @@ package struct Ledger: Sendable {
     /// What must run, in the order in which it must be started.
     package var services: [any Service] { [writer, sweep] }
 
+    /// How many commands wait for the next commit.
+    package var waitingCount: Int { writer.waitingCount }
+
     /// The user of an e-mail address, taken in with a wallet if he is new.
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {

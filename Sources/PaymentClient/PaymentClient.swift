@@ -15,20 +15,26 @@ package struct PaymentClient: Sendable {
     /// How large an answer may be, in bytes.
     static let replyLimit = 256 * 1024
 
+    private static let healthPath = "/healthz"
+
     package let server: ServerURL
     let http: HTTPClient
     private let token: @Sendable () async -> String?
+    private let onOutage: @Sendable () -> Void
 
-    /// - Parameter token: Gives the bearer token at the time of each call, or `nil` when nobody is
-    ///   logged in.
+    /// - Parameters:
+    ///   - token: Gives the bearer token at the time of each call, or `nil` when nobody is logged in.
+    ///   - onOutage: Told when a call other than `ping` found no server.
     package init(
         server: ServerURL,
         http: HTTPClient,
-        token: @escaping @Sendable () async -> String?
+        token: @escaping @Sendable () async -> String?,
+        onOutage: @escaping @Sendable () -> Void = {}
     ) {
         self.server = server
         self.http = http
         self.token = token
+        self.onOutage = onOutage
     }
 
     /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must come
@@ -46,7 +52,7 @@ package struct PaymentClient: Sendable {
 
     /// Whether the server is there: `GET /healthz`.
     package func ping() async -> Answer<Void> {
-        await raw(.GET, "/healthz").map { _ in }
+        await raw(.GET, Self.healthPath).map { _ in }
     }
 
     /// Asks a development server for a token.
@@ -173,6 +179,7 @@ package struct PaymentClient: Sendable {
                 )
             }
         } catch {
+            if path != Self.healthPath { onOutage() }
             return .unknown(Self.outage(of: error))
         }
     }

@@ -93,24 +93,13 @@ package struct Connection: ~Copyable {
 
     /// Copies the whole database, as it is at this moment, into `destination`.
     ///
-    /// - Parameter pagesPerStep: How many pages are copied between two chances for a writer.
-    package borrowing func backup(
-        to destination: borrowing Connection,
-        pagesPerStep: Int32 = 1_024
-    ) throws(SQLiteError) {
+    /// In one step: with a log (WAL) that stops nobody from writing meanwhile, whereas a copy in
+    /// several steps would begin anew after each commit of another connection.
+    package borrowing func backup(to destination: borrowing Connection) throws(SQLiteError) {
         guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw SQLiteError(sqlite3_errcode(destination.handle), on: destination.handle, sql: nil)
         }
-        var code = SQLITE_OK
-        var patience = 1_000
-        while code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED {
-            code = sqlite3_backup_step(backup, pagesPerStep)
-            if code == SQLITE_BUSY || code == SQLITE_LOCKED {
-                patience -= 1
-                guard patience > 0 else { break }
-                sqlite3_sleep(10)
-            }
-        }
+        let code = sqlite3_backup_step(backup, -1)
         let finished = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, finished == SQLITE_OK else {
             throw SQLiteError(

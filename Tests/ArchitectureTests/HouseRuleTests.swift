@@ -30,8 +30,7 @@ struct HouseRuleTests {
                 for construct in Self.needReason where code.contains(construct) && !hasReason {
                     Issue.record("\(file.path):\(index + 1): \(construct) without // SAFETY:")
                 }
-                let startsTask = code.contains("Task {") || code.contains("Task.detached")
-                if startsTask, !code.contains("Task { @"), !hasReason {
+                if code.firstMatch(of: /\bTask(\.detached)? \{/) != nil, !hasReason {
                     Issue.record("\(file.path):\(index + 1): a task without its owner")
                 }
                 for mark in ["TODO", "FIXME", "XXX"] where line.contains(mark) {

@@ -19,7 +19,8 @@ struct ImportTests {
         "GotchuServer": ["CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],
         "GotchuCommands": ["BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI"],
         "GotchuDaemon": [
-            "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio", "ServiceProcess",
+            "BlueZ", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
+            "ServiceProcess",
         ],
         "gotchud": ["GotchuDaemon"],
         "gotchu-ctl": ["GotchuCommands"],

@@ -1,6 +1,10 @@
 /// What was waited for did not come.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }
 
 /// Asks again and again until there is an answer, for at most `limit`.

@@ -4,7 +4,9 @@ import Synchronization
 /// One of the programs of this build, running. Ended with the test at the latest.
 package final class Program: Sendable {
     private let process: Mutex<Process>
-    private let output: Mutex<Data>
+    /// What it says goes to a file: a pipe's end would be inherited by programs started meanwhile, and
+    /// its own end never seen.
+    private let output: URL
 
     /// The folder of the binaries that were built with these tests.
     package static var folder: URL {
@@ -28,16 +30,13 @@ package final class Program: Sendable {
         all.merge(environment) { _, new in new }
         process.environment = all
         process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
+        let logName = "gotchu-\(UUID().uuidString).log"
+        output = FileManager.default.temporaryDirectory.appendingPathComponent(logName)
+        try Data().write(to: output)
+        let handle = try FileHandle(forWritingTo: output)
+        process.standardOutput = handle
+        process.standardError = handle
         self.process = Mutex(process)
-        output = Mutex(Data())
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            self?.output.withLock { $0.append(data) }
-        }
         try process.run()
     }
 
@@ -47,12 +46,15 @@ package final class Program: Sendable {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
+        try? FileManager.default.removeItem(at: output)
     }
 
     package var processID: Int32 { process.withLock(\.processIdentifier) }
 
     /// Everything it has said so far.
-    package var text: String { output.withLock { String(decoding: $0, as: UTF8.self) } }
+    package var text: String {
+        (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
 
     package func signal(_ signal: Int32) { kill(processID, signal) }
 

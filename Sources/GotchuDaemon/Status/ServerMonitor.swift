@@ -17,10 +17,17 @@ struct ServerMonitor: Service {
     }
 
     private let client: PaymentClient
+    private let outages: AsyncStream<Void>
     private let onAnswer: @Sendable (Reachability) async -> Void
 
-    init(client: PaymentClient, onAnswer: @escaping @Sendable (Reachability) async -> Void) {
+    /// - Parameter outages: An element whenever somebody else's call found the server away.
+    init(
+        client: PaymentClient,
+        outages: AsyncStream<Void>,
+        onAnswer: @escaping @Sendable (Reachability) async -> Void
+    ) {
         self.client = client
+        self.outages = outages
         self.onAnswer = onAnswer
     }
 
@@ -28,12 +35,21 @@ struct ServerMonitor: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 while !Task.isCancelled {
-                    let isReachable = await ask()
-                    try? await Task.sleep(for: isReachable ? Self.interval : Self.outageInterval)
+                    await askUntilReachable()
+                    try? await Task.sleep(for: Self.interval)
                 }
+            }
+            group.addTask {
+                for await _ in outages { await askUntilReachable() }
             }
             try? await gracefulShutdown()
             group.cancelAll()
+        }
+    }
+
+    private func askUntilReachable() async {
+        while !Task.isCancelled, await !ask() {
+            try? await Task.sleep(for: Self.outageInterval)
         }
     }
 

@@ -1,8 +1,37 @@
 internal import ArgumentParser
+internal import Ledger
+internal import ServiceProcess
 
 /// `gotchu-server backup`.
 struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies the books into a new file, even while the server runs.",
+        discussion: """
+            Example:
+              gotchu-server backup shop-monday.db --database sqlite:shop.db
+
+            The copy is verified before it gets its name. It does not hold the secret that tokens \
+            are signed with. To restore, stop the server and start it with the copy.
+            """
+    )
+
+    @Argument(help: "The file to make. It must not exist yet.")
+    var file: String
+
     @OptionGroup var database: DatabaseOption
 
-    func run() async throws {}
+    func run() async throws {
+        try await Failures.reported {
+            let audit = try SQLiteStore.backup(from: database.database.path, to: file)
+            audit.print()
+            guard audit.isClean else {
+                throw ServerFailure(
+                    .negative,
+                    "The books are not right, so no backup was kept.",
+                    fix: "Restore the last good backup."
+                )
+            }
+            Console.output("Copied to \(file).")
+        }
+    }
 }

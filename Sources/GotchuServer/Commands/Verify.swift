@@ -1,8 +1,45 @@
 internal import ArgumentParser
+internal import Ledger
+internal import ServiceProcess
 
 /// `gotchu-server verify`.
 struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Proves that the books balance, even while the server runs.",
+        discussion: """
+            Example:
+              gotchu-server verify --database sqlite:shop.db
+
+            Prints each rule with the number of rows that were looked at, and for a broken one the \
+            first row that breaks it. Exits with 0 if the books are right and 1 if not.
+            """
+    )
+
     @OptionGroup var database: DatabaseOption
 
-    func run() async throws {}
+    func run() async throws {
+        try await Failures.reported {
+            let audit = try Audit.run(path: database.database.path)
+            audit.print()
+            guard audit.isClean else {
+                throw ServerFailure(
+                    .negative,
+                    "The books are not right.",
+                    fix: "Stop the server, keep the file as it is, and restore the last backup."
+                )
+            }
+        }
+    }
+}
+
+extension Audit {
+    /// One line for each rule on standard output.
+    func print() {
+        for finding in findings {
+            let verdict = finding.broken == nil ? "ok" : "BROKEN"
+            Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
+            if let broken = finding.broken { Console.output("\t\t\(broken)") }
+        }
+        if isClean { Console.output("The books are right.") }
+    }
 }

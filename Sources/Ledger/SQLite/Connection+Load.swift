@@ -126,8 +126,7 @@ extension Connection {
 extension Value {
     /// A set of texts for `json_each`, so that one constant statement serves any number of them.
     ///
-    /// The texts are names of ours or e-mail addresses; those characters that JSON would not take as
-    /// they are get escaped.
+    /// Whatever JSON would not take as it is gets escaped (RFC 8259, 7).
     static func list(_ texts: [String]) -> Value {
         var json = "["
         for text in texts {
@@ -136,7 +135,9 @@ extension Value {
                 switch scalar {
                 case "\"": json += "\\\""
                 case "\\": json += "\\\\"
-                case "\u{0}"..."\u{1F}": json += "\u{FFFD}"
+                case "\u{0}"..."\u{1F}":
+                    json += "\\u00" + (scalar.value < 16 ? "0" : "")
+                    json += String(scalar.value, radix: 16)
                 default: json.unicodeScalars.append(scalar)
                 }
             }

@@ -49,7 +49,7 @@ actor SQLiteWriter {
 
     /// What the connection itself says about its promises, read back: in WAL mode anything below FULL
     /// may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
-    private static func assertDurable(_ connection: borrowing Connection) throws {
+    static func assertDurable(_ connection: borrowing Connection) throws {
         let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }
         let synchronous = try Schema.pragma("synchronous", of: connection)
         let foreignKeys = try Schema.pragma("foreign_keys", of: connection)

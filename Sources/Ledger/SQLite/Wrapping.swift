@@ -45,9 +45,9 @@ private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerEr
     case .cannotOpen, .readOnly:
         LedgerError(
             .cannotOpen,
-            "The database cannot be opened for writing.",
+            "The database cannot be opened.",
             underlying: error,
-            fix: "Check that the folder exists and that this user may write in it."
+            fix: "Check that the file and its folder exist and that this user may write there."
         )
     default:
         LedgerError(code, "The books cannot be reached.", underlying: error)

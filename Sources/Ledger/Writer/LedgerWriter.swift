@@ -65,6 +65,9 @@ package final class LedgerWriter: Service {
         return try outcome.get()
     }
 
+    /// How many commands wait for the next commit.
+    package var waitingCount: Int { state.withLock { $0.queue.count } }
+
     /// Stamps the command within the lock, so that the queue's order and the times agree; a clock
     /// that steps back must not let an earlier command look later.
     private func enqueue(

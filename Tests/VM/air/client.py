@@ -20,11 +20,11 @@ class AirClient:
         self._socket.connect(path)
         self._lines = self._socket.makefile("rb")
 
-    def do(self, name: str, **arguments: Any) -> dict[str, Any]:
-        self._socket.sendall(json.dumps({"do": name} | arguments).encode() + b"\n")
+    def do(self, command: str, /, **arguments: Any) -> dict[str, Any]:
+        self._socket.sendall(json.dumps({"do": command} | arguments).encode() + b"\n")
         reply: dict[str, Any] = json.loads(self._lines.readline() or b'{"error": "the air is gone"}')
         if not reply.get("ok"):
-            raise AirFailure(f"{name}: {reply['error']}")
+            raise AirFailure(f"{command}: {reply['error']}")
         return reply
 
     def level(self, sender: str, receiver: str, dbm: float | None) -> None:

@@ -198,6 +198,9 @@ class Daemon:
     def request(self, amount_cents: int, **more: Any) -> dict[str, Any]:
         return self.client.post("/v1/requests", {"amount_cents": amount_cents} | more)
 
+    def request_state(self, request: dict[str, Any]) -> str:
+        return str(self.client.get(f"/v1/requests/{request['id']}")["state"])
+
     def pay(self, amount_cents: int, **what: Any) -> dict[str, Any]:
         return self.client.post("/v1/payments", {"confirm_amount_cents": amount_cents} | what)
 

@@ -1,3 +1,14 @@
 """The stories, in the order in which they are told: `run(world)` of each module."""
 
-ORDER = ("air",)
+ORDER = (
+    "air",
+    "tap",
+    "phone",
+    "ambiguous",
+    "strangers",
+    "expires",
+    "abandons",
+    "crash",
+    "bluetoothd",
+    "latency",
+)

@@ -1,0 +1,91 @@
+# The commands of gotchu. `make` alone lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Where `make install` takes the programs from; set it to install what is already built.
+BINARIES ?=
+
+PROGRAMS := gotchud gotchu-ctl gotchu-server
+RELEASE_FLAGS := -c release --static-swift-stdlib
+RELEASE := .build/release
+
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+# systemd and D-Bus look below /usr, /usr/local and /etc alike; configuration is always in /etc.
+UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
+SYSUSERSDIR := $(DESTDIR)$(PREFIX)/lib/sysusers.d
+POLICYDIR := $(DESTDIR)/usr/share/dbus-1/system.d
+MANDIR := $(DESTDIR)$(PREFIX)/share/man
+SHAREDIR := $(DESTDIR)$(PREFIX)/share
+CONFDIR := $(DESTDIR)/etc/gotchu
+
+MANUALS := $(wildcard docs/man/*.[158])
+
+.PHONY: help build demo test vm install release format lint
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo      build, then tell the whole story on this machine: no hardware needed'
+	@echo 'make build     build the three programs into .build/debug'
+	@echo 'make test      run every test, those on a real kernel and bluetoothd included'
+	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth'
+	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
+	@echo 'make format    format the sources'
+	@echo 'make lint      say what `make format` would change'
+
+build:
+	@.ci/need build
+	@.ci/progress 'Building gotchu' swift build
+
+demo: build
+	@.build/debug/gotchu-ctl demo
+
+test:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@swift test --skip-build
+
+vm:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@swift test --skip-build --filter VMTests
+
+format:
+	@.ci/need build
+	@swift format -i -r Sources Tests
+
+lint:
+	@.ci/need build
+	@swift format lint --strict -r Sources Tests
+
+release:
+	@.ci/need build
+	@for program in $(PROGRAMS); do \
+	    .ci/progress "Building $$program for release" \
+	        swift build $(RELEASE_FLAGS) --product $$program || exit; \
+	done
+
+ifeq ($(BINARIES),)
+install: release
+install: BINARIES := $(RELEASE)
+endif
+install:
+	install -d $(BINDIR) $(UNITDIR) $(SYSUSERSDIR) $(POLICYDIR) $(CONFDIR)
+	install -s -m 755 $(addprefix $(BINARIES)/,$(PROGRAMS)) $(BINDIR)
+	for unit in gotchud gotchu-server; do \
+	    sed 's|=/usr/bin/|=$(PREFIX)/bin/|' systemd/$$unit.service >$(UNITDIR)/$$unit.service && \
+	    chmod 644 $(UNITDIR)/$$unit.service || exit; \
+	done
+	install -m 644 systemd/gotchu.sysusers.conf $(SYSUSERSDIR)/gotchu.conf
+	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
+	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
+	for page in $(MANUALS); do \
+	    section=$(MANDIR)/man$${page##*.}; \
+	    install -d $$section && install -m 644 $$page $$section || exit; \
+	done
+	.ci/install-completions $(BINARIES)/gotchu-ctl $(SHAREDIR)
+ifeq ($(DESTDIR),)
+	systemd-sysusers $(SYSUSERSDIR)/gotchu.conf
+	-systemctl daemon-reload
+	-systemctl reload dbus
+	@echo 'Installed. Next: sudo systemctl enable --now gotchud'
+endif

@@ -1,0 +1,138 @@
+/// One rule of the books as two questions to the database: how many rows it concerns, and the first
+/// one that breaks it, as text.
+struct AuditCheck {
+    let rule: String
+    let count: String
+    let firstBroken: String
+
+    static let all = [
+        references, guards, conservation, transfers, balances, numbering, funds, paidSessions,
+        payments, answers,
+    ]
+
+    private static let references = AuditCheck(
+        rule: "every reference leads somewhere (tables)",
+        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
+        firstBroken: """
+            SELECT 'table ' || "table" || ' refers to a missing row of ' || parent
+            FROM pragma_foreign_key_check LIMIT 1
+            """
+    )
+
+    private static let guards = AuditCheck(
+        rule: "transfers and entries cannot be changed (triggers)",
+        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+        firstBroken: """
+            SELECT 'trigger ' || value || ' is missing' FROM json_each(
+                '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept"]'
+            ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
+            """
+    )
+
+    private static let conservation = AuditCheck(
+        rule: "all accounts together hold zero of each currency (currencies)",
+        count: "SELECT count(DISTINCT currency) FROM wallets",
+        firstBroken: """
+            SELECT 'currency ' || currency || ': ' || sum(balance) FROM wallets
+            GROUP BY currency HAVING sum(balance) <> 0 LIMIT 1
+            """
+    )
+
+    private static let transfers = AuditCheck(
+        rule: "every transfer's lines sum to zero, move its amount, in its currency (transfers)",
+        count: "SELECT count(*) FROM transfers",
+        firstBroken: """
+            SELECT 'transfer ' || transfers.id || ': ' || count(wallet_id) || ' lines, sum '
+                || coalesce(sum(entries.amount), 0)
+            FROM transfers LEFT JOIN entries ON entries.transfer_id = transfers.id
+            LEFT JOIN wallets ON wallets.id = wallet_id
+            GROUP BY transfers.id
+            HAVING count(wallet_id) < 2 OR sum(entries.amount) <> 0
+                OR sum(max(entries.amount, 0)) <> transfers.amount
+                OR sum(wallets.currency <> transfers.currency) > 0
+            LIMIT 1
+            """
+    )
+
+    private static let balances = AuditCheck(
+        rule: "every balance is the sum of its entries (wallets)",
+        count: "SELECT count(*) FROM wallets",
+        firstBroken: """
+            SELECT 'wallet ' || wallets.id || ': balance ' || balance || ', entries '
+                || coalesce(sum(amount), 0)
+            FROM wallets LEFT JOIN entries ON wallet_id = wallets.id
+            GROUP BY wallets.id HAVING balance <> coalesce(sum(amount), 0) LIMIT 1
+            """
+    )
+
+    private static let numbering = AuditCheck(
+        rule: "every wallet's entries are numbered without a gap (entries)",
+        count: "SELECT count(*) FROM entries",
+        firstBroken: """
+            SELECT 'wallet ' || wallets.id || ': ' || count(number) || ' entries up to number '
+                || coalesce(max(number), 0) || ', expected ' || entry_count
+            FROM wallets LEFT JOIN entries ON wallet_id = wallets.id
+            GROUP BY wallets.id
+            HAVING count(number) <> entry_count OR coalesce(max(number), 0) <> entry_count LIMIT 1
+            """
+    )
+
+    private static let funds = AuditCheck(
+        rule: "no user's wallet is below zero (wallets)",
+        count: "SELECT count(*) FROM wallets WHERE user_id IS NOT NULL",
+        firstBroken: """
+            SELECT 'wallet ' || id || ': balance ' || balance FROM wallets
+            WHERE user_id IS NOT NULL AND balance < 0 LIMIT 1
+            """
+    )
+
+    private static let paidSessions = AuditCheck(
+        rule: "every paid session has one transfer of its amount from its payer (sessions)",
+        count: "SELECT count(*) FROM sessions WHERE status = 'PAID'",
+        firstBroken: """
+            SELECT 'session ' || sessions.id || ': ' || count(transfers.id) || ' transfers'
+            FROM sessions LEFT JOIN transfers ON transfers.session_id = sessions.id
+                AND transfers.amount = sessions.amount AND transfers.currency = sessions.currency
+                AND transfers.user_id = sessions.payer_id
+            WHERE status = 'PAID' GROUP BY sessions.id HAVING count(transfers.id) <> 1 LIMIT 1
+            """
+    )
+
+    private static let payments = AuditCheck(
+        rule: "every payment paid a session, to its payee and from its payer (payments)",
+        count: "SELECT count(*) FROM transfers WHERE kind = 'PAYMENT'",
+        firstBroken: """
+            SELECT 'transfer ' || transfers.id || ': session ' || session_id || ' is '
+                || coalesce(sessions.status, 'missing')
+            FROM transfers LEFT JOIN sessions ON sessions.id = session_id
+            WHERE kind = 'PAYMENT' AND (
+                sessions.status IS NOT 'PAID'
+                OR NOT EXISTS (
+                    SELECT 1 FROM entries JOIN wallets ON wallets.id = wallet_id
+                    WHERE transfer_id = transfers.id AND wallets.user_id = payee_id
+                        AND entries.amount = transfers.amount
+                )
+                OR NOT EXISTS (
+                    SELECT 1 FROM entries JOIN wallets ON wallets.id = wallet_id
+                    WHERE transfer_id = transfers.id AND wallets.user_id = transfers.user_id
+                        AND entries.amount = -transfers.amount
+                )
+            ) LIMIT 1
+            """
+    )
+
+    private static let answers = AuditCheck(
+        rule: "every payment is what its key was answered with (answers)",
+        count: "SELECT count(*) FROM sends",
+        firstBroken: """
+            SELECT 'transfer ' || coalesce(transfers.id, sends.transfer_id) || ' and key of user '
+                || coalesce(sends.user_id, transfers.user_id) || ' do not agree'
+            FROM transfers FULL JOIN sends ON sends.transfer_id = transfers.id
+            WHERE (kind = 'PAYMENT' OR sends.transfer_id IS NOT NULL) AND (
+                sends.user_id IS NOT transfers.user_id
+                OR sends.idempotency_key IS NOT transfers.idempotency_key
+                OR sends.session_id IS NOT transfers.session_id
+            ) LIMIT 1
+            """
+    )
+}

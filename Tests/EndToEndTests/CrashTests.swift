@@ -1,0 +1,101 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("After a crash")
+struct CrashTests {
+    @Test("a payer killed after its journal entry pays exactly once at the next start")
+    func payerKilled() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await kiosk.logIn()
+        try await payer.logIn()
+        for round in 1...3 {
+            let request: RequestView = try await kiosk.call(
+                "POST",
+                "/v1/requests",
+                NewRequest(amountCents: 1000)
+            )
+            // Freeze the server once it has resolved: the lock or the send is then in flight.
+            let wish = NewPayment(eid: request.eid, confirmAmountCents: 1000)
+            let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+            shop.server.signal(SIGSTOP)
+            try payer.signal(SIGKILL)
+            _ = try await payer.exitCode()
+            shop.server.signal(SIGCONT)
+            try await payer.start(at: "1,0")
+            let ended = try await end(of: payment, on: payer)
+            #expect(ended.state == .paid)
+            #expect(try await payer.balance() == 10_000 - Int64(round) * 1000)
+        }
+        #expect(try await kiosk.balance() == 13_000)
+        #expect(try await shop.verify().exitCode == 0)
+    }
+
+    @Test("a kiosk killed while it waits goes on with the same request at the next start")
+    func kioskKilled() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let payer = try await shop.daemon("payer", at: "0.1,0")
+        try await kiosk.logIn()
+        try await payer.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 1000)
+        )
+        try kiosk.signal(SIGKILL)
+        _ = try await kiosk.exitCode()
+        try await kiosk.start(at: "0,0")
+        try await eventually("the same EID is heard again") {
+            try await payer.verdict(on: request.eid) == .tap ? true : nil
+        }
+        let payment: PaymentView = try await payer.call(
+            "POST",
+            "/v1/payments",
+            NewPayment(eid: request.eid, confirmAmountCents: 1000, proximity: .tap)
+        )
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        try await eventually("the kiosk is told") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            return view.state == .paid ? true : nil
+        }
+    }
+
+    @Test(
+        "a server that is away makes a payment unknown, never declined, and is asked until it is back"
+    )
+    func serverAway() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await kiosk.logIn()
+        try await payer.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 1000)
+        )
+        let payment: PaymentView = try await payer.call(
+            "POST",
+            "/v1/payments",
+            NewPayment(eid: request.eid, confirmAmountCents: 1000)
+        )
+        shop.server.signal(SIGSTOP)
+        let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
+        if !view.state.isFinal {
+            let unknown = try await eventually("it is unknown or paid", within: .seconds(30)) {
+                let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
+                return view.state == .unknown || view.state == .paid ? view : nil
+            }
+            #expect(unknown.state != .declined)
+        }
+        shop.server.signal(SIGCONT)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        #expect(try await payer.balance() == 9000)
+        #expect(try await kiosk.balance() == 11_000)
+    }
+}

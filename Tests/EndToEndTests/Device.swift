@@ -1,0 +1,104 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Synchronization
+import TestSupport
+import Testing
+
+/// One gotchud on the simulated air, and the way to talk to it.
+final class Device: Sendable {
+    let name: String
+    let socket: String
+    private let shop: Shop
+    private let program = Mutex<Program?>(nil)
+
+    init(name: String, shop: Shop) {
+        self.name = name
+        self.shop = shop
+        socket = "\(shop.folder.path)/\(name).sock"
+    }
+
+    func start(at position: String = "0,0", extra: [String] = []) async throws {
+        let started = try Program(
+            "gotchud",
+            [
+                "--socket", socket, "--state", "\(shop.folder.path)/\(name)", "--server", shop.url,
+                "--radio", "simulated:\(shop.air)@\(position)", "--log-level", "debug",
+            ] + extra
+        )
+        program.withLock { $0 = started }
+        try await eventually("\(name) answers; it said: \(started.text)") {
+            try? await self.get("/v1/status", as: StatusReply.self)
+        }
+    }
+
+    private var running: Program {
+        get throws {
+            let program = program.withLock { $0 }
+            return try #require(program)
+        }
+    }
+
+    func log() throws -> String { try running.text }
+
+    func signal(_ signal: Int32) throws { try running.signal(signal) }
+
+    func exitCode() async throws -> Int32 { try await running.exitCode() }
+
+    /// Puts it somewhere else.
+    func move(to position: String) throws {
+        let file = "air/\(try running.processID).position"
+        _ = try shop.folder.write(position, to: file)
+    }
+
+    func logIn() async throws {
+        let status: StatusReply = try await call(
+            "POST",
+            "/v1/login",
+            LocalLogin(devEmail: "\(name)@example.com")
+        )
+        #expect(status.server.isLoggedIn)
+    }
+
+    func balance() async throws -> Int64 {
+        try await get("/v1/wallet", as: WalletReply.self).availableCents.value
+    }
+
+    func verdict(on eid: EID) async throws -> Verdict? {
+        try await get("/v1/sessions", as: PresencesReply.self).sessions
+            .first { $0.eid == eid }?.verdict
+    }
+
+    func get<Reply: Decodable>(_ path: String, as type: Reply.Type) async throws -> Reply {
+        try await call("GET", path, nil as String?)
+    }
+
+    /// One call through curl, as a till's software makes it.
+    ///
+    /// - Throws: The `Problem` that was answered, or that there was no answer.
+    func call<Reply: Decodable>(
+        _ method: String,
+        _ path: String,
+        _ body: (some Encodable)?
+    ) async throws -> Reply {
+        var arguments = [
+            "--silent", "--max-time", "20", "--unix-socket", socket, "--request", method,
+            "--write-out", "\n%{http_code}", "http://gotchu\(path)",
+        ]
+        if let body {
+            arguments += [
+                "--data", String(decoding: try JSONEncoder().encode(body), as: UTF8.self),
+            ]
+        }
+        let curl = try Program("/usr/bin/curl", arguments)
+        guard try await curl.exitCode(within: .seconds(25)) == 0 else {
+            throw NeverHappened(description: "\(method) \(path) was not answered")
+        }
+        let parts = curl.text.split(separator: "\n")
+        let status = try #require(parts.last.flatMap { Int($0) }, "\(curl.text)")
+        let data = Data(parts.dropLast().joined(separator: "\n").utf8)
+        if status >= 400 { throw try JSONDecoder().decode(Problem.self, from: data) }
+        return try JSONDecoder().decode(Reply.self, from: data)
+    }
+}

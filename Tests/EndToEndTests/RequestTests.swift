@@ -1,0 +1,84 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("A request")
+struct RequestTests {
+    @Test("that nobody pays expires and leaves the air")
+    func expires() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100, ttlSeconds: 2)
+        )
+        let ended = try await eventually("it expires") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            return view.state.isFinal ? view : nil
+        }
+        #expect(ended.state == .expired)
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        #expect(status.radio.advertising.isEmpty)
+    }
+
+    @Test("that is taken back leaves the air at once; taking it back again is no error")
+    func cancelled() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100)
+        )
+        for _ in 0..<2 {
+            let view: RequestView = try await kiosk.call(
+                "DELETE",
+                "/v1/requests/\(request.id)",
+                nil as String?
+            )
+            #expect(view.state == .cancelled && !view.isOnAir)
+        }
+    }
+
+    @Test(
+        "that makes no sense is refused",
+        arguments: [
+            NewRequest(amountCents: 0), NewRequest(amountCents: -1),
+            NewRequest(amountCents: 100_000_001), NewRequest(amountCents: 1, ttlSeconds: 301),
+            NewRequest(amountCents: 1, memo: String(repeating: "x", count: 141)),
+        ]
+    )
+    func refused(new: NewRequest) async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        await #expect {
+            try await kiosk.call("POST", "/v1/requests", new) as RequestView
+        } throws: { ($0 as? Problem)?.errorCode == .validationError }
+    }
+
+    @Test("while nobody is logged in says so, and so does one while the server is away")
+    func unavailable() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let new = NewRequest(amountCents: 100)
+        await #expect {
+            try await kiosk.call("POST", "/v1/requests", new) as RequestView
+        } throws: { ($0 as? Problem)?.errorCode == .notLoggedIn }
+        try await kiosk.logIn()
+        shop.server.signal(SIGKILL)
+        try await shop.server.exitCode()
+        await #expect {
+            try await kiosk.call("POST", "/v1/requests", new) as RequestView
+        } throws: { ($0 as? Problem)?.errorCode == .serverUnreachable }
+        try await eventually("the status says so") {
+            let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+            return status.health.contains { $0.code == "server-unreachable" } ? true : nil
+        }
+    }
+}

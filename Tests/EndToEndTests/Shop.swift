@@ -1,0 +1,48 @@
+import Foundation
+import GotchuAPI
+import TestSupport
+
+/// A payment server and daemons on the simulated air, all of them the real programs, in a folder of
+/// their own.
+final class Shop: Sendable {
+    let folder: TemporaryFolder
+    let server: Program
+    let url: String
+
+    var database: String { "sqlite:\(folder.path)/books.db" }
+    var air: String { "\(folder.path)/air" }
+
+    /// - Parameter openingBalance: What each new wallet holds, in cents.
+    init(openingBalance: Int = 10_000) async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        let server = try Program(
+            "gotchu-server",
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db",
+                "--dev", "--dev-opening-balance", "\(openingBalance)",
+            ]
+        )
+        self.server = server
+        url = try await eventually("the server listens; it said: \(server.text)") {
+            server.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }
+                .map { String($0.dropFirst("listening on ".count)) }
+        }
+    }
+
+    /// Starts a daemon that is somewhere on the air and waits until it answers.
+    func daemon(_ name: String, at position: String) async throws -> Device {
+        let device = Device(name: name, shop: self)
+        try await device.start(at: position)
+        return device
+    }
+
+    /// Runs `gotchu-server verify`.
+    ///
+    /// - Returns: What it said, and its exit code.
+    func verify() async throws -> (text: String, exitCode: Int32) {
+        let program = try Program("gotchu-server", ["verify", "--database", database])
+        let exitCode = try await program.exitCode()
+        return (program.text, exitCode)
+    }
+}

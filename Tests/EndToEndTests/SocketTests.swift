@@ -1,0 +1,152 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("The daemon's socket and its process")
+struct SocketTests {
+    private func curl(_ device: Device, _ arguments: String...) async throws -> String {
+        let program = try Program(
+            "/usr/bin/curl",
+            ["--silent", "--max-time", "10", "--unix-socket", device.socket] + arguments
+        )
+        try await program.exitCode()
+        return program.text
+    }
+
+    private func problem(_ device: Device, _ arguments: [String]) async throws -> Problem {
+        let program = try Program(
+            "/usr/bin/curl",
+            ["--silent", "--max-time", "10", "--unix-socket", device.socket] + arguments
+        )
+        try await program.exitCode()
+        return try JSONDecoder().decode(Problem.self, from: Data(program.text.utf8))
+    }
+
+    @Test("says who it is on every reply, and turns web pages away")
+    func headers() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let reply = try await curl(device, "--include", "http://gotchu/v1/status")
+        #expect(reply.contains("Gotchu-Version: 0."))
+        #expect(reply.contains("Gotchu-API: 1"))
+        for header in ["Origin: http://evil.example", "Referer: http://evil.example/"] {
+            let refused = try await problem(device, ["-H", header, "http://gotchu/v1/status"])
+            #expect(refused.errorCode == .browserRefused)
+        }
+    }
+
+    @Test("answers bad input with a problem that has a code")
+    func badInput() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let requests = "http://gotchu/v1/requests"
+        let big = try shop.folder.write(String(repeating: " ", count: 70_000), to: "big")
+        let cases: [([String], ErrorCode)] = [
+            (["http://gotchu/v2/status"], .notFound),
+            (["-d", "{", requests], .validationError),
+            (["-d", "{}", requests], .validationError),
+            (["-d", #"{"amount_cents":"50"}"#, requests], .validationError),
+            (["-d", #"{"amount_cents":50.5}"#, requests], .validationError),
+            (["--data-binary", "@\(big)", requests], .contentTooLarge),
+            (["http://gotchu/v1/requests/unknown"], .notFound),
+            (["http://gotchu/v1/payments/unknown"], .notFound),
+            (["-d", #"{"confirm_amount_cents":1}"#, "http://gotchu/v1/payments"], .notLoggedIn),
+            (["-d", "{}", "http://gotchu/v1/login"], .validationError),
+            (["http://gotchu/v1/wallet"], .notLoggedIn),
+        ]
+        for (arguments, code) in cases {
+            let refused = try await problem(device, arguments)
+            #expect(refused.errorCode == code, "\(arguments)")
+            #expect(refused.status == code.httpStatus)
+        }
+    }
+
+    @Test(
+        "lets a stranger look and nothing more",
+        .enabled(if: geteuid() == 0, "only root can become somebody else")
+    )
+    func levels() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        // As if the operator had opened the socket to everybody.
+        chmod(shop.folder.path, 0o711)
+        chmod(device.socket, 0o666)
+        func stranger(_ arguments: String...) async throws -> String {
+            let program = try Program(
+                "/usr/bin/setpriv",
+                [
+                    "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "--silent",
+                    "--max-time", "10", "--unix-socket", device.socket,
+                ] + arguments
+            )
+            try await program.exitCode()
+            return program.text
+        }
+        #expect(try await stranger("http://gotchu/v1/status").contains("is_ready"))
+        for (method, path) in [
+            ("POST", "requests"), ("GET", "requests"), ("POST", "payments"), ("GET", "wallet"),
+            ("POST", "login"), ("POST", "reload"), ("POST", "resolve"),
+        ] {
+            let text = try await stranger("-X", method, "-d", "{}", "http://gotchu/v1/\(path)")
+            #expect(text.contains("NOT_PERMITTED"), "\(method) \(path): \(text)")
+        }
+    }
+
+    @Test("is not taken from a daemon that serves it")
+    func inUse() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let second = try Program(
+            "gotchud",
+            ["--socket", device.socket, "--state", "\(shop.folder.path)/other"]
+        )
+        #expect(try await second.exitCode() == 69)
+        #expect(second.text.contains("Another gotchud serves"))
+        let status = try await device.get("/v1/status", as: StatusReply.self)
+        #expect(status.version.hasPrefix("0."))
+    }
+
+    @Test("SIGTERM ends the daemon with 0 and takes the socket away")
+    func drains() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        try device.signal(SIGTERM)
+        #expect(try await device.exitCode() == 0)
+        #expect(!FileManager.default.fileExists(atPath: device.socket))
+    }
+
+    @Test("SIGHUP takes a changed configuration; a bad one changes nothing and is said")
+    func reload() async throws {
+        let shop = try await Shop()
+        let file = try shop.folder.write(#"{"spender_uids": []}"#, to: "gotchud.json")
+        let device = Device(name: "kiosk", shop: shop)
+        try await device.start(extra: ["--config", file])
+        _ = try shop.folder.write("{\n\"spendr_uids\": [1]\n}", to: "gotchud.json")
+        try device.signal(SIGHUP)
+        try await eventually("the status names the line") {
+            let status = try await device.get("/v1/status", as: StatusReply.self)
+            let item = status.health.first { $0.code == "configuration-invalid" }
+            return item?.text.contains("gotchud.json:2") == true ? true : nil
+        }
+        _ = try shop.folder.write(#"{"spender_uids": [1]}"#, to: "gotchud.json")
+        try device.signal(SIGHUP)
+        try await eventually("all is well again") {
+            let status = try await device.get("/v1/status", as: StatusReply.self)
+            return status.health.contains { $0.code == "configuration-invalid" } ? nil : true
+        }
+    }
+
+    @Test("a bad configuration ends with 78, the file and the line")
+    func badConfiguration() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("{\n  \"radio\": \"smoke signals\"\n}", to: "gotchud.json")
+        let program = try Program("gotchud", ["--check-config", "--config", file])
+        #expect(try await program.exitCode() == 78)
+        #expect(program.text.contains("\(file):2: A radio is"))
+        let good = try folder.write("{}", to: "good.json")
+        let check = try Program("gotchud", ["--check-config", "--config", good])
+        #expect(try await check.exitCode() == 0)
+    }
+}

@@ -1,0 +1,126 @@
+import GotchuCore
+import Logging
+import PaymentClient
+import Radio
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("The configuration")
+struct ConfigurationTests {
+    private func resolve(
+        flags: ConfigurationFlags = ConfigurationFlags(),
+        environment: [String: String] = [:],
+        file text: String? = nil
+    ) throws -> DaemonConfiguration {
+        var file = ConfigurationFile()
+        if let text {
+            let folder = try TemporaryFolder()
+            file = try ConfigurationFile(path: try folder.write(text, to: "gotchud.json"))
+        }
+        return try DaemonConfiguration(flags: flags, environment: environment, file: file)
+    }
+
+    @Test("a flag wins over the environment, that over the file, that over the default")
+    func precedence() throws {
+        let file = #"{"server": "http://127.0.0.1:3"}"#
+        let environment = ["GOTCHU_SERVER": "http://127.0.0.1:2"]
+        var flags = ConfigurationFlags()
+        #expect(try resolve().server.description == DaemonConfiguration.defaultServer)
+        #expect(try resolve(file: file).server.description == "http://127.0.0.1:3")
+        #expect(
+            try resolve(environment: environment, file: file).server.description
+                == "http://127.0.0.1:2"
+        )
+        flags.server = "http://127.0.0.1:1"
+        #expect(
+            try resolve(flags: flags, environment: environment, file: file).server.description
+                == "http://127.0.0.1:1"
+        )
+    }
+
+    @Test("every key is read")
+    func everyKey() throws {
+        let configuration = try resolve(
+            file: """
+                {
+                  "socket": "/tmp/a.sock", "state": "/tmp/a", "server": "https://pay.example/",
+                  "token_file": "/tmp/token", "radio": "bluez:hci1", "service_uuid": "fd6f",
+                  "group": "tills", "cashier_uids": [1000], "spender_uids": [1001, 1002],
+                  "accept_unknown_rssi": true, "log_level": "debug",
+                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55}
+                }
+                """
+        )
+        #expect(configuration.socketPath == "/tmp/a.sock")
+        #expect(configuration.stateDirectory == "/tmp/a")
+        #expect(configuration.server.description == "https://pay.example")
+        #expect(configuration.tokenFile == "/tmp/token")
+        #expect(configuration.radio == .bluez(adapter: "hci1"))
+        #expect(configuration.serviceUUID == 0xFD6F)
+        #expect(configuration.group == "tills")
+        #expect(configuration.cashierUserIDs == [1000])
+        #expect(configuration.spenderUserIDs == [1001, 1002])
+        #expect(configuration.proximity.acceptsUnknownRSSI)
+        #expect(configuration.proximity.tap == .init(enter: -40, leave: -50))
+        #expect(configuration.proximity.near == .init(enter: -55, leave: -68))
+        #expect(configuration.logLevel == .debug)
+    }
+
+    @Test(
+        "a bad file is refused with its line",
+        arguments: [
+            ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting of this name."),
+            ("{\n\n  \"socket\": 5\n}", 3, "socket"),
+            ("{\n  \"socket\" \"x\"\n}", 2, "This is not valid JSON."),
+            ("{\n  \"radio\": \"wifi\"\n}", 2, "A radio is"),
+            ("{\n  \"server\": \"ftp://x\"\n}", 2, "A server is"),
+            ("{\n\n\n  \"proximity\": {\"tap_enter\": -90}\n}", 4, "Levels are"),
+            ("{\n  \"proximity\": {\n    \"tap\": 1\n  }\n}", 3, "tap: There is no setting"),
+            ("{\"log_level\": \"loud\"}", 1, "A log level is one of"),
+            ("", 1, "This is not valid JSON."),
+        ]
+    )
+    func badFile(text: String, line: Int, problem: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try resolve(file: text) }
+        #expect(error?.place.hasSuffix("gotchud.json:\(line)") == true, "\(error?.place ?? "")")
+        #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+    }
+
+    @Test("a bad variable is refused by its name")
+    func badVariable() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try resolve(environment: ["GOTCHU_SPENDER_UIDS": "1000,ann"])
+        }
+        #expect(error?.place == "GOTCHU_SPENDER_UIDS")
+    }
+
+    @Test(
+        "a radio is read or refused",
+        arguments: [
+            ("auto", .bluez(adapter: nil)), ("bluez", .bluez(adapter: nil)),
+            ("bluez:hci0", .bluez(adapter: "hci0")),
+            (
+                "simulated:/tmp/air@1.5,-2",
+                .simulated(folder: "/tmp/air", position: .init(x: 1.5, y: -2))
+            ),
+            ("simulated:/tmp/air", .simulated(folder: "/tmp/air", position: .init(x: 0, y: 0))),
+            ("bluez:eth0", nil), ("simulated:air", nil), ("simulated:/a@b", nil), ("auto:x", nil),
+        ] as [(String, RadioSpecification?)]
+    )
+    func radios(text: String, expected: RadioSpecification?) {
+        #expect(RadioSpecification(text) == expected)
+    }
+
+    @Test("whose token it is, is read from its subject; another kind names itself by a hash")
+    func identity() {
+        // {"alg":"HS256"} . {"sub":"user-1"} . no signature that anybody checks here
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2ln"
+        #expect(TokenStore.identity(of: token) == "user-1")
+        #expect(TokenStore.identity(of: "opaque") != TokenStore.identity(of: "opaquf"))
+        #expect(TokenStore.usable("  abc\n") == "abc")
+        #expect(TokenStore.usable("a b") == nil)
+        #expect(TokenStore.usable("\n") == nil)
+    }
+}

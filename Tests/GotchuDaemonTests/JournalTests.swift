@@ -1,0 +1,151 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("The journal")
+struct JournalTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    func payment(_ id: String, _ stage: PaymentRecord.Stage = .locking) throws
+        -> PaymentRecord
+    {
+        PaymentRecord(
+            id: id,
+            key: .random(),
+            sid: try #require(SessionID(rawValue: "s-\(id)")),
+            eid: EID(literal: "a1b2c3d4e5"),
+            server: "http://127.0.0.1:8080",
+            payer: "ann",
+            body: #"{"sid":"s"}"#,
+            amountCents: 5000,
+            currency: .usd,
+            payee: "Café “Zur Post”",
+            createdAt: Timestamp(milliseconds: Int64(id.hashValue & 0xFFFF)),
+            expiresAt: nil,
+            updatedAt: Timestamp(milliseconds: 1),
+            stage: stage
+        )
+    }
+
+    private var file: String { folder.path + "/journal" }
+
+    @Test("what was written is there at the next start, the newest record of each")
+    func reopen() async throws {
+        var first = try payment("a")
+        let journal = try Journal(folder: folder.path)
+        try await journal.append(.payment(first))
+        try await journal.append(.payment(try payment("b")))
+        first.stage = .sending
+        try await journal.append(.payment(first))
+        #expect(throws: JournalFailure.inUse(folder: folder.path)) {
+            try Journal(folder: folder.path)
+        }
+        await journal.close()
+        try copyToNewFolder { copy in
+            let again = try Journal(folder: copy)
+            #expect(again.contentsAtStart.payments["a"] == first)
+            #expect(again.contentsAtStart.payments.count == 2)
+            #expect(!again.wasTorn)
+        }
+    }
+
+    @Test(
+        "a torn last line is cut off, wherever it was torn, and writing goes on behind the whole ones"
+    )
+    func torn() async throws {
+        let journal = try Journal(folder: folder.path)
+        let whole = try payment("a")
+        try await journal.append(.payment(whole))
+        let wholeLength = try Data(contentsOf: URL(fileURLWithPath: file)).count
+        try await journal.append(.payment(try payment("b")))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        for length in stride(from: wholeLength + 1, to: bytes.count, by: 7) {
+            let torn = try TemporaryFolder()
+            try bytes.prefix(length).write(to: URL(fileURLWithPath: torn.path + "/journal"))
+            let reopened = try Journal(folder: torn.path)
+            #expect(reopened.wasTorn)
+            #expect(reopened.contentsAtStart.payments == ["a": whole])
+            try await reopened.append(.payment(try payment("c")))
+            let kept = try Data(contentsOf: URL(fileURLWithPath: torn.path + "/journal"))
+            let copy = try TemporaryFolder()
+            try kept.write(to: URL(fileURLWithPath: copy.path + "/journal"))
+            #expect(
+                Set(try Journal(folder: copy.path).contentsAtStart.payments.keys) == ["a", "c"]
+            )
+        }
+    }
+
+    @Test("a damaged line in the middle stops the start and names the line")
+    func corrupt() async throws {
+        let journal = try Journal(folder: folder.path)
+        for id in ["a", "b", "c"] { try await journal.append(.payment(try payment(id))) }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        let secondLine = try #require(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 20
+        bytes[secondLine] ^= 1
+        let damaged = try TemporaryFolder()
+        try bytes.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
+        #expect(throws: JournalFailure.corrupt(file: damaged.path + "/journal", line: 2)) {
+            try Journal(folder: damaged.path)
+        }
+    }
+
+    @Test("a long journal is rewritten at the start: all that is open stays, old ends go")
+    func rewritten() async throws {
+        let open = try payment("open")
+        var text: [UInt8] = JournalLine.encode(.payment(open))
+        for index in 0..<JournalFile.lineLimit {
+            text += JournalLine.encode(.payment(try payment("\(index)", .paid)))
+        }
+        try Data(text).write(to: URL(fileURLWithPath: file))
+        _ = try Journal(folder: folder.path).contentsAtStart
+        try copyToNewFolder { copy in
+            let again = try Journal(folder: copy)
+            #expect(again.contentsAtStart.lineCount == JournalContents.endedLimit + 1)
+            #expect(again.contentsAtStart.payments["open"] == open)
+        }
+    }
+
+    @Test("when the disk is full nothing is half written, and the next record still fits in")
+    func fullDisk() async {
+        // In a process of its own, because the limit that stands for the full disk is a process's.
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let file = folder.path + "/journal"
+            let suite = try JournalTests()
+            let journal = try Journal(folder: folder.path)
+            try await journal.append(.payment(try suite.payment("a")))
+            let length = try Data(contentsOf: URL(fileURLWithPath: file)).count
+            signal(SIGXFSZ, SIG_IGN)
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            var tight = rlimit(rlim_cur: rlim_t(length + 10), rlim_max: limit.rlim_max)
+            setrlimit(resource, &tight)
+            await #expect(throws: JournalFailure.self) {
+                try await journal.append(.payment(try suite.payment("b")))
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)).count == length)
+            setrlimit(resource, &limit)
+            try await journal.append(.payment(try suite.payment("c")))
+            let copy = try TemporaryFolder()
+            try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")
+            let kept = try Journal(folder: copy.path).contentsAtStart.payments
+            #expect(Set(kept.keys) == ["a", "c"])
+        }
+    }
+
+    /// The journal's own folder is locked while it is open: reads are made from a copy.
+    private func copyToNewFolder(_ body: (String) throws -> Void) throws {
+        let copy = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")
+        try body(copy.path)
+    }
+}

@@ -1,0 +1,132 @@
+import GotchuCore
+import Ledger
+import Testing
+
+/// Random stories told to the decisions, one by one and as batches, and to the model.
+@Suite("Any sequence of commands")
+struct StoryTests {
+    /// Together at least 100,000 stories, in shards that run beside each other.
+    private static let shards = 8
+    private static let storiesPerShard = 12_500
+
+    @Test(
+        "conserves money, agrees with the model, and comes to the same as a batch",
+        arguments: 0..<shards
+    )
+    func stories(shard: Int) {
+        var teller = StoryTeller(seed: runSeed &+ UInt64(shard) &* 1_000_003)
+        let start = Self.opened
+        var reached: Set<String> = []
+        for number in 0..<Self.storiesPerShard {
+            let story = teller.story()
+            if let complaint = Self.complaint(about: story, from: start, &reached) {
+                Issue.record(
+                    "seed \(runSeed), shard \(shard), story \(number): \(complaint)\n\(story)"
+                )
+                return
+            }
+        }
+        // Stories that never get anywhere would prove nothing.
+        #expect(Self.outcomes.subtracting(reached) == [], "seed \(runSeed), shard \(shard)")
+    }
+
+    private static let outcomes: Set<String> = {
+        let reasons: [Refusal.Reason] = [
+            .unknownUser, .unknownSession, .ownSession, .sessionBusy, .sessionNotLocked,
+            .sessionPaid, .sessionCancelled, .sessionExpired,
+        ]
+        let declined: [Refusal.Reason] = [
+            .unknownSession, .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled,
+            .sessionExpired, .amountChanged, .insufficientBalance,
+        ]
+        return Set(
+            reasons.map { "no \($0)" } + ["no forbidden", "no keyReused"]
+                + declined.flatMap { ["declined \($0)", "declined again \($0)"] }
+                + ["paid", "paid again"]
+        )
+    }()
+
+    /// Two of the three users have wallets; the third may get one in a story.
+    private static let opened: (books: MemoryBooks, model: ReferenceModel) = {
+        var books = MemoryBooks()
+        var model = ReferenceModel()
+        for user in 0..<2 {
+            let step = Step(time: 0, action: .open(user: user))
+            _ = model.take(step)
+            books.save(apply([step.command(number: -1)], to: books.rows).effects)
+        }
+        return (books, model)
+    }()
+
+    private static func complaint(
+        about story: [Step],
+        from start: (books: MemoryBooks, model: ReferenceModel),
+        _ reached: inout Set<String>
+    ) -> String? {
+        var (books, model) = start
+        var answers: [Answer] = []
+        let commands = story.enumerated().map { $1.command(number: $0) }
+        for (step, command) in zip(story, commands) {
+            let decision = apply([command], to: books.rows)
+            let expected = model.take(step)
+            let reply = ReferenceModel.Reply(decision.answers[0])
+            guard reply == expected else { return "\(step): got \(reply), expected \(expected)" }
+            reached.insert(name(of: reply))
+            if let trace = trace(of: decision) { return "\(step): \(trace)" }
+            books.save(decision.effects)
+            answers += decision.answers
+        }
+        if let complaint = books.complaint { return complaint }
+        if let difference = difference(between: books, and: model) { return difference }
+
+        var batched = start.books
+        let decision = apply(commands, to: batched.load(Footprint(commands)))
+        batched.save(decision.effects)
+        guard decision.answers == answers else { return "the batch answered otherwise" }
+        guard batched == books else { return "the batch left other rows" }
+        return nil
+    }
+
+    private static func name(of reply: ReferenceModel.Reply) -> String {
+        switch reply {
+        case .user: "user"
+        case .deal: "session"
+        case .paid(_, let again): again ? "paid again" : "paid"
+        case .declined(let reason, let again): "declined \(again ? "again " : "")\(reason)"
+        case .no(let reason): "no \(reason)"
+        }
+    }
+
+    /// What a refused command wrote besides its remembered answer.
+    private static func trace(of decision: Decision) -> String? {
+        var effects = decision.effects
+        switch decision.answers[0] {
+        case .refused: break
+        case .send(let answer):
+            guard case .declined = answer.send.outcome else { return nil }
+            effects.newSends = []
+        case .user, .session, .done: return nil
+        }
+        return effects.isEmpty ? nil : "a refused command left a trace"
+    }
+
+    private static func difference(
+        between books: MemoryBooks,
+        and model: ReferenceModel
+    ) -> String? {
+        for (number, user) in Cast.users.enumerated() {
+            let place = Wallet.Place(owner: .user(user), currency: .usd)
+            guard books.rows.wallets[place]?.balance == model.money[number] else {
+                return "user \(number) has another balance than the model says"
+            }
+        }
+        for (number, id) in Cast.sessions.enumerated() {
+            let stored = books.rows.sessions[id].map { ReferenceModel.Reply.deal($0) }
+            let expected = model.deals[number].map {
+                ReferenceModel.Reply.deal(mark: $0.mark, holder: $0.holder)
+            }
+            guard stored == expected else { return "session \(number) is not what the model says" }
+        }
+        return nil
+    }
+}

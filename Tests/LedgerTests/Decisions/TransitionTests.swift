@@ -1,0 +1,100 @@
+import GotchuCore
+import Ledger
+import Testing
+
+/// Every action in every state, and who may do it.
+@Suite("Session states")
+struct TransitionTests {
+    private static let states: [SessionStatus] = [
+        .advertising, .locked, .paid, .timeout, .cancelled,
+    ]
+
+    @Test("another payer can lock only what is free", arguments: states)
+    func lock(status: SessionStatus) {
+        let expected: Refusal.Reason? =
+            switch status {
+            case .created, .advertising: nil
+            case .locked: .sessionBusy
+            case .paid: .sessionPaid
+            case .timeout: .sessionExpired
+            case .cancelled: .sessionCancelled
+            }
+        expect(.lock(session: 0, user: 2), in: status, is: expected)
+    }
+
+    @Test("only the payer who holds a session can unlock it", arguments: states)
+    func unlock(status: SessionStatus) {
+        let expected: Refusal.Reason? =
+            switch status {
+            case .created, .advertising: .sessionNotLocked
+            case .locked: nil
+            case .paid: .sessionPaid
+            case .timeout: .sessionExpired
+            case .cancelled: .sessionCancelled
+            }
+        expect(.unlock(session: 0, user: 1), in: status, is: expected)
+        if status == .locked { expect(.unlock(session: 0, user: 2), in: status, is: .forbidden) }
+    }
+
+    @Test(
+        "the payee can cancel until a payer holds it; a second time is no harm",
+        arguments: states
+    )
+    func cancel(status: SessionStatus) {
+        let expected: Refusal.Reason? =
+            switch status {
+            case .created, .advertising, .cancelled: nil
+            case .locked: .sessionBusy
+            case .paid: .sessionPaid
+            case .timeout: .sessionExpired
+            }
+        expect(.cancel(session: 0, user: 0), in: status, is: expected)
+        expect(.cancel(session: 0, user: 1), in: status, is: .forbidden)
+    }
+
+    @Test("only a locked session can be paid, and only by who holds it", arguments: states)
+    func send(status: SessionStatus) {
+        let expected: Refusal.Reason? =
+            switch status {
+            case .created, .advertising: .sessionNotLocked
+            case .locked: nil
+            case .paid: .sessionPaid
+            case .timeout: .sessionExpired
+            case .cancelled: .sessionCancelled
+            }
+        expect(.send(session: 0, user: 1, key: 0, expected: 5), in: status, is: expected)
+        if status == .locked {
+            expect(.send(session: 0, user: 2, key: 0, expected: 5), in: status, is: .sessionBusy)
+        }
+    }
+
+    @Test("the payee can neither lock nor pay his own session")
+    func ownSession() {
+        expect(.lock(session: 0, user: 0), in: .advertising, is: .ownSession)
+        expect(.send(session: 0, user: 0, key: 0, expected: nil), in: .locked, is: .ownSession)
+    }
+
+    private func expect(
+        _ action: Step.Action,
+        in status: SessionStatus,
+        is reason: Refusal.Reason?
+    ) {
+        var rig = Rig()
+        rig.bring(to: status)
+        let before = rig.books
+        let answer = rig.take(action)
+        #expect(answer.reason == reason, "\(action) in \(status)")
+        #expect(rig.books.complaint == nil)
+        if case .refused = answer { #expect(rig.books == before) }
+    }
+
+    @Test("each change makes the next version")
+    func versions() {
+        var rig = Rig()
+        rig.bring(to: .advertising)
+        #expect(rig.take(.lock(session: 0, user: 1)).session?.version == 2)
+        #expect(rig.take(.unlock(session: 0, user: 1)).session?.version == 3)
+        #expect(rig.take(.cancel(session: 0, user: 0)).session?.version == 4)
+        #expect(rig.take(.cancel(session: 0, user: 0)).session?.version == 4)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Ledger
+import SQLite
+import Testing
+
+@Suite("The audit")
+struct AuditTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// What is planted, the rule that must notice, and the name that must be said.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let sql: String
+        let rule: String
+        let names: String
+
+        var testDescription: String { sql }
+    }
+
+    @Test(
+        "finds planted damage and names the row",
+        arguments: [
+            Damage(
+                sql: "UPDATE wallets SET balance = balance + 1 WHERE id = 'wallet-0'",
+                rule: "every balance is the sum",
+                names: "wallet-0"
+            ),
+            Damage(
+                sql: "UPDATE wallets SET balance = balance + 1 WHERE id = 'wallet-0'",
+                rule: "all accounts together hold zero",
+                names: "usd"
+            ),
+            Damage(
+                sql: "UPDATE entries SET amount = amount + 1 WHERE transfer_id = 'transfer-6' "
+                    + "AND amount > 0",
+                rule: "every transfer's lines sum to zero",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "DELETE FROM entries WHERE transfer_id = 'transfer-6'",
+                rule: "every transfer's lines sum to zero",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET amount = 4 WHERE id = 'transfer-6'",
+                rule: "every transfer's lines sum to zero",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET currency = 'eur' WHERE id = 'transfer-6'",
+                rule: "every transfer's lines sum to zero",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "UPDATE entries SET number = 7 WHERE wallet_id = 'wallet-1' AND number = 2",
+                rule: "every wallet's entries are numbered",
+                names: "wallet-1"
+            ),
+            Damage(
+                sql: "UPDATE wallets SET balance = -1 WHERE id = 'wallet-1'",
+                rule: "no user's wallet is below zero",
+                names: "wallet-1"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET amount = 6 WHERE id = 'session-0'",
+                rule: "every paid session has one transfer",
+                names: "session-0"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET payer_id = 'user-0' WHERE id = 'session-0'",
+                rule: "every paid session has one transfer",
+                names: "session-0"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET status = 'CANCEL', payer_id = NULL, paid_at = NULL "
+                    + "WHERE id = 'session-0'",
+                rule: "every payment paid a session",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET payee_id = 'user-1' WHERE id = 'session-0'",
+                rule: "every payment paid a session",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET user_id = 'user-0' WHERE id = 'transfer-6'",
+                rule: "every payment paid a session",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "DELETE FROM sends WHERE transfer_id = 'transfer-6'",
+                rule: "every payment is what its key was answered with",
+                names: "transfer-6"
+            ),
+            Damage(
+                sql: "DELETE FROM users WHERE id = 'user-0'",
+                rule: "every reference leads somewhere",
+                names: "users"
+            ),
+        ]
+    )
+    func finds(damage: Damage) async throws {
+        let path = try await Planted.books(in: folder)
+        #expect(try Audit.run(path: path).isClean)
+        try Planted.damage(path, damage.sql)
+        let audit = try Audit.run(path: path)
+        let finding = audit.findings.first { $0.rule.hasPrefix(damage.rule) }
+        #expect(!audit.isClean)
+        #expect(finding?.broken?.contains(damage.names) == true, "\(audit.findings)")
+    }
+
+    @Test("finds a missing trigger")
+    func missingTrigger() async throws {
+        let path = try await Planted.books(in: folder)
+        try Connection(path: path, mode: .readWrite).execute("DROP TRIGGER entries_stay")
+        let broken = try Audit.run(path: path).findings.compactMap(\.broken)
+        #expect(broken == ["trigger entries_stay is missing"])
+    }
+
+    @Test("finds broken pages")
+    func brokenPages() async throws {
+        let path = try await Planted.books(in: folder)
+        let page = try Connection(path: path, mode: .readWrite).query(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'",
+            read: { try $0.integer(0) }
+        )[0]
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(page - 1) * 4_096)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: 4_096))
+        try file.close()
+        let audit = try Audit.run(path: path)
+        #expect(audit.findings.count == 1)
+        #expect(audit.findings[0].broken != nil)
+    }
+
+    @Test("counts what it looked at")
+    func counts() async throws {
+        let audit = try Audit.run(path: try await Planted.books(in: folder))
+        let counts = Dictionary(
+            uniqueKeysWithValues: audit.findings.map { ($0.rule.prefix(16), $0.count) }
+        )
+        #expect(counts["every transfer's"] == 3)
+        #expect(counts["every paid sessi"] == 1)
+        #expect(counts["every balance is"] == 3)
+        #expect(counts["every wallet's e"] == 6)
+    }
+
+    @Test("a backup is complete, private, audited, and never overwrites")
+    func backup() async throws {
+        let path = try await Planted.books(in: folder)
+        let store = try SQLiteStore(path: path)
+        let copy = folder.file("copy.db")
+        #expect(try SQLiteStore.backup(from: path, to: copy).isClean)
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let key = SendKey(user: Cast.users[1], key: Cast.keys[0])
+        let restored = try await SQLiteStore(path: copy).send(key)
+        #expect(restored != nil)
+        #expect(try await store.send(key) == restored)
+        let error = #expect(throws: LedgerError.self) {
+            try SQLiteStore.backup(from: path, to: copy)
+        }
+        #expect(error?.message == "There is a file of that name already.")
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!left.contains { $0.contains("partial") })
+    }
+
+    @Test("damaged books are not backed up")
+    func damagedBackup() async throws {
+        let path = try await Planted.books(in: folder)
+        try Planted.damage(path, "UPDATE wallets SET balance = 0 WHERE id = 'wallet-0'")
+        let copy = folder.file("copy.db")
+        #expect(try !SQLiteStore.backup(from: path, to: copy).isClean)
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+}

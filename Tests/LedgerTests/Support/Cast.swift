@@ -1,0 +1,33 @@
+import GotchuCore
+import Ledger
+
+/// The few users, sessions and keys of a property test, by number: a small world meets itself often.
+enum Cast {
+    static let users = (0..<3).map { UserID(trusted: "user-\($0)") }
+    static let wallets = (0..<3).map { WalletID(trusted: "wallet-\($0)") }
+    static let mint = WalletID(trusted: "wallet-mint")
+    static let sessions = (0..<4).compactMap { SessionID(rawValue: "session-\($0)") }
+    static let keys = (0..<3).compactMap { IdempotencyKey(rawValue: "key-0123456789-\($0)") }
+    static let eids = (0..<4).compactMap { EID("000000000\($0)") }
+    static let opening: Int64 = 10
+
+    static func openWallet(_ user: Int) -> OpenWallet {
+        OpenWallet(
+            email: "user\(user)@example.org",
+            displayName: "user\(user)",
+            opening: Money(minorUnits: opening),
+            user: users[user],
+            wallet: wallets[user],
+            mint: mint,
+            transfer: TransferID(trusted: "opening-\(user)")
+        )
+    }
+
+    static func fingerprint(session: Int, expected: Int64?) -> Fingerprint {
+        let bytes = [UInt8(session), UInt8(truncatingIfNeeded: expected ?? -1)]
+        guard let print = Fingerprint(bytes: bytes + [UInt8](repeating: 0, count: 30)) else {
+            preconditionFailure("32 bytes")
+        }
+        return print
+    }
+}

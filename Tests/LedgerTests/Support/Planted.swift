@@ -1,0 +1,38 @@
+import GotchuCore
+import Ledger
+import SQLite
+
+/// Small true books, to plant damage in.
+enum Planted {
+    /// Two wallets, one paid session, one open one, one declined payment.
+    static func books(in folder: TemporaryFolder) async throws -> String {
+        let path = folder.file("books.db")
+        let store = try SQLiteStore(path: path)
+        let steps: [Step.Action] = [
+            .open(user: 0), .open(user: 1),
+            .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false),
+            .create(session: 1, payee: 0, amount: 50, seconds: 300, proposesTaken: false),
+            .lock(session: 0, user: 1), .lock(session: 1, user: 1),
+            .send(session: 0, user: 1, key: 0, expected: nil),
+            .send(session: 1, user: 1, key: 1, expected: nil),
+        ]
+        let commands = steps.enumerated().map {
+            Step(time: 1_000, action: $1).command(number: $0)
+        }
+        _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
+        return path
+    }
+
+    /// Does what no program of ours can: writes past triggers, references and checks.
+    static func damage(_ path: String, _ sql: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite)
+        try connection.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
+        let triggers = try connection.query(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
+            read: { (name: try $0.text(0), sql: try $0.text(1)) }
+        )
+        for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name)") }
+        try connection.execute(sql)
+        for trigger in triggers { try connection.execute(trigger.sql) }
+    }
+}

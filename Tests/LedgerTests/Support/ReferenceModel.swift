@@ -1,0 +1,184 @@
+import GotchuCore
+import Ledger
+
+/// A second opinion: what the rules say, written again from the rules, in plain numbers.
+struct ReferenceModel {
+    struct Deal: Equatable {
+        let payee: Int
+        let amount: Int64
+        let ends: Int64
+        /// `a` open, `l` locked, `p` paid, `t` timed out, `c` cancelled.
+        var mark: Character = "a"
+        var holder: Int?
+        var lockEnds: Int64 = 0
+    }
+
+    /// What an answer comes to.
+    enum Reply: Equatable {
+        case user(Int)
+        case deal(mark: Character, holder: Int?)
+        case paid(left: Int64, again: Bool)
+        case declined(Refusal.Reason, again: Bool)
+        case no(Refusal.Reason)
+    }
+
+    private(set) var money: [Int: Int64] = [:]
+    private(set) var deals: [Int: Deal] = [:]
+    private var replies: [String: (request: String, reply: Reply)] = [:]
+
+    mutating func take(_ step: Step) -> Reply {
+        switch step.action {
+        case .open(let user):
+            if money[user] == nil { money[user] = Cast.opening }
+            return .user(user)
+        case .create(let session, let payee, let amount, let seconds, _):
+            guard money[payee] != nil else { return .no(.unknownUser) }
+            deals[session] = Deal(payee: payee, amount: amount, ends: step.time + seconds * 1_000)
+            return .deal(mark: "a", holder: nil)
+        case .lock(let session, let user): return lock(session, user, step.time)
+        case .unlock(let session, let user):
+            guard let deal = now(session, step.time) else { return .no(.unknownSession) }
+            if let over = over(deal) { return .no(over) }
+            guard let holder = deal.holder else { return .no(.sessionNotLocked) }
+            guard holder == user else { return .no(.forbidden) }
+            return write(session, deal, "a", holder: nil)
+        case .cancel(let session, let user):
+            guard let deal = now(session, step.time) else { return .no(.unknownSession) }
+            guard deal.payee == user else { return .no(.forbidden) }
+            if deal.mark == "c" { return .deal(mark: "c", holder: nil) }
+            if let over = over(deal) { return .no(over) }
+            guard deal.holder == nil else { return .no(.sessionBusy) }
+            return write(session, deal, "c", holder: nil)
+        case .expire(let session):
+            guard let deal = now(session, step.time) else { return .no(.unknownSession) }
+            return write(session, deal, deal.mark, holder: deal.holder)
+        case .send(let session, let user, let key, let expected):
+            return send(session, user, key, expected, step.time)
+        }
+    }
+
+    private mutating func lock(_ session: Int, _ user: Int, _ time: Int64) -> Reply {
+        guard money[user] != nil else { return .no(.unknownUser) }
+        guard var deal = now(session, time) else { return .no(.unknownSession) }
+        guard deal.payee != user else { return .no(.ownSession) }
+        if let over = over(deal) { return .no(over) }
+        if let holder = deal.holder, holder != user { return .no(.sessionBusy) }
+        if deal.holder == nil { deal.lockEnds = min(deal.ends, time + 60_000) }
+        return write(session, deal, "l", holder: user)
+    }
+
+    private mutating func send(
+        _ session: Int,
+        _ user: Int,
+        _ key: Int,
+        _ expected: Int64?,
+        _ time: Int64
+    ) -> Reply {
+        let name = "\(user)/\(key)"
+        let request = "\(session)/\(expected.map { String($0) } ?? "")"
+        if let known = replies[name] {
+            guard known.request == request else { return .no(.keyReused) }
+            switch known.reply {
+            case .paid(let left, _): return .paid(left: left, again: true)
+            case .declined(let reason, _): return .declined(reason, again: true)
+            case .user, .deal, .no: return known.reply
+            }
+        }
+        guard let purse = money[user] else { return .no(.unknownUser) }
+        if now(session, time)?.payee == user { return .no(.ownSession) }
+        let reply: Reply
+        if let why = whyNot(session, user, expected, purse, time) {
+            reply = .declined(why, again: false)
+        } else if let deal = now(session, time) {
+            money[user, default: 0] -= deal.amount
+            money[deal.payee, default: 0] += deal.amount
+            _ = write(session, deal, "p", holder: user)
+            reply = .paid(left: purse - deal.amount, again: false)
+        } else {
+            reply = .no(.unknownSession)
+        }
+        replies[name] = (request, reply)
+        return reply
+    }
+
+    private func whyNot(
+        _ session: Int,
+        _ user: Int,
+        _ expected: Int64?,
+        _ purse: Int64,
+        _ time: Int64
+    ) -> Refusal.Reason? {
+        guard let deal = now(session, time) else { return .unknownSession }
+        if let over = over(deal) { return over }
+        guard let holder = deal.holder else { return .sessionNotLocked }
+        guard holder == user else { return .sessionBusy }
+        if let expected, expected != deal.amount { return .amountChanged }
+        return purse < deal.amount ? .insufficientBalance : nil
+    }
+
+    /// A deal with what time has done to it.
+    private func now(_ session: Int, _ time: Int64) -> Deal? {
+        guard var deal = deals[session] else { return nil }
+        let isOpen = deal.mark == "a" || deal.mark == "l"
+        if isOpen, deal.ends <= time {
+            deal.mark = "t"
+            deal.holder = nil
+        } else if deal.mark == "l", deal.lockEnds <= time {
+            deal.mark = "a"
+            deal.holder = nil
+        }
+        return deal
+    }
+
+    private func over(_ deal: Deal) -> Refusal.Reason? {
+        switch deal.mark {
+        case "p": .sessionPaid
+        case "t": .sessionExpired
+        case "c": .sessionCancelled
+        default: nil
+        }
+    }
+
+    private mutating func write(
+        _ session: Int,
+        _ deal: Deal,
+        _ mark: Character,
+        holder: Int?
+    ) -> Reply {
+        var deal = deal
+        deal.mark = mark
+        deal.holder = holder
+        deals[session] = deal
+        return .deal(mark: mark, holder: holder)
+    }
+}
+
+extension ReferenceModel.Reply {
+    /// The ledger's answer in the model's words.
+    init(_ answer: Answer) {
+        switch answer {
+        case .user(let user): self = .user(Self.number(of: user.id))
+        case .session(let session): self = .deal(session)
+        case .refused(let refusal): self = .no(refusal.reason)
+        case .done: self = .user(-1)
+        case .send(let answer):
+            switch answer.send.outcome {
+            case .paid(_, let left): self = .paid(left: left, again: answer.isReplay)
+            case .declined(let no): self = .declined(no.reason, again: answer.isReplay)
+            }
+        }
+    }
+
+    static func deal(_ session: Session) -> Self {
+        switch session.state {
+        case .created: .deal(mark: "?", holder: nil)
+        case .advertising: .deal(mark: "a", holder: nil)
+        case .locked(let by, _): .deal(mark: "l", holder: number(of: by))
+        case .paid(let by, _): .deal(mark: "p", holder: number(of: by))
+        case .timedOut: .deal(mark: "t", holder: nil)
+        case .cancelled: .deal(mark: "c", holder: nil)
+        }
+    }
+
+    private static func number(of user: UserID) -> Int { Cast.users.firstIndex(of: user) ?? -1 }
+}

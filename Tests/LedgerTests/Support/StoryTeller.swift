@@ -1,0 +1,77 @@
+/// Makes up short stories. Half of the steps follow from the one before (who created is paid, who
+/// locked sends, who sent sends again), or hardly any story would get as far as a payment.
+struct StoryTeller {
+    private var generator: SeededGenerator
+    private var time: Int64 = 0
+    private var made = 0
+    private var last: Step.Action?
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func story() -> [Step] {
+        (time, made, last) = (1_000, 0, nil)
+        return (0..<number(4...11)).map { _ in
+            time += Self.waits[Int(number(0...Int64(Self.waits.count - 1)))]
+            let action = number(0...99) < 55 ? next() : anything()
+            last = action
+            return Step(time: time, action: action)
+        }
+    }
+
+    /// In milliseconds; both edges of a lease and of short sessions are among them.
+    private static let waits: [Int64] = [
+        0, 0, 0, 0, 0, 1, 1, 500, 999, 1_000, 29_000, 59_999, 60_000, 60_001,
+    ]
+
+    private mutating func next() -> Step.Action {
+        switch last {
+        case .create(let session, let payee, _, _, _):
+            return .lock(session: session, user: (payee + Int(number(1...2))) % 3)
+        case .lock(let session, let user):
+            return send(session, user)
+        case .send(let session, let user, let key, let expected):
+            return .send(session: session, user: user, key: key, expected: expected)
+        case .unlock(let session, _), .cancel(let session, _), .expire(let session):
+            return send(session, Int(number(0...2)))
+        case .open, nil:
+            return create() ?? anything()
+        }
+    }
+
+    private mutating func anything() -> Step.Action {
+        let session = Int(number(0...Int64(min(3, made))))
+        let user = Int(number(0...2))
+        switch number(0...99) {
+        case 0..<4: return .open(user: user)
+        case 4..<34: return create() ?? .lock(session: session, user: user)
+        case 34..<54: return .lock(session: session, user: user)
+        case 54..<62: return .unlock(session: session, user: user)
+        case 62..<70: return .cancel(session: session, user: user)
+        case 70..<76: return .expire(session: session)
+        default: return send(session, user)
+        }
+    }
+
+    private mutating func create() -> Step.Action? {
+        guard made < 4 else { return nil }
+        made += 1
+        return .create(
+            session: made - 1,
+            payee: Int(number(0...2)),
+            amount: number(1...12),
+            seconds: [1, 30, 60, 61, 300][Int(number(0...4))],
+            proposesTaken: number(0...3) == 0
+        )
+    }
+
+    private mutating func send(_ session: Int, _ user: Int) -> Step.Action {
+        let expected = number(0...5) == 0 ? number(1...12) : nil
+        return .send(session: session, user: user, key: Int(number(0...2)), expected: expected)
+    }
+
+    private mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
+        Int64.random(in: range, using: &generator)
+    }
+}

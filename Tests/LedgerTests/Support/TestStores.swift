@@ -1,0 +1,88 @@
+import GotchuCore
+import Ledger
+import Synchronization
+
+/// A store that fails, or waits, when a test says so; otherwise the one behind it.
+final class FaultyStore: LedgerStore {
+    private let store: any LedgerStore
+    private let failure = Mutex<LedgerError?>(nil)
+    private let gate = Gate()
+
+    init(_ store: any LedgerStore) {
+        self.store = store
+    }
+
+    /// What the next commits fail with; `nil` for none.
+    func fail(with error: LedgerError?) {
+        failure.withLock { $0 = error }
+    }
+
+    /// Holds commits until `release`.
+    func hold() async { await gate.close() }
+
+    func release() async { await gate.open() }
+
+    /// Returns once a commit waits at the gate.
+    func waitForCommit() async { await gate.waitForArrival() }
+
+    func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) async throws(LedgerError) -> Decision {
+        await gate.pass()
+        if let error = failure.withLock({ $0 }) { throw error }
+        return try await store.commit(touching: footprint, decide: decide)
+    }
+
+    func session(_ id: SessionID) async throws(LedgerError) -> Session? {
+        try await store.session(id)
+    }
+
+    func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
+        try await store.published(eid)
+    }
+
+    func statement(
+        of user: UserID,
+        entries: Int
+    ) async throws(LedgerError) -> WalletStatement? {
+        try await store.statement(of: user, entries: entries)
+    }
+
+    func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
+        try await store.send(key)
+    }
+
+    func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [SessionID] {
+        try await store.due(at: time, limit: limit)
+    }
+}
+
+/// Lets callers through, or makes them wait; an arrival at the closed gate can be waited for.
+actor Gate {
+    private var isOpen = true
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var watchers: [CheckedContinuation<Void, Never>] = []
+
+    func close() { isOpen = false }
+
+    func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    func pass() async {
+        guard !isOpen else { return }
+        await withCheckedContinuation { continuation in
+            waiting.append(continuation)
+            for watcher in watchers { watcher.resume() }
+            watchers = []
+        }
+    }
+
+    func waitForArrival() async {
+        guard waiting.isEmpty else { return }
+        await withCheckedContinuation { watchers.append($0) }
+    }
+}

@@ -1,0 +1,193 @@
+import GotchuCore
+import Ledger
+import Testing
+
+@Suite("The writer", .timeLimit(.minutes(1)))
+struct LedgerWriterTests {
+    private let folder: TemporaryFolder
+    private let store: FaultyStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = FaultyStore(try SQLiteStore(path: folder.file("books.db")))
+    }
+
+    @Test("one key from a hundred callers at once is one payment and one answer")
+    func oneKey() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let answers = try await withThrowingTaskGroup(of: SendAnswer.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { !$0.isReplay } == 1)
+            #expect(answers.allSatisfy { $0.send == answers[0].send })
+            let statement = try await store.statement(of: payer, entries: 20)
+            #expect(statement?.wallet.balance == 93)
+        }
+        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+    }
+
+    @Test("64 payers pay one payee at once and not a cent is lost")
+    func hotPayee() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        let payer = try await ledger.user("payer\(number)", cents: 100)
+                        let session = try await ledger.lockedSession(
+                            payee: payee,
+                            payer: payer,
+                            cents: Int64(number + 1)
+                        )
+                        _ = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let statement = try await store.statement(of: payee, entries: 100)
+            #expect(statement?.wallet.balance == (1...64).reduce(0, +))
+            #expect(statement?.entries.count == 64)
+        }
+        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+    }
+
+    @Test("money for ten of 64 payments pays exactly ten")
+    func tenOfSixtyFour() async throws {
+        let paid = try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 109)
+            return try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        let session = try await ledger.lockedSession(
+                            payee: payee,
+                            payer: payer,
+                            cents: 10
+                        )
+                        let key = "key-0123456789-\(number)"
+                        let answer = try await ledger.pay(session, by: payer, key: key)
+                        return answer.send.outcome.isPaid
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+        }
+        #expect(paid == 10)
+        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+    }
+
+    @Test("when a commit fails every caller may try again, and nothing was decided")
+    func failedCommit() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            store.fail(with: LedgerError(.tryAgain, "The disk is full."))
+            let codes = await withTaskGroup(of: LedgerError.Code?.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        do {
+                            _ = try await ledger.pay(
+                                session,
+                                by: payer,
+                                key: "key-0123456789-\(number)"
+                            )
+                            return nil
+                        } catch {
+                            return (error as? LedgerError)?.code
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes == Array(repeating: .tryAgain, count: 20))
+            store.fail(with: nil)
+            let key = "key-0123456789-3"
+            #expect(try await ledger.pay(session, by: payer, key: key).isReplay == false)
+        }
+    }
+
+    @Test("a command that the store rejects does not take its neighbours with it")
+    func rejected() async throws {
+        try await withLedger(on: store) { ledger in
+            let first = try await ledger.user("first", cents: 100)
+            // A user under a name that is taken: the decision cannot see that, the database can.
+            let clash = OpenWallet(
+                email: "clash@example.org",
+                displayName: "clash",
+                opening: Money(minorUnits: 0),
+                user: first
+            )
+            await store.hold()
+            async let warmUp: Void = ledger.probe()
+            await store.waitForCommit()
+            async let bad = Self.code(of: clash, in: ledger)
+            async let good = ledger.user("good", cents: 5)
+            try await ledger.waitForQueue(of: 2)
+            await store.release()
+            try await warmUp
+            #expect(await bad == .tryAgain)
+            let user = try await good
+            #expect(try await store.statement(of: user, entries: 1)?.wallet.balance == 5)
+        }
+        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+    }
+
+    private static func code(
+        of open: OpenWallet,
+        in ledger: Ledger
+    ) async -> LedgerError.Code? {
+        do {
+            _ = try await ledger.openWallet(open)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("a caller who gives up does not take back what others share a batch with")
+    func cancelledCaller() async throws {
+        try await withLedger(on: store) { ledger in
+            await store.hold()
+            // Owned by this test, which awaits it below.
+            let caller = Task { try await ledger.user("gone", cents: 5) }
+            await store.waitForCommit()
+            caller.cancel()
+            async let other = ledger.user("other", cents: 6)
+            await store.release()
+            let gone = try await caller.value
+            #expect(try await store.statement(of: gone, entries: 1)?.wallet.balance == 5)
+            let neighbour = try await other
+            #expect(try await store.statement(of: neighbour, entries: 1) != nil)
+        }
+    }
+
+    @Test("a stopping ledger finishes what is queued and takes nothing new")
+    func stop() async throws {
+        let ledger = try await withLedger(on: store) { ledger in
+            _ = try await ledger.user("first", cents: 5)
+            return ledger
+        }
+        let error = await #expect(throws: LedgerError.self) {
+            try await ledger.user("late", cents: 5)
+        }
+        #expect(error?.code == .tryAgain)
+    }
+}
+
+extension RememberedSend.Outcome {
+    var isPaid: Bool {
+        switch self {
+        case .paid: true
+        case .declined: false
+        }
+    }
+}

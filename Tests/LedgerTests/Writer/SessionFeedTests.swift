@@ -1,0 +1,60 @@
+import GotchuCore
+import Ledger
+import Testing
+
+@Suite("The session feed", .timeLimit(.minutes(1)))
+struct SessionFeedTests {
+    private let store: SQLiteStore
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteStore(path: folder.file("books.db"))
+    }
+
+    @Test("a watcher is told of each newer state up to the end")
+    func changes() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            var changes = try #require(ledger.feed.watch(session.id)).makeAsyncIterator()
+            _ = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+            #expect(await changes.next()?.status == .paid)
+        }
+    }
+
+    @Test("a session that nobody touches is ended on time and its watchers are told")
+    func expiry() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let created = try await ledger.create(
+                CreateSession(
+                    payee: payee,
+                    amount: Money(minorUnits: 1),
+                    memo: nil,
+                    reference: nil,
+                    lifetime: .seconds(1)
+                )
+            )
+            guard case .accepted(let session) = created else { throw UnexpectedRefusal() }
+            var changes = try #require(ledger.feed.watch(session.id)).makeAsyncIterator()
+            let ended = await changes.next()
+            #expect(ended?.status == .timeout)
+            #expect(ended?.version == 2)
+        }
+    }
+
+    @Test("watchers are counted, limited, and forgotten when they stop")
+    func limits() throws {
+        let feed = SessionFeed()
+        var streams: [AsyncStream<Session>] = []
+        for _ in 0..<SessionFeed.watchersPerSessionLimit {
+            streams.append(try #require(feed.watch(Cast.sessions[0])))
+        }
+        #expect(feed.watch(Cast.sessions[0]) == nil)
+        #expect(feed.watch(Cast.sessions[1]) != nil)
+        streams.removeAll()
+        #expect(feed.watcherCount == 0)
+    }
+}

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import HummingbirdCore
+import TestSupport
+import Testing
+
+@testable import LocalAPI
+
+@Suite("The event hub")
+struct EventHubTests {
+    @Test("a slow reader is told how many events it missed, and waits for nobody")
+    func lagged() async throws {
+        let hub = EventHub()
+        let slow = try #require(hub.subscribe(levels: [.observer]))
+        let eids = (0..<EventHub.eventLimit + 10).map { _ in EID.random() }
+        for eid in eids { hub.publish(.presenceLost(eid)) }
+        #expect(hub.laggedCount == 10)
+        var iterator = slow.makeAsyncIterator()
+        for eid in eids.prefix(EventHub.eventLimit) {
+            let event = await iterator.next()
+            #expect(event == .some(.some(.presenceLost(eid))))
+        }
+        hub.publish(.presenceLost(eids[0]))
+        let mark = await iterator.next()
+        #expect(mark == .some(.some(.lagged(10))))
+        let next = await iterator.next()
+        #expect(next == .some(.some(.presenceLost(eids[0]))))
+    }
+
+    @Test("money is shown only to those who may see it")
+    func visibility() async throws {
+        let hub = EventHub()
+        let observer = try #require(hub.subscribe(levels: [.observer]))
+        let cashier = try #require(hub.subscribe(levels: [.observer, .cashier]))
+        hub.publish(.requestChanged(try request()))
+        let eid = EID.random()
+        hub.publish(.presenceLost(eid))
+        var observed = observer.makeAsyncIterator()
+        let first = await observed.next()
+        #expect(first == .some(.some(.presenceLost(eid))))
+        var seen = cashier.makeAsyncIterator()
+        let request = await seen.next()
+        guard case .some(.some(.requestChanged)) = request else {
+            Issue.record("a cashier sees requests")
+            return
+        }
+    }
+
+    @Test("there are no more readers than the limit, and one that leaves makes room")
+    func readerLimit() throws {
+        let hub = EventHub()
+        var readers = (0..<EventHub.readerLimit).map { _ in hub.subscribe(levels: []) }
+        #expect(readers.allSatisfy { $0 != nil })
+        #expect(hub.subscribe(levels: []) == nil)
+        readers.removeAll()
+        #expect(hub.subscribe(levels: []) != nil)
+    }
+
+    @Test("every event survives its JSON line")
+    func roundTrip() throws {
+        let events: [Event] = [
+            .presenceLost(.random()), .lagged(3), .requestChanged(try request()),
+        ]
+        for event in events {
+            let line = Response.encodeLine(event)
+            #expect(try JSONDecoder().decode(Event.self, from: Data(line)) == event)
+        }
+    }
+
+    private func request() throws -> RequestView {
+        RequestView(
+            id: try #require(SessionID(rawValue: "s")),
+            eid: .random(),
+            state: .advertising,
+            amountCents: 5000,
+            currency: .usd,
+            memo: nil,
+            createdAt: Timestamp(milliseconds: 0),
+            expiresAt: Timestamp(milliseconds: 1000),
+            paidAt: nil,
+            isOnAir: true,
+            reason: "Waiting for a payer."
+        )
+    }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+/// The commands that people and machines type.
+@Suite("make and .ci")
+struct CommandTests {
+    @Test("make alone says what there is")
+    func help() async throws {
+        let help = try await Repository.run("make")
+        #expect(help.status == 0)
+        for target in ["demo", "build", "test", "vm", "install", "format", "lint"] {
+            #expect(help.text.contains("make \(target) "), "\(target)")
+        }
+    }
+
+    @Test("a build that fails shows everything it said, and fails")
+    func progress() async throws {
+        let folder = try TemporaryFolder()
+        let failed = try await Repository.run(
+            "-C",
+            folder.path,
+            Repository.path(".ci/progress"),
+            "Building",
+            "sh",
+            "-c",
+            "echo '[1/2] step'; echo 'the reason' >&2; exit 3"
+        )
+        #expect(failed.status == 3)
+        #expect(failed.text.contains("the reason"))
+        #expect(failed.text.contains("Building: failed"))
+    }
+
+    @Test("without swift the way to it is shown, and nothing else is tried")
+    func swiftIsMissing() async throws {
+        // An empty folder for a search path: whatever this machine has, there is no swift in it.
+        let folder = try TemporaryFolder()
+        let need = try await Repository.run(
+            "PATH=\(folder.path)",
+            Repository.path(".ci/need"),
+            "build"
+        )
+        #expect(need.status == 69)
+        #expect(need.text.contains("https://www.swift.org/install"))
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `make install` leaves behind, with the programs of this build.
+@Suite("Installation")
+struct InstallTests {
+    private static let files: [String: Int] = [
+        "usr/bin/gotchud": 0o755,
+        "usr/bin/gotchu-ctl": 0o755,
+        "usr/bin/gotchu-server": 0o755,
+        "usr/lib/systemd/system/gotchud.service": 0o644,
+        "usr/lib/systemd/system/gotchu-server.service": 0o644,
+        "usr/lib/sysusers.d/gotchu.conf": 0o644,
+        "usr/share/dbus-1/system.d/org.gotchu.gotchud.conf": 0o644,
+        "usr/share/bash-completion/completions/gotchu-ctl": 0o644,
+        "usr/share/zsh/vendor-completions/_gotchu-ctl": 0o644,
+        "usr/share/fish/vendor_completions.d/gotchu-ctl.fish": 0o644,
+        "etc/gotchu/gotchud.json": 0o644,
+    ]
+
+    @Test("everything is in its place, and configuration that is there is left alone")
+    func install() async throws {
+        let folder = try TemporaryFolder()
+        try await install(into: folder, prefix: "/usr")
+        for (file, mode) in Self.files {
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: "\(folder.path)/\(file)"
+            )
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(file)")
+            #expect((attributes[.size] as? Int ?? 0) > 0, "\(file)")
+        }
+        for unit in UnitTests.units {
+            let program = try programOf(unit: unit, in: "\(folder.path)/usr/lib/systemd/system")
+            #expect(
+                FileManager.default.isExecutableFile(atPath: folder.path + program),
+                "\(program)"
+            )
+        }
+        let check = try await Repository.run(
+            "\(folder.path)/usr/bin/gotchud",
+            "--check-config",
+            "--config",
+            "\(folder.path)/etc/gotchu/gotchud.json"
+        )
+        #expect(check.status == 0, "\(check.text)")
+
+        let mine = try folder.write(#"{"radio": "bluez:hci7"}"#, to: "etc/gotchu/gotchud.json")
+        try await install(into: folder, prefix: "/usr")
+        #expect(try String(contentsOfFile: mine, encoding: .utf8).contains("hci7"))
+    }
+
+    @Test("another prefix is another place for programs and units, and the units know")
+    func prefix() async throws {
+        let folder = try TemporaryFolder()
+        try await install(into: folder, prefix: "/opt/gotchu")
+        let units = "\(folder.path)/opt/gotchu/lib/systemd/system"
+        #expect(try programOf(unit: "gotchud", in: units) == "/opt/gotchu/bin/gotchud")
+    }
+
+    @Test("full Foundation and ICU are not linked", arguments: ["gotchud", "gotchu-ctl"])
+    func linkage(program: String) async throws {
+        let libraries = try await Repository.run(
+            "ldd",
+            Program.folder.appendingPathComponent(program).path
+        )
+        #expect(libraries.status == 0)
+        #expect(libraries.text.contains("libc.so"))
+        #expect(!libraries.text.contains("libFoundation.so"), "\(libraries.text)")
+        #expect(!libraries.text.contains("libFoundationNetworking"), "\(libraries.text)")
+        #expect(!libraries.text.contains("ICU"), "\(libraries.text)")
+        #expect(!libraries.text.contains("libicu"), "\(libraries.text)")
+    }
+
+    private func install(into folder: TemporaryFolder, prefix: String) async throws {
+        let made = try await Repository.run(
+            "make",
+            "install",
+            "DESTDIR=\(folder.path)",
+            "PREFIX=\(prefix)",
+            "BINARIES=\(Program.folder.path)"
+        )
+        try #require(made.status == 0, "\(made.text)")
+    }
+
+    private func programOf(unit: String, in folder: String) throws -> String {
+        let text = try String(contentsOfFile: "\(folder)/\(unit).service", encoding: .utf8)
+        return String(try #require(text.firstMatch(of: /ExecStart=(\S+)/)).1)
+    }
+}

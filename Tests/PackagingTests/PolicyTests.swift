@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A real dbus-daemon reads our policy.
+@Suite("D-Bus policy")
+struct PolicyTests {
+    static let policy = "dbus-policy/org.gotchu.gotchud.conf"
+
+    @Test("a bus starts with it")
+    func parses() async throws {
+        let said = try await bus(including: Repository.path(Self.policy))
+        #expect(said.contains("unix:path="), "\(said)")
+    }
+
+    @Test("a bus does not start with a broken one: the test above can fail")
+    func brokenIsNoticed() async throws {
+        let folder = try TemporaryFolder()
+        let broken = try Repository.text(Self.policy)
+            .replacing("<allow ", with: "<alow ")
+        let said = try await bus(including: folder.write(broken, to: "broken.conf"))
+        #expect(!said.contains("unix:path="))
+        #expect(said.contains("alow"), "\(said)")
+    }
+
+    @Test("it lets one user talk to one name, and opens nothing else")
+    func isNarrow() throws {
+        let text = try Repository.text(Self.policy)
+        let rules = text.matches(of: /<(allow|deny|policy)\s[^>]*>/).map { String($0.0) }
+        #expect(
+            rules == [#"<policy user="gotchu">"#, #"<allow send_destination="org.bluez"/>"#]
+        )
+    }
+
+    /// Starts a bus that has only this policy, and ends it again.
+    ///
+    /// - Returns: Its address, or what it says is wrong.
+    private func bus(including policy: String) async throws -> String {
+        let folder = try TemporaryFolder()
+        let configuration = try folder.write(
+            """
+            <busconfig>
+              <type>system</type>
+              <listen>unix:path=\(folder.path)/bus</listen>
+              <policy context="default"><allow own="*"/></policy>
+              <include>\(policy)</include>
+            </busconfig>
+            """,
+            to: "bus.conf"
+        )
+        let daemon = try Program(
+            "/usr/bin/env",
+            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--print-address"]
+        )
+        return try await eventually("dbus-daemon says something") {
+            let text = daemon.text
+            return text.contains("\n") ? text : nil
+        }
+    }
+}

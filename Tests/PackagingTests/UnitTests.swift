@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The service manager's own tools judge our units.
+@Suite("systemd units")
+struct UnitTests {
+    static let units = ["gotchud", "gotchu-server"]
+
+    @Test("a unit is understood by systemd, line by line", arguments: units)
+    func verify(unit: String) async throws {
+        let folder = try TemporaryFolder()
+        // The programs are not installed here; those of this build stand in for them.
+        let text = try Repository.text("systemd/\(unit).service")
+            .replacing("ExecStart=/usr/bin/", with: "ExecStart=\(Program.folder.path)/")
+        let file = try folder.write(text, to: "\(unit).service")
+        let verdict = try await Repository.run("systemd-analyze", "verify", "--man=no", file)
+        #expect(verdict.status == 0)
+        #expect(verdict.text == "")
+    }
+
+    @Test("a line that systemd does not know is noticed by this test's own means")
+    func verifyNotices() async throws {
+        let folder = try TemporaryFolder()
+        let text = try Repository.text("systemd/gotchud.service")
+            .replacing("Type=notify", with: "Type=notify-sometimes")
+            .replacing("ExecStart=/usr/bin/", with: "ExecStart=\(Program.folder.path)/")
+        let file = try folder.write(text, to: "gotchud.service")
+        let verdict = try await Repository.run("systemd-analyze", "verify", "--man=no", file)
+        #expect(verdict.text.contains("notify-sometimes"))
+    }
+
+    @Test("a unit's exposure is at most 2.0", arguments: units)
+    func exposure(unit: String) async throws {
+        let verdict = try await Repository.run(
+            "systemd-analyze",
+            "security",
+            "--offline=true",
+            "--no-pager",
+            "systemd/\(unit).service"
+        )
+        let level = try #require(
+            verdict.text.firstMatch(of: /Overall exposure level for \S+: ([0-9.]+)/)
+        )
+        #expect(try #require(Double(level.1)) <= 2.0, "\(verdict.text)")
+    }
+
+    @Test("what breaks a Swift program or its socket is not in a unit", arguments: units)
+    func traps(unit: String) throws {
+        let lines = try Repository.text("systemd/\(unit).service").split(separator: "\n")
+        let settings = Set(lines.map(String.init))
+        // systemd 252 ignores notify-reload and takes the program for a simple one.
+        #expect(settings.contains("Type=notify"))
+        // libdispatch calls setpriority(2), one of @resources, and is killed for it without this.
+        #expect(settings.contains("SystemCallErrorNumber=EPERM"))
+        // A wrong command line or configuration must not loop.
+        #expect(settings.contains("RestartPreventExitStatus=64 78"))
+        if unit == "gotchud" {
+            // In a user namespace every peer of the socket would be nobody.
+            #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
+            #expect(settings.contains("RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6"))
+            #expect(settings.contains("RuntimeDirectory=gotchu"))
+            #expect(settings.contains("StateDirectory=gotchu"))
+        }
+        // A credential named by a path is obligatory; one of the credential store is not.
+        for line in lines where line.hasPrefix("LoadCredential=") {
+            #expect(!line.contains("/"), "\(line)")
+        }
+    }
+
+    @Test("users and groups are made as the units name them")
+    func users() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/etc",
+            withIntermediateDirectories: true
+        )
+        let made = try await Repository.run(
+            "systemd-sysusers",
+            "--root=\(folder.path)",
+            Repository.path("systemd/gotchu.sysusers.conf")
+        )
+        #expect(made.status == 0, "\(made.text)")
+        let users = try names(in: folder.path + "/etc/passwd")
+        let groups = try names(in: folder.path + "/etc/group")
+        for unit in Self.units {
+            for line in try Repository.text("systemd/\(unit).service").split(separator: "\n") {
+                if let user = line.wholeMatch(of: /User=(.*)/) { #expect(users.contains(user.1)) }
+                if let group = line.wholeMatch(of: /Group=(.*)/) {
+                    #expect(groups.contains(group.1))
+                }
+            }
+        }
+    }
+
+    private func names(in path: String) throws -> Set<Substring> {
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return Set(text.split(separator: "\n").compactMap { $0.split(separator: ":").first })
+    }
+}

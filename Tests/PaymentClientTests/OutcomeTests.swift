@@ -1,0 +1,92 @@
+import GotchuAPI
+import GotchuCore
+import Testing
+
+@testable import PaymentClient
+
+@Suite("What an answer of the payment server means")
+struct OutcomeTests {
+    private let busy = Array(#"{"code":"SESSION_BUSY","detail":"Another payer was first."}"#.utf8)
+
+    @Test("2xx is done")
+    func success() {
+        guard case .success(let body) = classify(200, busy) else {
+            Issue.record("2xx")
+            return
+        }
+        #expect(body == busy)
+    }
+
+    @Test(
+        "a problem document with another 4xx is definite",
+        arguments: [400, 402, 403, 404, 409, 410, 422]
+    )
+    func refused(status: Int) {
+        guard case .refused(let problem) = classify(status, busy) else {
+            Issue.record("\(status)")
+            return
+        }
+        #expect(problem.errorCode == .sessionBusy)
+        #expect(problem.status == status)
+        #expect(problem.detail == "Another payer was first.")
+    }
+
+    @Test("401 is about who asks, not about the payment")
+    func unauthorized() {
+        guard case .unauthorized = classify(401, busy) else {
+            Issue.record("401")
+            return
+        }
+    }
+
+    @Test(
+        "408, 429 and 5xx say nothing, even with a problem document",
+        arguments: [408, 429, 500, 502, 503, 504]
+    )
+    func unknown(status: Int) {
+        guard case .unknown(let outage) = classify(status, busy, retryAfter: "7") else {
+            Issue.record("\(status)")
+            return
+        }
+        #expect(outage.code == .busy)
+        #expect(outage.retryAfter == .seconds(7))
+    }
+
+    @Test(
+        "what is not the server's own words decides nothing",
+        arguments: [
+            (404, "<html>captive portal</html>"), (403, "{}"), (409, ""), (302, "moved"),
+            (400, #"{"code": 5}"#),
+        ]
+    )
+    func notOurs(status: Int, body: String) {
+        guard case .unknown(let outage) = classify(status, Array(body.utf8)) else {
+            Issue.record("\(status) \(body)")
+            return
+        }
+        #expect(outage.code == .unreadable)
+    }
+
+    @Test("amounts are read as numbers and as the strings that the first server sent")
+    func integers() throws {
+        for body in [
+            #"{"code":"X","detail":"d","required_cents":5,"available_cents":"3"}"#,
+            #"{"code":"X","error":"d","required_cents":"5","available_cents":3}"#,
+        ] {
+            guard case .refused(let problem) = classify(402, Array(body.utf8)) else {
+                Issue.record("\(body)")
+                return
+            }
+            #expect(problem.requiredCents == 5 && problem.availableCents == 3)
+            #expect(problem.detail == "d")
+        }
+    }
+
+    private func classify(
+        _ status: Int,
+        _ body: [UInt8],
+        retryAfter: String? = nil
+    ) -> Answer<[UInt8]> {
+        PaymentClient.classify(status: status, body: body, retryAfter: retryAfter)
+    }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+/// The stories that are told in the virtual machine: `guest/scenarios/NAME.py` each.
+enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case air
+    case tap
+    case phone
+    case ambiguous
+    case strangers
+    case expires
+    case abandons
+    case crash
+    case bluetoothd
+    case latency
+
+    var testDescription: String { "\(rawValue): \(story)" }
+
+    private var story: String {
+        switch self {
+        case .air: "an advert is heard at exactly the level that was set"
+        case .tap: "a request is heard from afar, held against the till, and paid"
+        case .phone: "an iPhone's advert is resolved and paid"
+        case .ambiguous: "between two tills side by side nothing is picked"
+        case .strangers: "22 kinds of strangers are counted, never trusted, never fatal"
+        case .expires: "a request that nobody pays ends, and the air falls silent"
+        case .abandons: "a payer who locks and leaves is charged nothing"
+        case .crash: "a payer's daemon that is killed half-way charges exactly once"
+        case .bluetoothd: "bluetoothd dies during a request, which is on the air again"
+        case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
+        }
+    }
+}

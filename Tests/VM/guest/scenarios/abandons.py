@@ -1,0 +1,40 @@
+"""Somebody locks the session and walks away: shown, given back in the end, and nothing is charged."""
+
+from __future__ import annotations
+
+from ..deadline import eventually
+from ..scenario import World, expect, expect_refused
+from ..stack import OPENING_BALANCE
+
+AMOUNT = 400
+TTL = 25
+"""Shorter than a lease, which never outlives its session: the lock ends with the request."""
+
+
+def run(world: World) -> None:
+    kiosk = world.kiosk
+    world.start(kiosk)
+    walker = world.server.login("walks-away@example.com")
+    other = world.server.login("comes-late@example.com")
+
+    request = kiosk.request(AMOUNT, ttl_seconds=TTL)
+    lock = {"sid": request["id"]}
+    walker.post("/sessions/lock", lock)
+    eventually("the kiosk to show the lock", lambda: kiosk.request_state(request) == "locked")
+    expect_refused(
+        "the second payer", "SESSION_BUSY", lambda: other.post("/sessions/lock", lock)
+    )
+    walker.post(f"/sessions/{request['id']}/unlock", {})
+    eventually(
+        "the session to be given back", lambda: kiosk.request_state(request) == "advertising"
+    )
+    if not world.is_on_air(request["eid"]):
+        raise AssertionError("the session was given back and is not on the air")
+
+    other.post("/sessions/lock", lock)
+    eventually("the lock of the other", lambda: kiosk.request_state(request) == "locked")
+    eventually("the end of the lease", lambda: kiosk.request_state(request) == "expired")
+    world.expect_silence(kiosk)
+    expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE)
+    for payer in (walker, other):
+        expect("what a payer has", payer.get("/wallet/me")["available_cents"], OPENING_BALANCE)

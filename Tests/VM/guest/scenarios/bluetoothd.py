@@ -1,0 +1,43 @@
+"""bluetoothd dies during a request: it is on the air again by itself, and can be paid."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..deadline import eventually
+from ..scenario import TAP, World, expect
+from ..stack import OPENING_BALANCE, is_powered
+
+AMOUNT = 600
+
+
+def run(world: World) -> None:
+    kiosk, payer = world.kiosk, world.payer
+    world.place(TAP)
+    world.start(kiosk, payer)
+    request = kiosk.request(AMOUNT)
+    eventually("the payer to hear it", lambda: payer.presence(request["eid"]))
+
+    world.platform.bluetoothd.kill()
+    eventually(
+        "the payer to say what is wrong",
+        lambda: any(
+            item["code"].startswith("bluetooth")
+            for item in payer.client.get("/v1/status")["health"]
+        ),
+    )
+    world.platform.start_bluetoothd()
+    eventually("the adapters", lambda: is_powered(0) and is_powered(1))
+    ready = monotonic()
+    eventually("the request to be on the air again", lambda: world.is_on_air(request["eid"]))
+    world.figures["on_air_again_seconds"] = round(monotonic() - ready, 2)
+
+    eventually(
+        "the verdict tap",
+        lambda: (found := payer.presence(request["eid"])) and found["verdict"] == "tap",
+    )
+    world.figures["tap_again_seconds"] = round(monotonic() - ready, 2)
+    payment = payer.pay(AMOUNT, eid=request["eid"], proximity="tap")
+    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
+    expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + AMOUNT)
+    world.expect_silence(kiosk)

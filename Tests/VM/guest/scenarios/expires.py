@@ -1,0 +1,31 @@
+"""Nobody pays in time: the request ends, and the air falls silent."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..deadline import eventually
+from ..scenario import FAR, World, expect, expect_refused
+
+TTL = 6
+
+
+def run(world: World) -> None:
+    kiosk, payer = world.kiosk, world.payer
+    world.place(FAR)
+    world.start(kiosk, payer)
+    began = monotonic()
+    request = kiosk.request(900, ttl_seconds=TTL)
+    eventually("the payer to hear it", lambda: payer.presence(request["eid"]))
+    eventually("it to expire", lambda: kiosk.request_state(request) == "expired")
+    world.figures["expired_after_seconds"] = round(monotonic() - began, 2)
+    if monotonic() - began < TTL:
+        raise AssertionError(f"it expired before its {TTL} s were over")
+    world.expect_silence(kiosk)
+    refused = expect_refused(
+        "paying what has expired",
+        "SESSION_EXPIRED",
+        lambda: payer.pay(900, eid=request["eid"]),
+    )
+    expect("the status of that", refused.status, 410)
+    eventually("the payer to forget it", lambda: payer.presence(request["eid"]) is None)

@@ -1,0 +1,39 @@
+"""An iPhone asks: it cannot send service data, so its EID is the local name beside the service's UUID."""
+
+from __future__ import annotations
+
+from ..deadline import eventually
+from ..scenario import TAP, World, expect
+from ..stack import OPENING_BALANCE
+
+AMOUNT = 1_250
+
+
+def run(world: World) -> None:
+    payer = world.payer
+    world.start(payer)
+    phone = world.server.login("phone-payee@example.com")
+    session = phone.post("/sessions/create", {"amount_cents": AMOUNT})
+    eid = session["eid"]
+    world.air.add(
+        f"phone | 4A:70:01:02:03:A1 random | connectable | 100 | {TAP}"
+        f' | 01:1a 03:edfe 09:"{eid}" |'
+    )
+
+    heard = eventually(
+        "the phone to be at tap distance",
+        lambda: (found := payer.presence(eid)) and found["verdict"] == "tap" and found,
+    )
+    expect("where the EID stood", heard["carrier"], "local_name")
+    resolved = payer.client.post("/v1/resolve", {"eid": eid})
+    expect("the amount", resolved["amount_cents"], AMOUNT)
+    expect("the payee", resolved["payee"], "phone-payee")
+
+    payment = payer.pay(AMOUNT, eid=eid, confirm_payee="phone-payee", proximity="tap")
+    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
+    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
+    expect(
+        "what the phone's owner has",
+        phone.get("/wallet/me")["available_cents"],
+        OPENING_BALANCE + AMOUNT,
+    )
