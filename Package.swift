@@ -152,13 +152,15 @@ let package = Package(
             exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
             swiftSettings: strict),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
-        tests("SQLiteTests", ["SQLite"]),
-        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
+        tests("SQLiteTests", ["SQLite", "TestSupport"]),
+        tests(
+            "LedgerTests",
+            ["GotchuCore", "Ledger", "SQLite", "TestSupport", logging, serviceLifecycle]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
-                asyncHTTPClient, logging, nioCore, serviceLifecycle,
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "TestSupport",
+                "gotchu-server", asyncHTTPClient, nioCore,
             ]),
     ]
 )

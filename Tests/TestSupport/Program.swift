@@ -24,7 +24,7 @@ package final class Program: Sendable {
         let process = Process()
         process.executableURL =
             name.hasPrefix("/")
-            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(logName)
+            ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
         process.arguments = arguments
         var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GOTCHU_") }
         all.merge(environment) { _, new in new }

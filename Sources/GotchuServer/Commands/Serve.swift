@@ -71,10 +71,14 @@ struct Serve: AsyncParsableCommand {
             }
             let server = Server(options: options, logger: logger)
             let notifier = SystemdNotifier.current
-            try await server.run { port in
-                Console.output("listening on \(options.listen.url(port: port))")
-                notifier.ready(status: "listening on \(options.listen.url(port: port))")
-            }
+            try await server.run(
+                ready: { port in
+                    let place = "listening on \(options.listen.url(port: port))"
+                    Console.output(place)
+                    notifier.ready(status: place)
+                },
+                stopping: notifier.stopping
+            )
         }
     }
 }
