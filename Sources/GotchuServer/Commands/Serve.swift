@@ -12,8 +12,8 @@ struct Serve: AsyncParsableCommand {
               gotchu-server --listen 127.0.0.1:0 --database sqlite:try.db --dev \
             --dev-opening-balance 10000
 
-            Prints one line "listening on http://..." when it is ready. Without --dev nobody can log \
-            in here: only tokens signed with the secret beside the database are accepted.
+            Prints one line "listening on http://..." when it is ready. Without --dev nobody can \
+            log in here: only tokens signed with the secret beside the database are accepted.
             """
     )
 

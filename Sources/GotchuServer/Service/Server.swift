@@ -27,7 +27,8 @@ struct Server: Sendable {
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are nobody else's business: the database and its log are made for this user alone.
+        // Wallets are nobody else's business: the database and its log are made for this user
+        // alone.
         umask(0o077)
         let store = try SQLiteStore(path: options.database.path)
         let tokens = await Tokens(try Secret.keptBeside(database: options.database.path))
