@@ -3,7 +3,7 @@ import Glibc
 
 /// The journal on disk: appended to and synced, one line a record. All calls block.
 struct JournalFile: ~Copyable {
-    /// A journal with more lines than this is rewritten at the next start.
+    /// A journal with more lines than this is rewritten with what is worth keeping.
     static let lineLimit = 2000
     private static let name = "journal"
 
@@ -13,8 +13,10 @@ struct JournalFile: ~Copyable {
     /// what the line would have announced never left.
     let wasTorn: Bool
 
-    private let descriptor: Int32
+    private let folder: String
     private let lock: Int32
+    private var descriptor: Int32
+    private var contents: JournalContents
     /// Where the last whole record ends; what lies behind it is a torn write.
     private var length: Int
 
@@ -30,6 +32,8 @@ struct JournalFile: ~Copyable {
             throw error
         }
         contentsAtStart = opened.contents
+        contents = opened.contents
+        self.folder = folder
         wasTorn = opened.wasTorn
         descriptor = opened.descriptor
         self.lock = lock
@@ -45,6 +49,7 @@ struct JournalFile: ~Copyable {
     ///
     /// If anything fails the file is cut back to what it was: a record is there whole or not at all.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
+        if contents.lineCount > Self.lineLimit { try shrink() }
         let line = JournalLine.encode(record)
         do throws(JournalFailure) {
             var written = 0
@@ -61,15 +66,27 @@ struct JournalFile: ~Copyable {
             throw error
         }
         length += line.count
+        contents.add(record)
+    }
+
+    /// Starts anew with what is worth keeping, so that a year in a shop does not fill the disk.
+    private mutating func shrink() throws(JournalFailure) {
+        let path = "\(folder)/\(Self.name)"
+        length = try Self.rewrite(path, contents)
+        let fresh = try Self.call("open") { Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
+        close(descriptor)
+        descriptor = fresh
+        var kept = JournalContents()
+        for record in contents.worthKeeping { kept.add(record) }
+        contents = kept
+        try Self.syncFolder(folder)
     }
 
     private static func open(
         path: String,
         in folder: String
     ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool, Int32) {
-        let (contents, wholeLength, wasTorn) = try read(path)
-        var length = wholeLength
-        if contents.lineCount > lineLimit { length = try rewrite(path, contents) }
+        let (contents, length, wasTorn) = try read(path)
         let descriptor = try call("open") {
             Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
