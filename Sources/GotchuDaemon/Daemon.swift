@@ -121,7 +121,8 @@ struct Daemon {
             hangups: hangups,
             logger: logger
         )
-        // In the order of need; they stop in reverse, so the socket closes first and the radio last.
+        // In the order of need; they stop in reverse, so the socket closes first and the radio
+        // last.
         services = [radio, presences, monitor, requests, payments, supervisor, server]
     }
 

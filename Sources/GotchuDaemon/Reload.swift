@@ -3,8 +3,9 @@ import Logging
 
 /// Takes a changed configuration while the daemon runs: who may do what, and the token file.
 ///
-/// What a running payment or request stands on (server, radio, folders) changes only with a restart. A
-/// configuration that is not valid changes nothing; the status says so until a valid one comes.
+/// What a running payment or request stands on (server, radio, folders) changes only with a
+/// restart. A configuration that is not valid changes nothing; the status says so until a valid one
+/// comes.
 struct Reload: Sendable {
     let current: DaemonConfiguration
     let reread: @Sendable () throws(ConfigurationError) -> DaemonConfiguration

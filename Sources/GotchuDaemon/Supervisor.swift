@@ -34,7 +34,8 @@ struct Supervisor: Service {
         }
     }
 
-    /// A beat proves that the part that listens to the air still takes calls, not only that a timer runs.
+    /// A beat proves that the part that listens to the air still takes calls, not only that a timer
+    /// runs.
     private func beat(every interval: Duration) async {
         while !Task.isCancelled {
             _ = await presences.presenceCount

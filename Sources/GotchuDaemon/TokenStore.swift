@@ -39,9 +39,9 @@ final class TokenStore: Sendable {
 
     var token: String? { cached.withLock(\.self) }
 
-    /// Whose token it is: the `sub` claim of a JSON Web Token, read without checking it: only the server
-    /// can check, and here it only tells one user from another. A token of another form names itself by
-    /// a hash.
+    /// Whose token it is: the `sub` claim of a JSON Web Token, read without checking it: only the
+    /// server can check, and here it only tells one user from another. A token of another form
+    /// names itself by a hash.
     var identity: String? { token.map(Self.identity(of:)) }
 
     /// Reads the file again.

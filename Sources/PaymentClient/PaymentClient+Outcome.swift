@@ -7,8 +7,8 @@ import NIOCore
 extension PaymentClient {
     /// What an answer means: the rules of the client's side.
     ///
-    /// 2xx is done; a problem document with any other 4xx is a definite refusal; 401 is about who asks;
-    /// 408, 429, 5xx and whatever is not the payment server's own words say nothing.
+    /// 2xx is done; a problem document with any other 4xx is a definite refusal; 401 is about who
+    /// asks; 408, 429, 5xx and whatever is not the payment server's own words say nothing.
     package static func classify(
         status: Int,
         body: [UInt8],

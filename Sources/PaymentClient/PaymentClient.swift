@@ -7,8 +7,8 @@ import NIOHTTP1
 
 /// The payment server's API, from the side of a daemon.
 ///
-/// It sends each call once: whoever calls decides about retries, because only the caller knows whether
-/// the journal allows one. Safe to use from any number of tasks.
+/// It sends each call once: whoever calls decides about retries, because only the caller knows
+/// whether the journal allows one. Safe to use from any number of tasks.
 package struct PaymentClient: Sendable {
     /// How long a call may take, from connecting to the last byte of the answer.
     package static let callLimit: Duration = .seconds(10)
@@ -23,7 +23,8 @@ package struct PaymentClient: Sendable {
     private let onOutage: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - token: Gives the bearer token at the time of each call, or `nil` when nobody is logged in.
+    ///   - token: Gives the bearer token at the time of each call, or `nil` when nobody is logged
+    ///     in.
     ///   - onOutage: Told when a call other than `ping` found no server.
     package init(
         server: ServerURL,
@@ -37,8 +38,9 @@ package struct PaymentClient: Sendable {
         self.onOutage = onOutage
     }
 
-    /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must come
-    /// from the server that was configured) and a silence limit longer than the server's keep-alive.
+    /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must
+    /// come from the server that was configured) and a silence limit longer than the server's
+    /// keep-alive.
     package static var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
@@ -114,7 +116,8 @@ package struct PaymentClient: Sendable {
         decode(await raw(method, path, body: Self.encode(body)))
     }
 
-    /// The bytes that stand for a request's body; sorted, so that the same request is the same bytes.
+    /// The bytes that stand for a request's body; sorted, so that the same request is the same
+    /// bytes.
     package static func encode(_ body: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

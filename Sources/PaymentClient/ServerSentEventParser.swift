@@ -1,6 +1,7 @@
 /// Splits a byte stream into the data of server-sent events (HTML Living Standard, 9.2.6).
 ///
-/// Only `data` matters here: every event of ours carries the full state, so ids and names add nothing.
+/// Only `data` matters here: every event of ours carries the full state, so ids and names add
+/// nothing.
 struct ServerSentEventParser {
     /// A line or an event longer than the limit: not our server.
     struct TooLong: Error {}

@@ -4,14 +4,15 @@ package import ServiceLifecycle
 /// A way onto the air: hears our advertisements and sends them.
 ///
 /// A radio is told what is wanted and keeps it so: once `startAdvertising` has returned, the radio
-/// re-establishes that advertisement (and its scan) after any interruption until it is told otherwise.
-/// `run()` returns only when the service group shuts down; it throws when the radio can never work.
+/// re-establishes that advertisement (and its scan) after any interruption until it is told
+/// otherwise. `run()` returns only when the service group shuts down; it throws when the radio can
+/// never work.
 package protocol Radio: Service {
     /// Where sightings come from, for people: `hci0`, `simulated`.
     var name: String { get }
 
-    /// Everything the radio notices. One consumer. Bounded: when the consumer is slow the oldest are
-    /// dropped, because a newer sighting says all that an older one did.
+    /// Everything the radio notices. One consumer. Bounded: when the consumer is slow the oldest
+    /// are dropped, because a newer sighting says all that an older one did.
     var events: AsyncStream<RadioEvent> { get }
 
     /// Puts an EID on the air and returns once it is there.

@@ -1,7 +1,8 @@
 import Glibc
 package import Logging
 
-/// Writes one line a record to standard error: a constant sentence, then `key=value` for its metadata.
+/// Writes one line a record to standard error: a constant sentence, then `key=value` for its
+/// metadata.
 ///
 /// Under systemd each line begins with its priority (`<6>`, sd-daemon(3)), so that the journal can
 /// filter; elsewhere with the level's name.

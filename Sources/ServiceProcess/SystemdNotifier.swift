@@ -40,7 +40,8 @@ package struct SystemdNotifier: Sendable {
     /// We are alive.
     package func watchdog() { send("WATCHDOG=1") }
 
-    /// How often the manager wants to hear `watchdog()`, or `nil` if it does not (sd_watchdog_enabled(3)).
+    /// How often the manager wants to hear `watchdog()`, or `nil` if it does not
+    /// (sd_watchdog_enabled(3)).
     package static var watchdogInterval: Duration? {
         guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }),
             let microseconds = Int64(text), microseconds > 0

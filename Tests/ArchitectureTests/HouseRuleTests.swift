@@ -13,7 +13,8 @@ struct HouseRuleTests {
         }
     }
 
-    /// What needs its reason beside it, in the line or the one above: `SAFETY:` or, for a task, its owner.
+    /// What needs its reason beside it, in the line or the one above: `SAFETY:` or, for a task, its
+    /// owner.
     private static let needReason = [
         "try!", "as! ", "@unchecked Sendable", "nonisolated(unsafe)", "fatalError(",
     ]

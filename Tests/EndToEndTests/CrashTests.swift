@@ -66,7 +66,7 @@ struct CrashTests {
     }
 
     @Test(
-        "a server that is away makes a payment unknown, never declined, and is asked until it is back"
+        "a server that is away makes a payment unknown, never declined, until it is back"
     )
     func serverAway() async throws {
         let shop = try await Shop()

@@ -58,7 +58,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a torn last line is cut off, wherever it was torn, and writing goes on behind the whole ones"
+        "a torn last line is cut off, wherever it was torn, and writing goes on before it"
     )
     func torn() async throws {
         let journal = try Journal(folder: folder.path)

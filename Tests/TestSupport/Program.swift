@@ -4,8 +4,8 @@ import Synchronization
 /// One of the programs of this build, running. Ended with the test at the latest.
 package final class Program: Sendable {
     private let process: Mutex<Process>
-    /// What it says goes to a file: a pipe's end would be inherited by programs started meanwhile, and
-    /// its own end never seen.
+    /// What it says goes to a file: a pipe's end would be inherited by programs started meanwhile,
+    /// and its own end never seen.
     private let output: URL
 
     /// The folder of the binaries that were built with these tests.

@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// One line of `GET /v1/events` (NDJSON): first a `snapshot`, then what changes.
 ///
-/// A reader is shown only what its level lets it read: everyone presences and status, a cashier also
-/// requests, a spender also payments.
+/// A reader is shown only what its level lets it read: everyone presences and status, a cashier
+/// also requests, a spender also payments.
 package enum Event: Equatable, Sendable {
     /// Everything as it is; always the first element.
     case snapshot(Snapshot)

@@ -8,7 +8,8 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var memo: String?
     /// 1 to 300 seconds; 300 unless said.
     package var ttlSeconds: Int?
-    /// The payee's own name for it (an order number); never shown to a payer. At most 140 characters.
+    /// The payee's own name for it (an order number); never shown to a payer. At most 140
+    /// characters.
     package var payeeReference: String?
 
     package init(
@@ -134,8 +135,8 @@ package struct LockReply: Codable, Equatable, Sendable {
     }
 }
 
-/// A session as its payee, or the payer who holds its lock, may see it: the answer to
-/// `GET /sessions/{sid}` and `…/cancel`, and the data of each event of `GET /sessions/{sid}/events`.
+/// A session as its payee, or the payer who holds its lock, may see it: the answer to `GET
+/// /sessions/{sid}` and `…/cancel`, and the data of each event of `GET /sessions/{sid}/events`.
 package struct SessionReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var status: SessionStatus

@@ -6,7 +6,8 @@ package enum PaymentAnswer: Equatable, Sendable {
     case refused(Decline)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
-    /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said so.
+    /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said
+    /// so.
     case unknown(retryAfter: Duration?)
 }
 

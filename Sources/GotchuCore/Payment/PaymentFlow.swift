@@ -9,8 +9,8 @@ package struct PaymentFlow: Sendable {
 
     /// Starts where the journal says the payment was left.
     ///
-    /// - Parameter stage: `.locking` for a new payment; `.sending(isUncertain: true)` for one that was
-    ///   interrupted after a send may have left.
+    /// - Parameter stage: `.locking` for a new payment; `.sending(isUncertain: true)` for one that
+    ///   was interrupted after a send may have left.
     package init(stage: Stage) {
         self.stage = stage
     }
@@ -76,8 +76,8 @@ package struct PaymentFlow: Sendable {
         case (.sending(let isUncertain), .sendAnswered(let answer)):
             return handleSend(answer, isUncertain: isUncertain, jitter: jitter)
         case (.recordingEnd(let end), .journalled), (.recordingEnd(let end), .journalFailed):
-            // If the journal cannot keep the end, the next start asks again with the same key and is
-            // told the same: saying now what is known is right either way.
+            // If the journal cannot keep the end, the next start asks again with the same key and
+            // is told the same: saying now what is known is right either way.
             stage = .ended(end)
             return .finish(end)
         case (.sending, .expired):
@@ -118,7 +118,8 @@ package struct PaymentFlow: Sendable {
             // The server remembers the outcome of a key: a refusal now means no success before.
             return end(.declined(refusal))
         case .unauthorized(let refusal):
-            // Refused at the door, before the key was looked up: says nothing about an earlier send.
+            // Refused at the door, before the key was looked up: says nothing about an earlier
+            // send.
             guard isUncertain else { return end(.declined(refusal)) }
             return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         case .unknown(let retryAfter):

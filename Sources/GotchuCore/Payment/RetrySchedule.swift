@@ -15,8 +15,8 @@ package struct RetrySchedule: Sendable {
     ///
     /// - Parameters:
     ///   - retryAfter: What the server asked for; never waited less than that.
-    ///   - jitter: 0 …< 1, uniformly random: the wait is 50 to 100 % of the schedule's, so that payers
-    ///     who were cut off together do not come back together ("equal jitter").
+    ///   - jitter: 0 …< 1, uniformly random: the wait is 50 to 100 % of the schedule's, so that
+    ///     payers who were cut off together do not come back together ("equal jitter").
     package mutating func next(retryAfter: Duration?, jitter: Double) -> Duration {
         precondition((0..<1).contains(jitter), "jitter is a fraction")
         let doubled = Self.firstDelay * (1 << min(attempt, 5))

@@ -1,9 +1,10 @@
 import Glibc
 
-/// Turns single measurements into a level: the median of the last five, then an exponential average.
+/// Turns single measurements into a level: the median of the last five, then an exponential
+/// average.
 ///
-/// The median drops the outliers that the three advertising channels and a turning hand produce; the
-/// average smooths what is left. Both are monotone: raising any sample never lowers the level.
+/// The median drops the outliers that the three advertising channels and a turning hand produce;
+/// the average smooths what is left. Both are monotone: raising any sample never lowers the level.
 struct LevelFilter: Sendable {
     /// How many samples the median looks at.
     static let window = 5

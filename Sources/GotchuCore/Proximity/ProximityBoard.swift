@@ -1,7 +1,7 @@
 /// Everything that is nearby, and the verdict on each: sightings and time in, changes out.
 ///
-/// Pure: the time of a decision is the sighting's own or the one passed to `advance`. Keyed by EID and
-/// bounded, so that changing device addresses and invented EIDs cannot grow it.
+/// Pure: the time of a decision is the sighting's own or the one passed to `advance`. Keyed by EID
+/// and bounded, so that changing device addresses and invented EIDs cannot grow it.
 package struct ProximityBoard: Sendable {
     private let policy: ProximityPolicy
     private var presences: [EID: Presence] = [:]
@@ -88,8 +88,8 @@ package struct ProximityBoard: Sendable {
         return changed
     }
 
-    /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it is
-    /// alone or has no level.
+    /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it
+    /// is alone or has no level.
     package func margin(of presence: Presence) -> Double? {
         guard let level = presence.level,
             let other = presence.eid == best?.eid ? second : best
@@ -127,7 +127,8 @@ package struct ProximityBoard: Sendable {
             .min { $0.lastHeard < $1.lastHeard }?.eid
     }
 
-    /// A presence's place by level; equal levels are told apart by EID, so that the order is certain.
+    /// A presence's place by level; equal levels are told apart by EID, so that the order is
+    /// certain.
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double

@@ -1,7 +1,7 @@
 /// The numbers behind a verdict. Levels in dBm as the adapter reports them.
 ///
-/// The defaults fit a 0 dBm kiosk: free space puts 10 cm about 20 dB above 1 m (−59 dBm), which gives
-/// −39 … −45 dBm at tap distance. Real hardware differs by ±10 dB.
+/// The defaults fit a 0 dBm kiosk: free space puts 10 cm about 20 dB above 1 m (−59 dBm), which
+/// gives −39 … −45 dBm at tap distance. Real hardware differs by ±10 dB.
 package struct ProximityPolicy: Equatable, Sendable {
     /// Enter tap at or above the first level, leave it below the second.
     package var tap = Thresholds(enter: -45, leave: -55)

@@ -1,4 +1,5 @@
-/// A moment on a clock that never steps: the time since some fixed start that only its source knows.
+/// A moment on a clock that never steps: the time since some fixed start that only its source
+/// knows.
 ///
 /// Decisions take it as a parameter, so that tests and replays choose it. Only differences mean
 /// anything.
@@ -10,7 +11,8 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
         self.sinceStart = sinceStart
     }
 
-    /// Now, by the system's continuous clock (it runs on during suspend), since this process first asked.
+    /// Now, by the system's continuous clock (it runs on during suspend), since this process first
+    /// asked.
     package static var now: MonotonicTime {
         MonotonicTime(sinceStart: start.duration(to: .now))
     }

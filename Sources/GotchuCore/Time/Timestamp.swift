@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// A moment on the wall clock, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Written on every wire as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Used for
-/// what people and other machines must understand; never to measure how long something took.
+/// Written on every wire as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Used
+/// for what people and other machines must understand; never to measure how long something took.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the Unix epoch.
     package let milliseconds: Int64
@@ -17,8 +17,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
 
-    /// Reads ISO 8601 in UTC, with or without fractions of a second (what is finer than a millisecond
-    /// is dropped).
+    /// Reads ISO 8601 in UTC, with or without fractions of a second (what is finer than a
+    /// millisecond is dropped).
     package init?(iso8601 text: String) {
         var whole = text
         var fraction: Int64 = 0

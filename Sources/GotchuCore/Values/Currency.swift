@@ -10,7 +10,8 @@ package enum Currency: String, CaseIterable, Codable, Hashable, Sendable {
         }
     }
 
-    /// The sign written before an amount, or the upper-case code and a space where none is unambiguous.
+    /// The sign written before an amount, or the upper-case code and a space where none is
+    /// unambiguous.
     package var sign: String {
         switch self {
         case .usd: "$"

@@ -1,4 +1,5 @@
-/// The identifier that a kiosk puts on the air: 5 random bytes, written as 10 lowercase hex characters.
+/// The identifier that a kiosk puts on the air: 5 random bytes, written as 10 lowercase hex
+/// characters.
 ///
 /// An EID is public and short-lived. It says *which* session may be in front of the payer; it is a
 /// hint, never an authority: only the payment server knows what it stands for.
@@ -11,8 +12,9 @@ package struct EID: Hashable, Sendable {
 
     /// Reads exactly ten hex digits, in either case.
     ///
-    /// - Returns: `nil` for any other length or character. The length alone proves nothing: a Tile's
-    ///   service data under the same UUID is ten bytes long too, and none of them start with a digit.
+    /// - Returns: `nil` for any other length or character. The length alone proves nothing: a
+    ///   Tile's service data under the same UUID is ten bytes long too, and none of them start with
+    ///   a digit.
     package init?(hex: some Sequence<UInt8>) {
         var bits: UInt64 = 0
         var count = 0

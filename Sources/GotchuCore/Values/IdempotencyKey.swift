@@ -15,8 +15,8 @@ package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
 
     /// Reads the value of an `Idempotency-Key` header, bare or quoted.
     ///
-    /// The draft standard (draft-ietf-httpapi-idempotency-key-header) makes it a quoted string; most
-    /// clients in use send it bare.
+    /// The draft standard (draft-ietf-httpapi-idempotency-key-header) makes it a quoted string;
+    /// most clients in use send it bare.
     package init?(header: String) {
         var value = header[...]
         if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {

@@ -16,10 +16,11 @@ package struct Money: Hashable, Sendable {
 }
 
 extension Money {
-    /// Reads what a person types: `50`, `50.00`, `0.5`, `$50.00`; never a sign, exponent or separator.
+    /// Reads what a person types: `50`, `50.00`, `0.5`, `$50.00`; never a sign, exponent or
+    /// separator.
     ///
-    /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than the
-    ///   currency has, and the result fits; rounding somebody's money is never right.
+    /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than
+    ///   the currency has, and the result fits; rounding somebody's money is never right.
     package init?(_ text: some StringProtocol, currency: Currency = .usd) {
         var digits = Substring(text)
         if digits.hasPrefix(currency.sign) { digits.removeFirst(currency.sign.count) }

@@ -151,7 +151,8 @@ struct ConfigurationSources {
         return fromFile.map { ($0.value, file.place(of: key)) }
     }
 
-    /// Where a person's own daemon keeps its state (XDG Base Directory Specification); root's is the system's.
+    /// Where a person's own daemon keeps its state (XDG Base Directory Specification); root's is
+    /// the system's.
     private static func personalStateDirectory(_ environment: [String: String]) -> String {
         if geteuid() == 0 { return "/var/lib/gotchu" }
         if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") {

@@ -7,7 +7,8 @@ struct DaemonConfiguration: Sendable {
     var socketPath: String
     var stateDirectory: String
     var server: ServerURL
-    /// Where the token is read from; `nil`: the credential `token` of systemd, else the state folder.
+    /// Where the token is read from; `nil`: the credential `token` of systemd, else the state
+    /// folder.
     var tokenFile: String?
     var radio: RadioSpecification
     var serviceUUID: UInt16

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The daemon's fsynced record of what it has started.
 ///
-/// Writes happen one after the other on a thread of their own; `append` returns when the record is on
-/// the disk.
+/// Writes happen one after the other on a thread of their own; `append` returns when the record is
+/// on the disk.
 final class Journal: Sendable {
     /// What it held when it was opened.
     let contentsAtStart: JournalContents

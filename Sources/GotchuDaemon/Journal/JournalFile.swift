@@ -47,7 +47,8 @@ struct JournalFile: ~Copyable {
 
     /// Writes one record and returns when it is on the disk.
     ///
-    /// If anything fails the file is cut back to what it was: a record is there whole or not at all.
+    /// If anything fails the file is cut back to what it was: a record is there whole or not at
+    /// all.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
         if contents.lineCount > Self.lineLimit { try shrink() }
         let line = JournalLine.encode(record)
@@ -127,8 +128,8 @@ struct JournalFile: ~Copyable {
         return (contents, data.count, false)
     }
 
-    /// Replaces the journal by one that holds only what is worth keeping; the old one stays until the
-    /// new one is on the disk.
+    /// Replaces the journal by one that holds only what is worth keeping; the old one stays until
+    /// the new one is on the disk.
     private static func rewrite(
         _ path: String,
         _ contents: JournalContents

@@ -25,7 +25,8 @@ struct JournalContents: Equatable, Sendable {
         }
     }
 
-    /// What a rewritten journal holds: all that is open and the newest of what has ended, oldest first.
+    /// What a rewritten journal holds: all that is open and the newest of what has ended, oldest
+    /// first.
     var worthKeeping: [JournalRecord] {
         let endedPayments = payments.values.filter { !$0.isOpen }
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)

@@ -25,7 +25,8 @@ struct PaymentDriver {
             let action = flow.handle(event, jitter: .random(in: 0..<1))
             switch action {
             case .lock, .send:
-                // What an interruption would leave behind is in the journal: stop between two steps.
+                // What an interruption would leave behind is in the journal: stop between two
+                // steps.
                 guard !Task.isCancelledOrShuttingDown else { return }
                 event = action == .lock ? await lock(record) : await send(record)
             case .journalSending:
@@ -91,7 +92,8 @@ struct PaymentDriver {
             metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
         )
         if case .declined = end {
-            // The session may still be locked for us; give it back rather than let the lease run out.
+            // The session may still be locked for us; give it back rather than let the lease run
+            // out.
             _ = await service.client.unlock(record.sid)
         }
     }

@@ -50,7 +50,8 @@ actor PaymentService: Service {
 
     /// Drives every open payment, those of before the start first.
     ///
-    /// A graceful shutdown lets each finish the step that it is in; the next start goes on from there.
+    /// A graceful shutdown lets each finish the step that it is in; the next start goes on from
+    /// there.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {

@@ -4,8 +4,8 @@ import PaymentClient
 import ServiceLifecycle
 import Synchronization
 
-/// Asks the payment server what the EIDs nearby stand for, politely: one question at a time, each EID
-/// once, and again only after an answer has grown old.
+/// Asks the payment server what the EIDs nearby stand for, politely: one question at a time, each
+/// EID once, and again only after an answer has grown old.
 final class SessionResolver: Sendable {
     /// How many EIDs wait to be resolved; more are not worth asking about now.
     static let queueLimit = 16

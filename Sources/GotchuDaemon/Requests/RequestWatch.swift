@@ -4,7 +4,8 @@ import Logging
 import PaymentClient
 import Radio
 
-/// Follows one request until its end is known: by the server's push, and by asking when that breaks.
+/// Follows one request until its end is known: by the server's push, and by asking when that
+/// breaks.
 struct RequestWatch {
     let id: SessionID
     let service: RequestService

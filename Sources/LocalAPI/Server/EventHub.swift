@@ -3,8 +3,8 @@ import Synchronization
 
 /// Hands every event to every reader that may see it, and waits for none of them.
 ///
-/// A reader that is too slow loses the newest events and is told how many with `lagged`. Money never
-/// depends on this stream: it is for people and their screens.
+/// A reader that is too slow loses the newest events and is told how many with `lagged`. Money
+/// never depends on this stream: it is for people and their screens.
 package final class EventHub: Sendable {
     /// How many events wait for one reader.
     static let eventLimit = 256
@@ -57,7 +57,8 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Gives every reader a sign of life, so that one that has gone away is noticed when it is written.
+    /// Gives every reader a sign of life, so that one that has gone away is noticed when it is
+    /// written.
     func beat() {
         state.withLock { state in
             for reader in state.readers.values { reader.output.yield(nil) }

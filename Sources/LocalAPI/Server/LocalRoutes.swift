@@ -66,8 +66,8 @@ struct LocalRoutes {
 
     /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line.
     ///
-    /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an event
-    /// that is also in the snapshot says the same again.
+    /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an
+    /// event that is also in the snapshot says the same again.
     private func events(_ context: LocalContext) async throws -> Response {
         guard let stream = hub.subscribe(levels: context.levels) else {
             throw Problem(

@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
 ///
-/// Must be made while the caller holds the path's `SocketLock` and has a umask of 077: the socket is
-/// opened to its group only once it is bound.
+/// Must be made while the caller holds the path's `SocketLock` and has a umask of 077: the socket
+/// is opened to its group only once it is bound.
 package struct LocalServer: Service {
     /// How many connections there can be at once; more wait in the kernel's queue.
     static let connectionLimit = 256
@@ -72,7 +72,8 @@ package struct LocalServer: Service {
         router.add(middleware: Gatekeeper(policy: policy, version: version))
         LocalRoutes(backend: backend, hub: hub).add(to: router)
         var quiet = logger
-        // Hummingbird tells of each start and connection at info; the daemon says what matters itself.
+        // Hummingbird tells of each start and connection at info; the daemon says what matters
+        // itself.
         quiet.logLevel = .warning
         return Application(
             router: router,

@@ -2,8 +2,8 @@ import Glibc
 
 /// The right to serve a socket path: an flock(2) on a lock file beside it.
 ///
-/// NIO's bind removes a socket file that it finds, even one that another process is serving. Whoever
-/// holds this lock knows that nobody is.
+/// NIO's bind removes a socket file that it finds, even one that another process is serving.
+/// Whoever holds this lock knows that nobody is.
 package struct SocketLock: ~Copyable {
     private let descriptor: Int32
 

@@ -3,7 +3,8 @@ import Glibc
 
 /// One radio's place on the simulated air: a Unix datagram socket in the folder that is the air.
 ///
-/// Everyone who can write to the folder is on the air, as with the real one. All calls return at once.
+/// Everyone who can write to the folder is on the air, as with the real one. All calls return at
+/// once.
 struct AirSocket: ~Copyable {
     /// The longest datagram that is read; anything longer is cut and then not one of ours.
     private static let datagramLimit = 256

@@ -8,8 +8,8 @@ import Synchronization
 /// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio. For demonstrations,
 /// development and tests on machines without Bluetooth.
 package final class SimulatedRadio: Radio {
-    /// How often a radio advertises each EID; each time up to 10 ms later, as the Core Specification's
-    /// advDelay (Vol 6 Part B 4.4.2.2.1).
+    /// How often a radio advertises each EID; each time up to 10 ms later, as the Core
+    /// Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
     static let advertisingInterval: Duration = .milliseconds(100)
     /// How often a radio looks at what has arrived.
     static let pollInterval: Duration = .milliseconds(20)
