@@ -1,0 +1,22 @@
+import BlueZ
+import Glibc
+import Testing
+
+@Suite struct KernelAdapterTests {
+    @Test(
+        "the kernel's list and the kernel's own folder agree, or it says that it has no Bluetooth"
+    )
+    func agrees() throws {
+        let folder = opendir("/sys/class/bluetooth")
+        defer { if let folder { closedir(folder) } }
+        do {
+            let adapters = try KernelAdapter.all()
+            for adapter in adapters {
+                #expect(access("/sys/class/bluetooth/\(adapter.name)", F_OK) == 0)
+                #expect(adapter.address.utf8.count == 17)
+            }
+        } catch {
+            #expect(error.number == EAFNOSUPPORT && folder == nil)
+        }
+    }
+}

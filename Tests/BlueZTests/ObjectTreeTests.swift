@@ -1,0 +1,172 @@
+import DBus
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite struct ObjectTreeTests {
+    static let uuid = UUID16(0xFEED)
+    static let adapter = path("/org/bluez/hci0")
+    static let device = path("/org/bluez/hci0/dev_00_11_22_33_44_55")
+    static let eid = EID(literal: "a1b2c3d4e5")
+    static let carried: Value = .properties([uuid.description: .bytes(eid.serviceData)])
+
+    private var tree = ObjectTree(serviceUUID: uuid)
+
+    init() {
+        tree.load([
+            Self.objects([Self.adapter: ["org.bluez.Adapter1": ["Powered": .boolean(true)]]])
+        ])
+    }
+
+    @Test("a new device is a sighting with its level")
+    mutating func added() throws {
+        let heard = try #require(
+            hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
+        )
+        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+        #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNews)
+    }
+
+    @Test("a level without service data belongs to the last service data")
+    mutating func levelAlone() throws {
+        _ = hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
+        let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
+        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+        #expect(heard.rssi?.dBm == -42 && !heard.isNews)
+    }
+
+    @Test("a remembered device is no sighting until a signal comes")
+    mutating func snapshot() throws {
+        let properties: [String: Value] = ["RSSI": .int16(-30), "ServiceData": Self.carried]
+        tree.load([
+            Self.objects([
+                Self.adapter: ["org.bluez.Adapter1": [:]],
+                Self.device: ["org.bluez.Device1": properties],
+            ])
+        ])
+        let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
+        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+    }
+
+    @Test("a remembered name and UUID are not enough for an iPhone, both heard now are")
+    mutating func localName() throws {
+        let properties: [String: Value] = [
+            "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
+        ]
+        tree.load([
+            Self.objects([
+                Self.adapter: ["org.bluez.Adapter1": [:]],
+                Self.device: ["org.bluez.Device1": properties],
+            ])
+        ])
+        #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
+        let renamed = hear(changed: ["RSSI": .int16(-42), "Name": .string("b1b2c3d4e5")])
+        #expect(renamed?.advertisement.recognise() == .stranger(.noService))
+        let fresh = try #require(hear(added: properties.merging(["RSSI": .int16(-50)]) { $1 }))
+        #expect(fresh.advertisement.recognise() == .ours(Self.eid, .localName))
+        let again = try #require(hear(changed: ["RSSI": .int16(-51)]))
+        #expect(again.advertisement.recognise() == .ours(Self.eid, .localName))
+    }
+
+    @Test("a Tile is named as such, and is news once")
+    mutating func tile() throws {
+        let data: Value = .properties([
+            Self.uuid.description: .bytes([2, 0, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80])
+        ])
+        let heard = try #require(hear(added: ["RSSI": .int16(-60), "ServiceData": data]))
+        #expect(heard.advertisement.recognise() == .stranger(.tile) && heard.isNews)
+        #expect(hear(changed: ["RSSI": .int16(-61)])?.isNews == false)
+    }
+
+    @Test("what is invalidated or removed is forgotten")
+    mutating func forgotten() throws {
+        _ = hear(added: ["ServiceData": Self.carried])
+        _ = tree.apply(Self.changed(Self.device, [:], invalidated: ["ServiceData", "RSSI"]))
+        #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
+        _ = hear(added: ["ServiceData": Self.carried])
+        _ = tree.apply(Self.removed(Self.device, "org.bluez.Device1"))
+        #expect(hear(changed: ["RSSI": .int16(-42)]) == nil && tree.deviceCount == 0)
+    }
+
+    @Test("an unmeasured level is none", arguments: [127, 0, 21, -128] as [Int16])
+    mutating func unmeasured(_ level: Int16) throws {
+        let heard = try #require(
+            hear(added: ["RSSI": .int16(level), "ServiceData": Self.carried])
+        )
+        #expect(heard.rssi == nil)
+    }
+
+    @Test("adapters come, change and go")
+    mutating func adapters() {
+        let changed = Self.changed(
+            Self.adapter,
+            ["Powered": .boolean(false), "Modalias": .string("usb:v1D6Bp0246d0542")],
+            interface: "org.bluez.Adapter1"
+        )
+        #expect(tree.apply(changed) == .adapters)
+        #expect(tree.adapters[Self.adapter]?.isPowered == false)
+        #expect(tree.adapters[Self.adapter]?.version == BlueZVersion(5, 66))
+        #expect(tree.apply(Self.removed(Self.adapter, "org.bluez.Adapter1")) == .adapters)
+        #expect(tree.adapters.isEmpty)
+    }
+
+    @Test("random addresses cost no memory, and a flood of our UUID only so much")
+    mutating func bounded() {
+        for number in 0..<20_000 {
+            let device = Self.path("/org/bluez/hci0/dev_\(number)")
+            _ = tree.apply(Self.added(device, ["RSSI": .int16(-60), "Name": .string("Band")]))
+        }
+        #expect(tree.deviceCount == 0)
+        for number in 0..<20_000 {
+            let device = Self.path("/org/bluez/hci0/dev_\(number)")
+            _ = tree.apply(Self.added(device, ["ServiceData": Self.carried]))
+            #expect(tree.deviceCount <= DeviceTable.limit)
+        }
+    }
+
+    @Test("no properties whatever crash it, and only our bytes are recognised")
+    mutating func fuzz() {
+        var random = SeededGenerator("random Device1 properties")
+        let names = ["RSSI", "ServiceData", "UUIDs", "Name", "Powered", "Modalias", "Address"]
+        for _ in 0..<100_000 {
+            var properties: [String: Value] = [:]
+            for name in names where Bool.random(using: &random) {
+                properties[name] = Self.anything(&random)
+            }
+            let interface = Bool.random(using: &random) ? "org.bluez.Device1" : "org.bluez.Adapter1"
+            let path = Bool.random(using: &random) ? Self.device : Self.adapter
+            let signal =
+                Bool.random(using: &random)
+                ? Self.changed(
+                    path,
+                    properties,
+                    invalidated: names.filter { _ in .random(using: &random) },
+                    interface: interface
+                )
+                : Self.added(path, properties, interface: interface)
+            guard case .heard(let report) = tree.apply(signal) else { continue }
+            if case .ours(let eid, let carrier) = report.advertisement.recognise() {
+                #expect(eid == Self.eid, "seed \(random.seed)")
+                #expect(carrier == .serviceData || report.advertisement.listsService)
+            }
+        }
+    }
+
+    // MARK: What bluetoothd says
+
+    private mutating func hear(added properties: [String: Value]) -> DeviceReport? {
+        guard case .heard(let report) = tree.apply(Self.added(Self.device, properties)) else {
+            return nil
+        }
+        return report
+    }
+
+    private mutating func hear(changed properties: [String: Value]) -> DeviceReport? {
+        guard case .heard(let report) = tree.apply(Self.changed(Self.device, properties)) else {
+            return nil
+        }
+        return report
+    }
+}

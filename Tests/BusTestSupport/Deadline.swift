@@ -1,0 +1,22 @@
+/// A test waited for something that did not come.
+package struct DeadlinePassed: Error {
+    package init() {}
+}
+
+/// Runs `body`, for at most `limit`.
+package func withDeadline<T: Sendable>(
+    _ limit: Duration = .seconds(10),
+    _ body: @escaping @Sendable () async throws -> T
+) async throws -> T {
+    try await withThrowingTaskGroup(of: T.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            // SAFETY: the deadline of a wait for an event, not a wait for time to pass.
+            try await Task.sleep(for: limit)
+            throw DeadlinePassed()
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next() else { throw DeadlinePassed() }
+        return first
+    }
+}

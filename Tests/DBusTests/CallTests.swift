@@ -1,0 +1,167 @@
+import BusTestSupport
+import DBus
+import Testing
+
+@Suite struct CallTests {
+    @Test("a call without an answer times out, and the late answer is dropped and counted")
+    func timeout() async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        let client = try await bus.connect()
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let slow = ExportedObject.Method { _ throws(MethodFailure) in
+            for await _ in gate { break }
+            return []
+        }
+        let interface = ExportedObject.Interface(methods: ["Slow": slow])
+        try await server.export(
+            ExportedObject(interfaces: [Echo.interface: interface]),
+            at: Echo.path
+        )
+        await expect(.timedOut) {
+            try await client.call(
+                Echo.call("Slow", at: server.uniqueName),
+                timeout: .milliseconds(50)
+            )
+        }
+        open.yield()
+        // The late reply is on the client's socket before this one, which the same peer sends after it.
+        let ping = Echo.call(
+            "Ping",
+            at: server.uniqueName,
+            interface: "org.freedesktop.DBus.Peer"
+        )
+        try await withDeadline {
+            while await client.lateReplies == 0 {
+                _ = try await client.call(ping, timeout: .seconds(10))
+            }
+        }
+        #expect(await client.lateReplies == 1)
+        await client.close()
+        await server.close()
+    }
+
+    @Test("a cancelled task gets its thread back at once", arguments: [false, true])
+    func cancellation(isCancelledBefore: Bool) async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        let client = try await bus.connect()
+        try await server.export(Echo.object(), at: Echo.path)
+        let call = Echo.call("Stall", at: server.uniqueName)
+        // Owned by this test, which awaits it.
+        let task = Task {
+            if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
+            await expect(.cancelled) { try await client.call(call, timeout: .seconds(60)) }
+        }
+        if !isCancelledBefore { task.cancel() }
+        try await withDeadline { await task.value }
+        await client.close()
+        await server.close()
+    }
+
+    @Test("the bus dies in mid-call: the call fails, the streams finish, and so it stays")
+    func disconnect() async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        let client = try await bus.connect()
+        try await server.export(Echo.object(), at: Echo.path)
+        let subscription = try await client.subscribe(MatchRule(interface: Echo.interface))
+        let closed = await client.closed()
+        async let failed: Void = expect(.closed) {
+            try await client.call(
+                Echo.call("Stall", at: server.uniqueName),
+                timeout: .seconds(60)
+            )
+        }
+        bus.stop()
+        try await withDeadline { [signals = subscription.signals] in
+            for await _ in signals {}
+            for await _ in closed {}
+        }
+        await failed
+        #expect(await client.isClosed)
+        await expect(.closed) {
+            try await client.call(Echo.call("Stall", at: "a.b"), timeout: .seconds(1))
+        }
+        await client.close()
+        await expect(.closed) {
+            try await client.call(Echo.call("Stall", at: "a.b"), timeout: .seconds(1))
+        }
+        await server.close()
+    }
+
+    @Test("a thousand calls at once all get their own answer, within the bus's limit of 128")
+    func thousand() async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        let client = try await bus.connect()
+        try await server.export(Echo.object([Signature("u") ?? .none]), at: Echo.path)
+        let wrong = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<1000 as Range<UInt32> {
+                group.addTask {
+                    let call = Echo.call("Echo0", at: server.uniqueName, [.uint32(number)])
+                    return try await client.call(call, timeout: .seconds(30)) == [.uint32(number)]
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 0 : 1) }
+        }
+        #expect(wrong == 0)
+        await client.close()
+        await server.close()
+    }
+
+    @Test("a call too many is refused before it is sent")
+    func overload() async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        try await server.export(Echo.object(), at: Echo.path)
+        var limits = Limits()
+        limits.callsInFlight = 1
+        limits.callsWaiting = 0
+        let client = try await bus.connect(limits: limits)
+        await expect(.overloaded) {
+            try await client.call(
+                Echo.call("Stall", at: server.uniqueName),
+                timeout: .seconds(1)
+            )
+        }
+        await client.close()
+        await server.close()
+    }
+
+    @Test("a bus that is not there is unreachable")
+    func unreachable() async throws {
+        await expect(.unreachable) {
+            try await Connection.open(
+                BusAddress("unix:path=/nonexistent/bus"),
+                logger: quietLogger
+            )
+        }
+    }
+
+    @Test("a hundred connections leave neither threads nor descriptors behind")
+    func leaks() async throws {
+        let bus = try PrivateBus()
+        let before = try openDescriptors()
+        for _ in 0..<100 {
+            let connection = try await bus.connect()
+            await connection.close()
+        }
+        // Other tests run beside this one; a leak would be 200.
+        #expect(try openDescriptors() < before + 100)
+    }
+}
+
+/// Expects a `DBusError` with a code.
+func expect<T>(
+    _ code: DBusError.Code,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> T
+) async {
+    do {
+        _ = try await body()
+        Issue.record("no failure", sourceLocation: sourceLocation)
+    } catch {
+        #expect((error as? DBusError)?.code == code, sourceLocation: sourceLocation)
+    }
+}
