@@ -139,13 +139,15 @@ let package = Package(
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
-        tests("SQLiteTests", ["SQLite"]),
-        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
+        tests("SQLiteTests", ["SQLite", "TestSupport"]),
+        tests(
+            "LedgerTests",
+            ["GotchuCore", "Ledger", "SQLite", "TestSupport", logging, serviceLifecycle]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
-                asyncHTTPClient, logging, nioCore, serviceLifecycle,
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "TestSupport",
+                "gotchu-server", asyncHTTPClient, nioCore,
             ]),
         tests(
             "GotchuCommandsTests",

@@ -5,9 +5,10 @@ package protocol LedgerStore: Sendable {
     /// In one transaction: loads the rows of `footprint`, has `decide` decide on them, writes its
     /// effects and commits durably.
     ///
-    /// The caller's cancellation does not stop it: the transaction may hold other people's payments.
+    /// The caller's cancellation does not stop it: the transaction may hold other people's
+    /// payments.
     ///
-    /// - Parameter decide: May be called again with fresh rows if the transaction has to be repeated.
+    /// - Parameter decide: May be called again with fresh rows if the transaction is repeated.
     /// - Throws: If nothing was committed.
     func commit(
         touching footprint: Footprint,

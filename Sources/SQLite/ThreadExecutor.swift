@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A serial executor with a thread of its own, for an actor whose calls block.
 ///
-/// Blocking on the cooperative pool would stop every task of the program: it has one thread per core.
-/// The thread ends when the last reference to the executor is gone and its queue is empty.
+/// Blocking on the cooperative pool would stop every task of the program: it has one thread per
+/// core. The thread ends when the last reference to the executor is gone and its queue is empty.
 package final class ThreadExecutor: SerialExecutor {
     private let inbox: Inbox
 

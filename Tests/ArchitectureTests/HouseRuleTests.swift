@@ -36,7 +36,7 @@ struct HouseRuleTests {
                 for mark in ["TODO", "FIXME", "XXX"] where line.contains(mark) {
                     Issue.record("\(file.path):\(index + 1): \(mark)")
                 }
-                if file.path.hasPrefix("Sources/"), code.contains("print(") {
+                if file.path.hasPrefix("Sources/"), code.contains(/\bprint\(/) {
                     Issue.record("\(file.path):\(index + 1): print")
                 }
             }

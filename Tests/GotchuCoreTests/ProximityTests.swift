@@ -66,7 +66,7 @@ struct ProximityTests {
     }
 
     @Test("inside the dead band nothing flaps, whatever the noise")
-    func hysteresis() {
+    func hysteresis() async {
         var generator = SeededGenerator("hysteresis")
         for start in [-40, -80] {
             var board = ProximityBoard()
@@ -76,7 +76,8 @@ struct ProximityTests {
                 at += 100
             }
             let before = board[kiosk]?.verdict
-            for _ in 0..<2000 {
+            for index in 0..<2000 {
+                if index.isMultiple(of: 64) { await Task.yield() }
                 let level = Int.random(in: -54...(-46), using: &generator)
                 let expected: Verdict = start == -40 ? .tap : .near
                 _ = board.add(sighting(kiosk, level, at: at))
@@ -88,9 +89,10 @@ struct ProximityTests {
     }
 
     @Test("a stronger signal is never judged farther")
-    func monotone() {
+    func monotone() async {
         var generator = SeededGenerator("monotone")
         for _ in 0..<1000 {
+            await Task.yield()
             var weak = ProximityBoard()
             var strong = ProximityBoard()
             var at = 0
@@ -127,11 +129,12 @@ struct ProximityTests {
     }
 
     @Test("two tills are never both payable by tap", arguments: 0..<4)
-    func neverBoth(run: Int) {
+    func neverBoth(run: Int) async {
         var generator = SeededGenerator("neverBoth \(run)")
         var board = ProximityBoard()
         var at = 0
-        for _ in 0..<5000 {
+        for index in 0..<5000 {
+            if index.isMultiple(of: 64) { await Task.yield() }
             at += Int.random(in: 10...150, using: &generator)
             let eid = Bool.random(using: &generator) ? kiosk : other
             _ = board.add(sighting(eid, Int.random(in: -60...(-30), using: &generator), at: at))
@@ -168,11 +171,12 @@ struct ProximityTests {
     }
 
     @Test("100,000 random EIDs leave the memory bounded and what is near in it")
-    func bounded() {
+    func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
         var at = 0
         for index in 0..<100_000 {
+            if index.isMultiple(of: 64) { await Task.yield() }
             at += 1
             _ = board.add(sighting(.random(using: &generator), -80, at: at))
             if index.isMultiple(of: 100) { _ = board.add(sighting(kiosk, -40, at: at)) }

@@ -51,7 +51,8 @@ struct UnitTests {
         let settings = Set(lines.map(String.init))
         // systemd 252 ignores notify-reload and takes the program for a simple one.
         #expect(settings.contains("Type=notify"))
-        // libdispatch calls setpriority(2), one of @resources, and is killed for it without this.
+        // libdispatch calls setpriority(2), one of @resources: allowed by name, never fatal.
+        #expect(settings.contains("SystemCallFilter=setpriority"))
         #expect(settings.contains("SystemCallErrorNumber=EPERM"))
         // A wrong command line or configuration must not loop.
         #expect(settings.contains("RestartPreventExitStatus=64 78"))

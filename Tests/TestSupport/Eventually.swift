@@ -13,7 +13,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
 @discardableResult
 package func eventually<Value>(
     _ what: String,
-    within limit: Duration = .seconds(20),
+    within limit: Duration = .seconds(60),
     _ probe: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + limit

@@ -62,7 +62,7 @@ package final class Program: Sendable {
     ///
     /// - Returns: Its exit code, or 128 plus the signal that ended it.
     @discardableResult
-    package func exitCode(within limit: Duration = .seconds(20)) async throws -> Int32 {
+    package func exitCode(within limit: Duration = .seconds(60)) async throws -> Int32 {
         try await eventually("the program ends; it said: \(text)", within: limit) {
             process.withLock { process -> Int32? in
                 guard !process.isRunning else { return nil }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The key that this server signs its tokens with: 32 random bytes in a file beside the database that
-/// only its owner may read, made at the first start. It is not in the database, so that no backup
-/// carries it.
+/// The key that this server signs its tokens with: 32 random bytes in a file beside the database
+/// that only its owner may read, made at the first start. It is not in the database, so that no
+/// backup carries it.
 struct Secret: Sendable {
     static let length = 32
 

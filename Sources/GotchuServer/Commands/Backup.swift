@@ -23,7 +23,7 @@ struct Backup: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             let audit = try SQLiteStore.backup(from: database.database.path, to: file)
-            audit.print()
+            audit.report()
             guard audit.isClean else {
                 throw ServerFailure(
                     .negative,

@@ -12,8 +12,8 @@ struct Serve: AsyncParsableCommand {
               gotchu-server --listen 127.0.0.1:0 --database sqlite:try.db --dev \
             --dev-opening-balance 10000
 
-            Prints one line "listening on http://..." when it is ready. Without --dev nobody can log \
-            in here: only tokens signed with the secret beside the database are accepted.
+            Prints one line "listening on http://..." when it is ready. Without --dev nobody can \
+            log in here: only tokens signed with the secret beside the database are accepted.
             """
     )
 
@@ -71,10 +71,14 @@ struct Serve: AsyncParsableCommand {
             }
             let server = Server(options: options, logger: logger)
             let notifier = SystemdNotifier.current
-            try await server.run { port in
-                Console.output("listening on \(options.listen.url(port: port))")
-                notifier.ready(status: "listening on \(options.listen.url(port: port))")
-            }
+            try await server.run(
+                ready: { port in
+                    let place = "listening on \(options.listen.url(port: port))"
+                    Console.output(place)
+                    notifier.ready(status: place)
+                },
+                stopping: notifier.stopping
+            )
         }
     }
 }

@@ -20,7 +20,7 @@ struct Verify: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             let audit = try Audit.run(path: database.database.path)
-            audit.print()
+            audit.report()
             guard audit.isClean else {
                 throw ServerFailure(
                     .negative,
@@ -34,7 +34,7 @@ struct Verify: AsyncParsableCommand {
 
 extension Audit {
     /// One line for each rule on standard output.
-    func print() {
+    func report() {
         for finding in findings {
             let verdict = finding.broken == nil ? "ok" : "BROKEN"
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")

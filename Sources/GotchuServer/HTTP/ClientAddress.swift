@@ -1,11 +1,12 @@
 internal import NIOCore
 
-/// Whom a limit counts: an IPv4 address, or an IPv6 network of 64 bits, since one subscriber has all
-/// of those.
+/// Whom a limit counts: an IPv4 address, or an IPv6 network of 64 bits, since one subscriber has
+/// all of those.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// Reads the address out of `sockaddr_in` and `sockaddr_in6`, whose layouts Linux never changes.
+    /// Reads the address out of `sockaddr_in` and `sockaddr_in6`, whose layouts Linux never
+    /// changes.
     init(_ address: SocketAddress?) {
         switch address {
         case .v4(let address):

@@ -51,7 +51,8 @@ struct RequestFields {
         return id
     }
 
-    /// Refuses what nobody asked for: a misspelt member must not be ignored where money is concerned.
+    /// Refuses what nobody asked for: a misspelt member must not be ignored where money is
+    /// concerned.
     consuming func end() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")

@@ -91,8 +91,8 @@ struct SessionEvents: Sendable {
         }
     }
 
-    /// The newest state that has not been written yet: a slow reader misses what lies between, never
-    /// the end.
+    /// The newest state that has not been written yet: a slow reader misses what lies between,
+    /// never the end.
     private final class Latest: Sendable {
         private let session = Mutex<Session?>(nil)
 

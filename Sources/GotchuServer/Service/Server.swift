@@ -1,3 +1,4 @@
+internal import Glibc
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
@@ -19,8 +20,16 @@ struct Server: Sendable {
 
     /// Serves until a signal asks it to stop.
     ///
-    /// - Parameter ready: Called with the port once requests are answered.
-    func run(ready: @escaping @Sendable (Int) async -> Void) async throws {
+    /// - Parameters:
+    ///   - ready: Called with the port once requests are answered.
+    ///   - stopping: Called when a stop begins.
+    func run(
+        ready: @escaping @Sendable (Int) async -> Void,
+        stopping: @escaping @Sendable () -> Void
+    ) async throws {
+        // Wallets are nobody else's business: the database and its log are made for this user
+        // alone.
+        umask(0o077)
         let store = try SQLiteStore(path: options.database.path)
         let tokens = await Tokens(try Secret.keptBeside(database: options.database.path))
         let ledger = Ledger(store: store, logger: logger)
@@ -39,11 +48,21 @@ struct Server: Sendable {
         )
         // Stopped in reverse: first no more requests, then the queue is finished, then the store.
         var configuration = ServiceGroupConfiguration(
-            services: [store] + ledger.services + [application],
+            services: [store] + ledger.services + [application, StopNotice(notice: stopping)],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = Self.longestShutdown
         try await ServiceGroup(configuration: configuration).run()
+    }
+}
+
+/// Says that a stop has begun: the last service started is the first to hear of it.
+private struct StopNotice: Service {
+    let notice: @Sendable () -> Void
+
+    func run() async throws {
+        try await gracefulShutdown()
+        notice()
     }
 }

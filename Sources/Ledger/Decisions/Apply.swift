@@ -12,9 +12,9 @@ package struct Decision: Equatable, Sendable {
 
 /// Decides `commands` strictly in their order, each on what those before it left.
 ///
-/// A pure function of its arguments: it knows no clock, no randomness and no database. A batch comes
-/// to the same as its commands one by one. A command that is refused changes nothing; a payment's
-/// refusal is remembered with its key.
+/// A pure function of its arguments: it knows no clock, no randomness and no database. A batch
+/// comes to the same as its commands one by one. A command that is refused changes nothing; a
+/// payment's refusal is remembered with its key.
 ///
 /// - Parameter snapshot: At least the rows of the commands' `Footprint`.
 package func apply(_ commands: [Command], to snapshot: Snapshot) -> Decision {

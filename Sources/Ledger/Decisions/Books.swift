@@ -1,6 +1,7 @@
 internal import GotchuCore
 
-/// A snapshot in the hands of a batch: what its commands read and change, and which rows they changed.
+/// A snapshot in the hands of a batch: what its commands read and change, and which rows they
+/// changed.
 ///
 /// Every change goes through here, so that effects cannot be forgotten.
 package struct Books: Sendable {
@@ -13,8 +14,8 @@ package struct Books: Sendable {
         rows = snapshot
     }
 
-    /// The rows to be written. Changed rows are in the order of their ids, so that two writers of one
-    /// database would always lock them in the same order.
+    /// The rows to be written. Changed rows are in the order of their ids, so that two writers of
+    /// one database would always lock them in the same order.
     package var effects: Effects {
         var effects = written
         effects.wallets = changedWallets.compactMap { rows.wallets[$0] }

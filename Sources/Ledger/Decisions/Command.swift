@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// Something that changes the books or a session, and when the server accepted it.
 ///
-/// The time is part of the command: a payment accepted before its session ran out is good even if it
-/// is decided and committed later.
+/// The time is part of the command: a payment accepted before its session ran out is good even if
+/// it is decided and committed later.
 package struct Command: Equatable, Sendable {
     package let acceptedAt: Timestamp
     package let action: Action

@@ -1,6 +1,7 @@
 package import GotchuCore
 
-/// The rows of a footprint as they are before a batch, or within one, as its commands have left them.
+/// The rows of a footprint as they are before a batch, or within one, as its commands have left
+/// them.
 package struct Snapshot: Equatable, Sendable {
     package var users: [UserID: User] = [:]
     package var usersByEmail: [String: UserID] = [:]

@@ -1,7 +1,8 @@
 internal import GotchuCore
 internal import SQLite
 
-/// How rows become values. A row that cannot be one means a broken file: better to stop than to guess.
+/// How rows become values. A row that cannot be one means a broken file: better to stop than to
+/// guess.
 extension Row {
     /// The columns of `Columns.session`, from the first.
     borrowing func session() throws -> Session {

@@ -61,7 +61,8 @@ package final class SQLiteStore: LedgerStore, Service {
         if count.isMultiple(of: Self.commitsPerCheckpoint) { checkpointIsDue.yield() }
     }
 
-    /// A checkpoint that fails loses nothing: the log keeps what it holds, and the next one retries.
+    /// A checkpoint that fails loses nothing: the log keeps what it holds, and the next one
+    /// retries.
     private func checkpoint() async {
         if let pages = try? await checkpointer.checkpoint() {
             try? await writer.shorten(logOf: pages)

@@ -47,8 +47,8 @@ actor SQLiteWriter {
         try connection.execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
-    /// What the connection itself says about its promises, read back: in WAL mode anything below FULL
-    /// may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
+    /// What the connection itself says about its promises, read back: in WAL mode anything below
+    /// FULL may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
     static func assertDurable(_ connection: borrowing Connection) throws {
         let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }
         let synchronous = try Schema.pragma("synchronous", of: connection)

@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// A name that the ledger gives: a UUID of version 7 (RFC 9562), so that names made later sort later
-/// and new rows land at the end of their index.
+/// A name that the ledger gives: a UUID of version 7 (RFC 9562), so that names made later sort
+/// later and new rows land at the end of their index.
 ///
 /// Names are made by the caller of a command, never by a decision, which must be repeatable.
 package protocol LedgerID: RawRepresentable, Hashable, Sendable, CustomStringConvertible

@@ -1,5 +1,5 @@
-/// A definite "no", with what the caller must know about it. A value, not an error: being refused is
-/// an ordinary outcome.
+/// A definite "no", with what the caller must know about it. A value, not an error: being refused
+/// is an ordinary outcome.
 package struct Refusal: Equatable, Sendable {
     package let reason: Reason
     /// With `insufficientBalance`: what the payment needs, in minor units.

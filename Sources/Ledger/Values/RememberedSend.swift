@@ -1,7 +1,8 @@
 package import GotchuCore
 
-/// What was answered to a payment's key, kept so that a resend gets the same answer and no more money
-/// moves: refusals too, or a retry could turn "declined" into "charged" behind the payer's back.
+/// What was answered to a payment's key, kept so that a resend gets the same answer and no more
+/// money moves: refusals too, or a retry could turn "declined" into "charged" behind the payer's
+/// back.
 package struct RememberedSend: Equatable, Sendable {
     package let key: SendKey
     package let fingerprint: Fingerprint

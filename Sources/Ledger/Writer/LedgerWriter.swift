@@ -128,8 +128,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// Nothing was committed. If the store objected to what one command does, that must not fail its
-    /// neighbours: each is then tried alone.
+    /// Nothing was committed. If the store objected to what one command does, that must not fail
+    /// its neighbours: each is then tried alone.
     private func fail(_ batch: [Pending], with error: LedgerError) async {
         if error.code == .rejected, batch.count > 1 {
             for pending in batch { await commit([pending]) }

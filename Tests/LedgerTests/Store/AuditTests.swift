@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import SQLite
+import TestSupport
 import Testing
 
 @Suite("The audit")

@@ -1,6 +1,7 @@
 import Foundation
 import GotchuCore
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Ledger

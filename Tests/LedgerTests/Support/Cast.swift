@@ -1,7 +1,8 @@
 import GotchuCore
 import Ledger
 
-/// The few users, sessions and keys of a property test, by number: a small world meets itself often.
+/// The few users, sessions and keys of a property test, by number: a small world meets itself
+/// often.
 enum Cast {
     static let users = (0..<3).map { UserID(trusted: "user-\($0)") }
     static let wallets = (0..<3).map { WalletID(trusted: "wallet-\($0)") }

@@ -1,8 +1,8 @@
 import GotchuCore
 import Ledger
 
-/// The rows in memory, with the promises that a database keeps for the ledger: unique names, entries
-/// only ever added.
+/// The rows in memory, with the promises that a database keeps for the ledger: unique names,
+/// entries only ever added.
 struct MemoryBooks: Equatable {
     var rows = Snapshot()
     private(set) var transfers: [TransferID: Transfer] = [:]

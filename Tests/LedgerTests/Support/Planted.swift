@@ -1,6 +1,7 @@
 import GotchuCore
 import Ledger
 import SQLite
+import TestSupport
 
 /// Small true books, to plant damage in.
 enum Planted {

@@ -1,26 +1,4 @@
-internal import Glibc
+import TestSupport
 
-/// A repeatable source of randomness (SplitMix64): the same seed, the same test.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
-/// The seed of this run: `GOTCHU_TEST_SEED`, or a new one. Printed, so that a failure can be repeated.
-let runSeed: UInt64 = {
-    let given = getenv("GOTCHU_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
-    let seed = given ?? UInt64.random(in: 0..<1_000_000_000)
-    print("GOTCHU_TEST_SEED=\(seed)")
-    return seed
-}()
+/// The seed of this run, printed once, so that a failure can be repeated.
+let runSeed = SeededGenerator("Stories of the ledger").seed

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Makes up short stories. Half of the steps follow from the one before (who created is paid, who
 /// locked sends, who sent sends again), or hardly any story would get as far as a payment.
 struct StoryTeller {
@@ -7,7 +9,7 @@ struct StoryTeller {
     private var last: Step.Action?
 
     init(seed: UInt64) {
-        generator = SeededGenerator(seed: seed)
+        generator = SeededGenerator("A story teller", seed: seed)
     }
 
     mutating func story() -> [Step] {

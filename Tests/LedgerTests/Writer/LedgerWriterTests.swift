@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import TestSupport
 import Testing
 
 @Suite("The writer", .timeLimit(.minutes(1)))

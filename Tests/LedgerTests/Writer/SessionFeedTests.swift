@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import TestSupport
 import Testing
 
 @Suite("The session feed", .timeLimit(.minutes(1)))

@@ -63,6 +63,8 @@ class Events:
         with self._log.open("a") as log:
             try:
                 while line := self._stream.readline():
+                    if not line.strip():
+                        continue  # the daemon's sign that it is still there
                     time = monotonic()
                     log.write(f"{time:.3f} {line.decode()}")
                     log.flush()

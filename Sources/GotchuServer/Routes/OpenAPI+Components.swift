@@ -1,0 +1,205 @@
+extension OpenAPI {
+    /// What the paths refer to.
+    static let components = """
+        security: [{bearer: []}]
+        components:
+          securitySchemes:
+            bearer: {type: http, scheme: bearer, bearerFormat: JWT}
+          parameters:
+            sid:
+              name: sid
+              in: path
+              required: true
+              schema: {$ref: "#/components/schemas/SessionID"}
+            key:
+              name: key
+              in: path
+              required: true
+              description: The idempotency key, percent-encoded.
+              schema: {type: string, minLength: 16, maxLength: 255}
+            idempotencyKey:
+              name: Idempotency-Key
+              in: header
+              required: true
+              description: |
+                16 to 255 visible ASCII characters, bare or quoted. The same key and parameters get
+                the same answer for ever, refusals included, with Idempotent-Replayed: true.
+              schema: {type: string, minLength: 16, maxLength: 257}
+            lastEventID:
+              name: Last-Event-ID
+              in: header
+              required: false
+              schema: {type: string}
+          responses:
+            Problem:
+              description: A problem; its code says which.
+              headers:
+                Retry-After: {description: With 429 and 503., schema: {type: integer}}
+              content:
+                application/problem+json: {schema: {$ref: "#/components/schemas/Problem"}}
+          schemas:
+            SessionID: {type: string, pattern: "^[A-Za-z0-9-]{1,64}$"}
+            EID: {type: string, pattern: "^[0-9a-fA-F]{10}$"}
+            Cents: {type: integer, format: int64, minimum: 1, maximum: 100000000}
+            Currency: {enum: [usd, eur, gbp, chf, sek, cad, aud, jpy]}
+            State: {enum: [CREATED, ADVERTISING, LOCKED, PAID, TIMEOUT, CANCEL]}
+            Code:
+              enum:
+                - VALIDATION_ERROR
+                - IDEMPOTENCY_KEY_REQUIRED
+                - UNAUTHORIZED
+                - INSUFFICIENT_WALLET_BALANCE
+                - FORBIDDEN
+                - OWN_SESSION
+                - NOT_FOUND
+                - METHOD_NOT_ALLOWED
+                - SESSION_BUSY
+                - SESSION_NOT_LOCKED
+                - SESSION_PAID
+                - SESSION_CANCELLED
+                - AMOUNT_CHANGED
+                - SESSION_EXPIRED
+                - CONTENT_TOO_LARGE
+                - UNSUPPORTED_MEDIA_TYPE
+                - IDEMPOTENCY_KEY_REUSED
+                - RATE_LIMITED
+                - INTERNAL_ERROR
+                - TRY_AGAIN
+            Problem:
+              type: object
+              required: [type, title, status, detail, error, code, request_id]
+              properties:
+                type: {type: string}
+                title: {type: string}
+                status: {type: integer}
+                detail: {type: string}
+                error: {type: string}
+                code: {$ref: "#/components/schemas/Code"}
+                fix: {type: string}
+                retryable: {type: boolean}
+                required_cents: {type: integer, format: int64}
+                available_cents: {type: integer, format: int64}
+                request_id: {type: string}
+            DevLogin:
+              type: object
+              additionalProperties: false
+              required: [email]
+              properties:
+                email: {type: string, maxLength: 254}
+            Login:
+              type: object
+              required: [token, user_id]
+              properties:
+                token: {type: string}
+                user_id: {type: string}
+            Wallet:
+              type: object
+              required: [wallet_id, available_cents, recent]
+              properties:
+                wallet_id: {type: string}
+                available_cents: {type: integer, format: int64}
+                currency: {$ref: "#/components/schemas/Currency"}
+                recent: {type: array, maxItems: 20, items: {$ref: "#/components/schemas/Entry"}}
+            Entry:
+              type: object
+              required: [id, type, direction, amount_cents, created_at]
+              properties:
+                id: {type: string}
+                type: {enum: [SEND_P2P, RECEIVE_P2P, DEV_OPENING]}
+                direction: {enum: [DEBIT, CREDIT]}
+                amount_cents: {type: integer, format: int64}
+                currency: {$ref: "#/components/schemas/Currency"}
+                memo: {type: string}
+                created_at: {type: string, format: date-time}
+            NewSession:
+              type: object
+              additionalProperties: false
+              required: [amount_cents]
+              properties:
+                amount_cents: {$ref: "#/components/schemas/Cents"}
+                currency: {$ref: "#/components/schemas/Currency"}
+                memo: {type: string, maxLength: 140}
+                ttl_seconds: {type: integer, minimum: 1, maximum: 300}
+                payee_reference: {type: string, maxLength: 140}
+            CreatedSession:
+              type: object
+              required: [sid, eid, exp_at]
+              properties:
+                sid: {$ref: "#/components/schemas/SessionID"}
+                eid: {$ref: "#/components/schemas/EID"}
+                exp_at: {type: string, format: date-time}
+            Eid:
+              type: object
+              additionalProperties: false
+              required: [eid]
+              properties:
+                eid: {$ref: "#/components/schemas/EID"}
+            ResolvedSession:
+              type: object
+              required: [sid, amount_cents, payee_display]
+              properties:
+                sid: {$ref: "#/components/schemas/SessionID"}
+                amount_cents: {$ref: "#/components/schemas/Cents"}
+                payee_display: {type: object, required: [name], properties: {name: {type: string}}}
+                currency: {$ref: "#/components/schemas/Currency"}
+                memo: {type: string}
+                exp_at: {type: string, format: date-time}
+                status: {$ref: "#/components/schemas/State"}
+            Sid:
+              type: object
+              additionalProperties: false
+              required: [sid]
+              properties:
+                sid: {$ref: "#/components/schemas/SessionID"}
+            Lock:
+              type: object
+              required: [ok]
+              properties:
+                ok: {const: true}
+                lock_expires_at: {type: string, format: date-time}
+            Session:
+              type: object
+              required: [sid, status, amount_cents, exp_at, version]
+              properties:
+                sid: {$ref: "#/components/schemas/SessionID"}
+                status: {$ref: "#/components/schemas/State"}
+                amount_cents: {$ref: "#/components/schemas/Cents"}
+                currency: {$ref: "#/components/schemas/Currency"}
+                memo: {type: string}
+                exp_at: {type: string, format: date-time}
+                lock_expires_at: {type: string, format: date-time}
+                paid_at: {type: string, format: date-time}
+                version: {type: integer, minimum: 1}
+            Send:
+              type: object
+              additionalProperties: false
+              required: [sid]
+              properties:
+                sid: {$ref: "#/components/schemas/SessionID"}
+                expected_amount_cents: {type: integer, format: int64}
+            Sent:
+              type: object
+              required: [ok, new_balance_cents]
+              properties:
+                ok: {const: true}
+                new_balance_cents: {type: integer, format: int64}
+                transfer_id: {type: string}
+            Outcome:
+              type: object
+              required: [outcome, status, sid]
+              properties:
+                outcome: {enum: [paid, declined]}
+                status: {type: integer}
+                sid: {$ref: "#/components/schemas/SessionID"}
+                transfer_id: {type: string}
+                new_balance_cents: {type: integer, format: int64}
+                code: {$ref: "#/components/schemas/Code"}
+                detail: {type: string}
+            Status:
+              type: object
+              required: [status]
+              properties:
+                status: {type: string}
+
+        """
+}
