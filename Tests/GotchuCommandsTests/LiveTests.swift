@@ -132,7 +132,7 @@ struct LiveTests {
         #expect(once.code == 0)
         #expect(once.out.contains("EID         VERDICT"))
         #expect(once.out.contains("\(request.eid)  tap"))
-        #expect(once.out.contains("smoothed -"))
+        #expect(once.out.contains("adverts/s"))
         let arguments = ["scan", "--tap", "--timeout", "1", "--json-lines"]
         let lines = try await GotchuCtl.run(arguments, socket: system.payer)
         #expect(lines.code == 0)

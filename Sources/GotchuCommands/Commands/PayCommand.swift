@@ -14,8 +14,8 @@ struct PayCommand: SocketCommand {
               gotchu-ctl pay
               gotchu-ctl pay a1b2c3d4e5 --yes --max 50.00
 
-            Shows the amount and the payee and asks before anything is sent. Exits with 0 if it was \
-            paid, 1 if it certainly was not, and 75 if that is not known yet.
+            Shows the amount and the payee and asks before anything is sent. Exits with 0 if it \
+            was paid, 1 if it certainly was not, and 75 if that is not known yet.
             """
     )
 

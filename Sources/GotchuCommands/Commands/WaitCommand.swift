@@ -14,8 +14,8 @@ struct WaitCommand: SocketCommand {
               gotchu-ctl wait --for ready --timeout 60
               gotchu-ctl wait --for tap && gotchu-ctl pay
 
-            Exits with 0 when it is so, with 1 when it can not become so any more, and with 75 when \
-            it is not so in time. The daemon may still be starting.
+            Exits with 0 when it is so, with 1 when it can not become so any more, and with 75 \
+            when it is not so in time. The daemon may still be starting.
             """
     )
 

@@ -13,8 +13,9 @@ struct WatchCommand: SocketCommand {
               gotchu-ctl watch
               gotchu-ctl watch --json-lines | grep '"event":"payment"'
 
-            --> was heard on the air, <-- is a request or a payment, --- is the daemon itself. Goes \
-            on when the daemon restarts, until Ctrl-C. With --json: everything as it is now, once.
+            --> was heard on the air, <-- is a request or a payment, --- is the daemon itself. \
+            Goes on when the daemon restarts, until Ctrl-C. With --json: everything as it is now, \
+            once.
             """
     )
 

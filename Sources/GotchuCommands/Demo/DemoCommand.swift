@@ -14,8 +14,8 @@ struct DemoCommand: ReportingCommand {
               gotchu-ctl demo --amount 12.50 --json
 
             Starts a payment server, a kiosk and a payer of its own in a temporary folder, on a \
-            simulated air: no Bluetooth, no network and no configuration is touched, and nothing is \
-            left behind.
+            simulated air: no Bluetooth, no network and no configuration is touched, and nothing \
+            is left behind.
             """
     )
 

@@ -14,7 +14,7 @@ enum ProgramFinder {
         return String(path[..<slash])
     }
 
-    /// The program of that name in `folder` or, as packages install daemons, in the `sbin` beside it.
+    /// The program of that name in `folder` or, as packages do it, in the `sbin` beside.
     static func find(_ name: String, in folder: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../sbin/\(name)"].first { access($0, X_OK) == 0 }
     }

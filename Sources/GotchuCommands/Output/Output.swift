@@ -53,7 +53,7 @@ struct Output: Sendable {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// Writes everything, or ends the process: a program whose reader is gone has nothing left to do.
+    /// Writes everything, or ends the process: without a reader there is nothing left to do.
     private func write(_ text: String, to terminal: Terminal) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -64,7 +64,7 @@ struct Output: Sendable {
             if count >= 0 {
                 bytes = bytes.dropFirst(count)
             } else if code == EPIPE {
-                // SwiftNIO ignores SIGPIPE in the whole process; the end that it means is made up for.
+                // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             } else if code != EINTR {

@@ -66,7 +66,8 @@ final class Picking: Sendable {
 
     private var ambiguous: CommandFailure {
         .negative(
-            "Two requests are equally near, so neither was picked. Move closer to yours, or name it.",
+            "Two requests are equally near, so neither was picked. Move closer to yours, or name "
+                + "it.",
             next: "gotchu-ctl scan"
         )
     }

@@ -105,8 +105,10 @@ final class RequestWatch: Sendable {
         defer { region.erase() }
         while true {
             let request = state.withLock { $0.latest }
+            if request.state.isFinal { return nil }
             let left = Timestamp.now.duration(to: request.expiresAt).countdownText
-            region.draw(["\(sentence(of: request)) \(output.data.paint("\(left) left", .dim))"])
+            let width = output.data.size?.columns ?? Int.max
+            region.draw(["\(left) · \(sentence(of: request))".truncated(to: width)])
             try await Task.sleep(for: Self.frameInterval)
         }
     }

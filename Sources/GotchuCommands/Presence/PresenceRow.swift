@@ -44,7 +44,6 @@ enum PresenceRow {
         let margin = presence.marginDB.map { "leads by \(oneDecimal($0)) dB" }
         return [
             presence.reason.printable,
-            presence.smoothedDBm.map { "smoothed \(oneDecimal($0)) dBm" },
             margin,
             "\(oneDecimal(presence.rateHz)) adverts/s",
             "in \(presence.carrier.words)",

@@ -11,8 +11,8 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 
 /// Runs `body` until it ends, `limit` has passed, or the person interrupts.
 ///
-/// In the last two cases `body` is cancelled and has ended when this returns. Afterwards the signals
-/// end the process again, so that a second Ctrl-C always works.
+/// In the last two cases `body` is cancelled and has ended when this returns. Afterwards the
+/// signals end the process again, so that a second Ctrl-C works.
 func race<Success: Sendable>(
     limit: Duration? = nil,
     _ body: @escaping @Sendable () async throws -> Success

@@ -4,14 +4,14 @@ import NIOHTTP1
 
 /// The client of the daemon's socket: one typed method for each route.
 ///
-/// Each call is a connection of its own (they are local, and a person's command makes one or two), so
-/// the value holds no state and can be shared. Every method throws `LocalClientFailure`, or
+/// Each call is a connection of its own (they are local, and a person's command makes one or two),
+/// so the value holds no state and can be shared. Every method throws `LocalClientFailure`, or
 /// `CancellationError` when its task is cancelled.
 package struct LocalClient: Sendable {
     /// How long a call may take that the daemon answers from memory.
     package static let promptLimit = Duration.seconds(5)
 
-    /// How long a call may take that the daemon answers after it asked the payment server or the radio.
+    /// How long a call may take that the daemon answers after it asked the server or the radio.
     package static let serverBoundLimit = Duration.seconds(30)
 
     /// Where the daemon listens unless told otherwise.
