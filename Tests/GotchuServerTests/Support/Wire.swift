@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// Plain HTTP to a server: what is sent and what comes back, nothing in between.
 struct Wire: Sendable {
