@@ -146,8 +146,8 @@ let package = Package(
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "TestSupport",
-                "gotchu-server", asyncHTTPClient, nioCore,
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "SQLite", "TestSupport",
+                "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1,
             ]),
         tests(
             "GotchuCommandsTests",

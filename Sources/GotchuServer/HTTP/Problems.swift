@@ -40,15 +40,16 @@ struct Problems: RouterMiddleware {
         to error: any Error,
         _ context: ServerContext
     ) throws -> Response {
-        var refused = refused(error, context)
+        var refused = refused(error, context.logger)
         // A remembered refusal keeps the name of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = context.requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
 
-    private static func refused(
+    /// What an error means to the caller; what he must not know goes to the log.
+    static func refused(
         _ error: any Error,
-        _ context: ServerContext
+        _ logger: Logger
     ) -> (problem: Problem, headers: HTTPFields) {
         switch error {
         case let problem as Problem:
@@ -58,7 +59,7 @@ struct Problems: RouterMiddleware {
         case let error as HTTPError:
             return (problem(for: error), error.headers)
         case let error as LedgerError:
-            context.logger.warning("The ledger failed.", metadata: ["error": "\(error)"])
+            logger.warning("The ledger failed.", metadata: ["error": "\(error)"])
             let problem = Problem(
                 .tryAgain,
                 detail: "The books cannot be written just now. Nothing was decided.",
@@ -66,7 +67,7 @@ struct Problems: RouterMiddleware {
             )
             return (problem, [.retryAfter: String(retryAfterSeconds)])
         default:
-            context.logger.error("A request failed.", metadata: ["error": "\(error)"])
+            logger.error("A request failed.", metadata: ["error": "\(error)"])
             return (
                 Problem(.internalError, detail: "Something failed here, not at your side."), [:]
             )

@@ -1,0 +1,126 @@
+import Foundation
+import SQLite
+import TestSupport
+import Testing
+
+/// The program as a person or a script meets it.
+@Suite("Commands", .timeLimit(.minutes(2)))
+struct CommandTests {
+    private let folder: TemporaryFolder
+    private var database: String { "sqlite:\(folder.path)/books.db" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("verify and backup work while the server runs; a backup serves again")
+    func verifyAndBackup() async throws {
+        let server = try await ServerProcess()
+        let payee = try await server.wire.login("payee")
+        let books = "sqlite:\(server.path)"
+        let verified = try await ServerProcess.run("verify", "--database", books)
+        #expect(verified.code == 0)
+        #expect(verified.text.contains("ok\t1\tall accounts together hold zero"))
+        #expect(verified.text.hasSuffix("The books are right.\n"))
+        let copy = folder.path + "/books.db"
+        let made = try await ServerProcess.run("backup", copy, "--database", books)
+        #expect(made.code == 0, "\(made.text)")
+        let again = try await ServerProcess.run("backup", copy, "--database", books)
+        #expect(again.code == 74 && again.text.contains("never overwrites"))
+        let restored = try await ServerProcess(folder: folder)
+        let known = try await restored.wire.login("payee")
+        #expect(try await restored.wire.balance(known) == 10_000)
+        // Tokens are signed with a secret that no backup holds.
+        #expect(try await restored.wire.get("/wallet/me", token: payee).status == 401)
+    }
+
+    @Test("verify says what is wrong and exits with 1")
+    func broken() async throws {
+        let server = try await ServerProcess()
+        _ = try await server.wire.login("payee")
+        #expect(try await server.stop() == 0)
+        try Connection(path: server.path, mode: .readWrite)
+            .execute("UPDATE wallets SET balance = balance + 1 WHERE user_id IS NOT NULL")
+        let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")
+        #expect(verified.code == 1)
+        #expect(verified.text.contains("BROKEN"))
+        #expect(verified.text.contains("balance 10001, entries 10000"))
+    }
+
+    @Test(
+        "what cannot be is refused with a sentence and its exit code",
+        arguments: [
+            (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
+            (["--listen", "nonsense"], 64, "HOST:PORT"),
+            (["--listen", "127.0.0.1:0", "--dev-opening-balance", "5"], 64, "goes with --dev"),
+            (["--listen", "192.0.2.1:0"], 78, "does not have the address"),
+        ]
+    )
+    func refused(arguments: [String], code: Int32, sentence: String) async throws {
+        let program = try Program("gotchu-server", arguments + ["--database", database])
+        #expect(try await program.exitCode() == code)
+        #expect(program.text.contains(sentence), "\(program.text)")
+    }
+
+    @Test(
+        "a database that cannot be is refused",
+        arguments: [
+            ("sqlite:/nowhere/at/all.db", 74), ("postgres://x", 64), ("sqlite:", 64),
+        ]
+    )
+    func databases(database: String, code: Int32) async throws {
+        let ended = try await ServerProcess.run("verify", "--database", database)
+        #expect(ended.code == code, "\(ended.text)")
+    }
+
+    @Test("a taken port and a foreign file have their own exit codes")
+    func taken() async throws {
+        let server = try await ServerProcess()
+        let address = String(server.wire.base.dropFirst("http://".count))
+        let second = try Program(
+            "gotchu-server",
+            ["--listen", address, "--database", database]
+        )
+        #expect(try await second.exitCode() == 69)
+        let note = folder.path + "/note.db"
+        try Connection(path: note, mode: .create).execute("CREATE TABLE note (text TEXT)")
+        let foreign = try await ServerProcess.run("verify", "--database", "sqlite:\(note)")
+        #expect(foreign.code == 65)
+    }
+
+    @Test("without --dev nobody can log in, and tokens of the same secret are still good")
+    func withoutDev() async throws {
+        let server = try await ServerProcess()
+        let payee = try await server.wire.login("payee")
+        #expect(try await server.stop() == 0)
+        let program = try Program(
+            "gotchu-server",
+            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
+        )
+        let port = try await eventually("the server listens; it said: \(program.text)") {
+            program.text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/)?.output.1
+        }
+        #expect(program.text.contains("Nobody can log in"))
+        let wire = Wire(base: "http://127.0.0.1:\(port)")
+        #expect(try await wire.balance(payee) == 10_000)
+        let login = try await wire.post("/auth/dev-login", #"{"email":"a@b.example"}"#)
+        #expect(login.status == 404)
+    }
+
+    @Test("database and secret are for their owner alone, and a readable secret is refused")
+    func privacy() async throws {
+        let server = try await ServerProcess()
+        #expect(try await server.stop() == 0)
+        for file in [server.path, server.path + ".secret"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
+        }
+        chmod(server.path + ".secret", 0o644)
+        let program = try Program(
+            "gotchu-server",
+            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
+        )
+        #expect(try await program.exitCode() == 74)
+        #expect(program.text.contains("Others than its owner may read it"))
+    }
+}

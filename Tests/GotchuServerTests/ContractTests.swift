@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The first contract, to the letter: phones in the field speak it.
+@Suite("The first contract", .timeLimit(.minutes(2)))
+struct ContractTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+
+    init() async throws {
+        server = try await ServerProcess()
+    }
+
+    @Test("a whole payment has exactly these members at every step")
+    func transcript() async throws {
+        let login = try await wire.post("/auth/dev-login", #"{"email":"Corner.Cafe@Shop.example"}"#)
+        #expect(login.status == 200 && login.names == "token user_id")
+        let again = try await wire.post("/auth/dev-login", #"{"email":"corner.cafe@shop.EXAMPLE"}"#)
+        #expect(again.string("user_id") == login.string("user_id"))
+        let payee = login.string("token")
+        let payer = try await wire.login("payer")
+
+        let created = try await wire.create(payee, cents: 450, more: #","memo":"Flat white""#)
+        #expect(created.status == 200 && created.names == "eid exp_at sid")
+        #expect(created.string("eid").wholeMatch(of: /[0-9a-f]{10}/) != nil)
+        let sid = created.string("sid")
+
+        let eid = created.string("eid").uppercased()
+        let resolved = try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
+        #expect(
+            resolved.names == "amount_cents currency exp_at memo payee_display sid status"
+        )
+        #expect(resolved.members["payee_display"] as? [String: String] == ["name": "Corner.Cafe"])
+        #expect(resolved.integer("amount_cents") == 450)
+
+        let locked = try await wire.lock(sid, by: payer)
+        #expect(locked.names == "lock_expires_at ok" && locked.members["ok"] as? Bool == true)
+
+        let sent = try await wire.send(sid, by: payer, key: "0123456789abcdef")
+        #expect(sent.status == 200 && sent.names == "new_balance_cents ok transfer_id")
+        #expect(sent.text.contains(#""new_balance_cents":9550,"#))
+        #expect(sent.headers["idempotent-replayed"] == nil)
+
+        let wallet = try await wire.get("/wallet/me", token: payee)
+        #expect(wallet.names == "available_cents currency recent wallet_id")
+        #expect(wallet.integer("available_cents") == 10_450)
+        let recent = try #require(wallet.members["recent"] as? [[String: Any]])
+        #expect(
+            recent[0].keys.sorted() == [
+                "amount_cents", "created_at", "currency", "direction", "id", "memo", "type",
+            ]
+        )
+        #expect(recent.map { $0["type"] as? String } == ["RECEIVE_P2P", "DEV_OPENING"])
+        #expect(recent.map { $0["direction"] as? String } == ["CREDIT", "CREDIT"])
+
+        let outcome = try await wire.get("/wallet/sends/0123456789abcdef", token: payer)
+        #expect(outcome.names == "new_balance_cents outcome sid status transfer_id")
+        let session = try await wire.get("/sessions/\(sid)", token: payee)
+        #expect(
+            session.names == "amount_cents currency exp_at memo paid_at sid status version"
+        )
+    }
+
+    @Test("a resend is answered with the same bytes, whatever the key's quotes")
+    func replay() async throws {
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        let first = try await wire.send(sid, by: payer, key: "0123456789abcdef")
+        let second = try await wire.send(sid, by: payer, key: #""0123456789abcdef""#)
+        #expect(second.bytes == first.bytes && second.status == first.status)
+        #expect(second.headers["idempotent-replayed"] == "true")
+
+        let broke = try await wire.lockedSession(payee, payer, cents: 100_000)
+        let declined = try await wire.send(broke, by: payer, key: "0123456789abcdef-2")
+        let resent = try await wire.send(broke, by: payer, key: "0123456789abcdef-2")
+        #expect(declined.status == 402 && declined.bytes == resent.bytes)
+        #expect(declined.integer("required_cents") == 100_000)
+        #expect(declined.integer("available_cents") == 9_995)
+        #expect(declined.members["retryable"] as? Bool == false)
+        let outcome = try await wire.get("/wallet/sends/0123456789abcdef-2", token: payer)
+        #expect(outcome.names == "code detail outcome sid status")
+    }
+
+    @Test("one key from a hundred connections charges once, with one answer for all")
+    func hundred() async throws {
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 7)
+        let bodies = try await withThrowingTaskGroup(of: Data.self) { group in
+            for _ in 0..<100 {
+                group.addTask { try await wire.send(sid, by: payer, key: "0123456789abcdef").bytes }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(bodies.count == 1)
+        #expect(try await wire.balance(payer) == 9_993)
+    }
+
+    @Test("curl can pay")
+    func curl() async throws {
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        let curl = try Program(
+            "/usr/bin/curl",
+            [
+                "-s", "-i", "\(wire.base)/wallet/send", "-H", "Authorization: Bearer \(payer)",
+                "-H", "Content-Type: application/json; charset=utf-8",
+                "-H", "Idempotency-Key: 0123456789abcdef", "-H", "X-Request-ID: till-7",
+                "-d", #" { "sid" : "\#(sid)" , "expected_amount_cents" : 5 } "#,
+            ]
+        )
+        #expect(try await curl.exitCode() == 0)
+        #expect(curl.text.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(curl.text.lowercased().contains("x-request-id: till-7"))
+        #expect(curl.text.contains(#"{"new_balance_cents":9995,"ok":true,"transfer_id":""#))
+    }
+
+    @Test("the description is served and names every address")
+    func description() async throws {
+        let document = try await wire.get("/openapi.yaml")
+        #expect(document.headers["content-type"] == "application/yaml")
+        for path in document.text.matches(of: /(?m)^  (\/[^:]*):$/).map(\.output.1) {
+            let address = path.replacing("{sid}", with: "x").replacing("{key}", with: "x")
+            let reply = try await wire.call("PATCH", String(address))
+            #expect(reply.code == "METHOD_NOT_ALLOWED", "\(path)")
+        }
+        #expect(document.text.matches(of: /(?m)^  \/.*:$/).count == 14)
+    }
+}

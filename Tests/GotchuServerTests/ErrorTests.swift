@@ -1,0 +1,182 @@
+import Foundation
+import GotchuAPI
+import Logging
+import SQLite
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// Every code that the server can send, reached over the wire.
+@Suite("Errors", .timeLimit(.minutes(2)))
+struct ErrorTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+    private let payee: String
+    private let payer: String
+
+    init() async throws {
+        server = try await ServerProcess()
+        payee = try await server.wire.login("payee")
+        payer = try await server.wire.login("payer")
+    }
+
+    private func expect(
+        _ reply: WireReply,
+        _ code: ErrorCode,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(reply.code == code.rawValue, "\(reply.text)", sourceLocation: sourceLocation)
+        #expect(reply.status == code.httpStatus, sourceLocation: sourceLocation)
+        #expect(
+            reply.headers["content-type"] == "application/problem+json",
+            sourceLocation: sourceLocation
+        )
+        #expect(reply.string("error") == reply.string("detail"), sourceLocation: sourceLocation)
+        #expect(!reply.string("request_id").isEmpty, sourceLocation: sourceLocation)
+        if code.httpStatus == 429 || code.httpStatus == 503 {
+            #expect(reply.headers["retry-after"] != nil, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(
+        "a malformed body is refused before anything happens",
+        arguments: [
+            "", "[]", "{", "null", #"{"amount_cents":50.0}"#, #"{"amount_cents":1e3}"#,
+            #"{"amount_cents":"50"}"#, #"{"amount_cents":0}"#, #"{"amount_cents":100000001}"#,
+            #"{"amount_cents":-5}"#, #"{"amount_cents":05}"#, #"{"amount_cents":true}"#,
+            #"{"amount_cents":9223372036854775808}"#, #"{"amount_cents":5,"amount_cents":6}"#,
+            #"{"amount_cents":5,"amount":6}"#, #"{"amount_cents":5}{}"#, #"{"amount_cents":5,}"#,
+            #"{"amount_cents":5,"currency":"doubloon"}"#, #"{"amount_cents":5,"currency":"eur"}"#,
+            #"{"amount_cents":5,"ttl_seconds":0}"#, #"{"amount_cents":5,"ttl_seconds":301}"#,
+            #"{"amount_cents":5,"memo":7}"#, #"{"amount_cents":5,"memo":{"a":[1]}}"#,
+            #"{"amount_cents":5,"memo":"\#(String(repeating: "x", count: 141))"}"#,
+            #"{"amount_cents":5,"memo":"a\u0007b"}"#,
+        ]
+    )
+    func malformed(body: String) async throws {
+        expect(try await wire.post("/sessions/create", body, token: payee), .validationError)
+    }
+
+    @Test("what is wrong with a request itself")
+    func requests() async throws {
+        expect(try await wire.get("/nowhere"), .notFound)
+        let wrong = try await wire.get("/wallet/send")
+        expect(wrong, .methodNotAllowed)
+        #expect(wrong.headers["allow"] == "POST")
+        let text = ["Content-Type": "text/plain"]
+        expect(
+            try await wire.call("POST", "/sessions/lock", "{}", token: payer, headers: text),
+            .unsupportedMediaType
+        )
+        let large = #"{"memo":"\#(String(repeating: "x", count: 70_000))"}"#
+        expect(try await wire.post("/sessions/create", large, token: payee), .contentTooLarge)
+        expect(try await wire.post("/auth/dev-login", #"{"email":"nobody"}"#), .validationError)
+        expect(try await wire.post("/sessions/resolve", #"{"eid":"xyz"}"#), .validationError)
+        expect(try await wire.get("/wallet/sends/short", token: payer), .validationError)
+        expect(try await wire.get("/wallet/sends/0123456789abcdef", token: payer), .notFound)
+    }
+
+    @Test("who is calling")
+    func callers() async throws {
+        expect(try await wire.get("/wallet/me"), .unauthorized)
+        expect(try await wire.get("/wallet/me", token: "nonsense"), .unauthorized)
+        expect(try await wire.get("/wallet/me", token: payee + "x"), .unauthorized)
+        let parts = payee.split(separator: ".")
+        let none = Data(#"{"alg":"none","typ":"JWT"}"#.utf8).base64EncodedString()
+            .replacing("=", with: "")
+        expect(try await wire.get("/wallet/me", token: "\(none).\(parts[1])."), .unauthorized)
+        expect(
+            try await wire.get("/wallet/me", token: "\(none).\(parts[1]).\(parts[2])"),
+            .unauthorized
+        )
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        expect(try await wire.get("/sessions/\(sid)", token: payer), .forbidden)
+        expect(try await wire.get("/sessions/\(sid)/events", token: payer), .forbidden)
+        expect(try await wire.post("/sessions/\(sid)/cancel", token: payer), .forbidden)
+        expect(try await wire.lock(sid, by: payee), .ownSession)
+        expect(try await wire.lock("no-such", by: payer), .notFound)
+    }
+
+    @Test("where a session stands")
+    func states() async throws {
+        let other = try await wire.login("other")
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        let key = "0123456789abcdef-"
+        expect(try await wire.send(sid, by: payer, key: key + "1"), .sessionNotLocked)
+        _ = try await wire.lock(sid, by: payer)
+        expect(try await wire.lock(sid, by: other), .sessionBusy)
+        let wrong = #","expected_amount_cents":6"#
+        expect(try await wire.send(sid, by: payer, key: key + "2", more: wrong), .amountChanged)
+        _ = try await wire.send(sid, by: payer, key: key + "3")
+        expect(try await wire.lock(sid, by: other), .sessionPaid)
+        expect(
+            try await wire.send(sid, by: payer, key: key + "3", more: wrong),
+            .idempotencyKeyReused
+        )
+        let body = #"{"sid":"\#(sid)"}"#
+        expect(
+            try await wire.post("/wallet/send", body, token: payer),
+            .idempotencyKeyRequired
+        )
+        expect(try await wire.send(sid, by: payer, key: "short"), .validationError)
+
+        let cancelled = try await wire.create(payee, cents: 5)
+        _ = try await wire.post("/sessions/\(cancelled.string("sid"))/cancel", token: payee)
+        expect(try await wire.lock(cancelled.string("sid"), by: payer), .sessionCancelled)
+        let eid = #"{"eid":"\#(cancelled.string("eid"))"}"#
+        expect(try await wire.post("/sessions/resolve", eid), .sessionCancelled)
+
+        let dear = try await wire.lockedSession(payee, payer, cents: 1_000_000)
+        expect(try await wire.send(dear, by: payer, key: key + "4"), .insufficientWalletBalance)
+    }
+
+    @Test("a session that has run out is gone")
+    func expired() async throws {
+        let brief = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#)
+        let sid = brief.string("sid")
+        try await eventually("the session runs out") {
+            let session = try await wire.get("/sessions/\(sid)", token: payee)
+            return session.string("status") == "TIMEOUT" ? true : nil
+        }
+        let eid = #"{"eid":"\#(brief.string("eid"))"}"#
+        expect(try await wire.post("/sessions/resolve", eid), .sessionExpired)
+        expect(try await wire.lock(sid, by: payer), .sessionExpired)
+        expect(try await wire.post("/sessions/\(sid)/cancel", token: payee), .sessionExpired)
+    }
+
+    @Test("guessing at EIDs is slowed for those who miss, and for nobody else")
+    func misses() async throws {
+        var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
+        expect(last, .notFound)
+        for _ in 0..<150 where last.status == 404 {
+            last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
+        }
+        expect(last, .rateLimited)
+        let eid = try await wire.create(payee, cents: 5).string("eid")
+        #expect(try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#).status == 200)
+    }
+
+    @Test("while the books are locked by another program, the answer is to try again")
+    func tryAgain() async throws {
+        #expect(try await wire.get("/readyz").status == 200)
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.run("BEGIN IMMEDIATE")
+        let reply = try await wire.create(payee, cents: 5)
+        expect(reply, .tryAgain)
+        #expect(reply.members["retryable"] as? Bool == true)
+        expect(try await wire.get("/readyz"), .tryAgain)
+        #expect(try await wire.get("/healthz").status == 200)
+        try connection.run("ROLLBACK")
+        #expect(try await wire.create(payee, cents: 5).status == 200)
+    }
+
+    @Test("a failure that nobody foresaw is 500 and says nothing about the inside")
+    func unforeseen() {
+        struct Unforeseen: Error {}
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let problem = Problems.refused(Unforeseen(), logger).problem
+        #expect(problem.status == 500 && problem.errorCode == .internalError)
+        #expect(!problem.detail.contains("Unforeseen"))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A session's events", .timeLimit(.minutes(2)))
+struct EventTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+    private let payee: String
+    private let payer: String
+
+    init() async throws {
+        server = try await ServerProcess()
+        payee = try await server.wire.login("payee")
+        payer = try await server.wire.login("payer")
+    }
+
+    @Test("come with the whole state first, one version after the other, and end with the payment")
+    func payment() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var events = try await EventStream(wire, sid, token: payee)
+        #expect(events.status == 200)
+        #expect(try await events.next() == .init(id: "1", status: "ADVERTISING"))
+        _ = try await wire.lock(sid, by: payer)
+        #expect(try await events.next() == .init(id: "2", status: "LOCKED"))
+        _ = try await wire.send(sid, by: payer, key: "0123456789abcdef")
+        #expect(try await events.next() == .init(id: "3", status: "PAID"))
+        #expect(try await events.next() == nil)
+    }
+
+    @Test("continue after what a client has seen, and stop it once it has seen the end")
+    func reconnect() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var events = try await EventStream(wire, sid, token: payee, lastEventID: "1")
+        _ = try await wire.post("/sessions/\(sid)/cancel", token: payee)
+        #expect(try await events.next() == .init(id: "2", status: "CANCEL"))
+        #expect(try await events.next() == nil)
+        var late = try await EventStream(wire, sid, token: payee, lastEventID: "1")
+        #expect(try await late.next() == .init(id: "2", status: "CANCEL"))
+        #expect(try await late.next() == nil)
+        let done = try await EventStream(wire, sid, token: payee, lastEventID: "2")
+        #expect(done.status == 204)
+    }
+
+    @Test("tell of the end when nobody does anything")
+    func expiry() async throws {
+        let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
+        var events = try await EventStream(wire, sid, token: payee)
+        #expect(try await events.next() == .init(id: "1", status: "ADVERTISING"))
+        #expect(try await events.next() == .init(id: "2", status: "TIMEOUT"))
+        #expect(try await events.next() == nil)
+    }
+
+    @Test("end for a payer who has given the session back")
+    func noLongerVisible() async throws {
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        var events = try await EventStream(wire, sid, token: payer)
+        #expect(try await events.next()?.status == "LOCKED")
+        #expect(try await wire.post("/sessions/\(sid)/unlock", token: payer).status == 200)
+        #expect(try await events.next() == nil)
+    }
+
+    @Test("are not given to more than sixteen readers of one session")
+    func bounded() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var open: [EventStream] = []
+        for _ in 0..<16 { open.append(try await EventStream(wire, sid, token: payee)) }
+        #expect(try await EventStream(wire, sid, token: payee).status == 429)
+        #expect(open.allSatisfy { $0.status == 200 })
+    }
+
+    @Test("end when the server stops, which it does within ten seconds")
+    func stop() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var events = try await EventStream(wire, sid, token: payee)
+        #expect(try await events.next()?.id == "1")
+        #expect(try await server.stop() == 0)
+        #expect(try await events.next() == nil)
+    }
+}

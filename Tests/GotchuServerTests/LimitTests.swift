@@ -1,0 +1,115 @@
+import GotchuCore
+import Synchronization
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Limits and parsing")
+struct LimitTests {
+    /// A clock that a test sets.
+    private final class Clock: Sendable {
+        private let time = Mutex(MonotonicTime(sinceStart: .zero))
+
+        var now: MonotonicTime { time.withLock { $0 } }
+
+        func advance(_ duration: Duration) { time.withLock { $0 = $0 + duration } }
+    }
+
+    @Test("a bucket gives its capacity at once and then its rate")
+    func bucket() {
+        let clock = Clock()
+        let limiter = AddressLimiter(.init(capacity: 3, perSecond: 0.5)) { clock.now }
+        let address = ClientAddress(v4: [127, 0, 0, 1])
+        #expect((0..<3).allSatisfy { _ in limiter.take(for: address) == nil })
+        #expect(limiter.take(for: address) == 2)
+        #expect(limiter.take(for: ClientAddress(v4: [127, 0, 0, 2])) == nil)
+        clock.advance(.seconds(2))
+        #expect(limiter.take(for: address) == nil)
+        #expect(limiter.take(for: address) == 2)
+    }
+
+    @Test("a flood of addresses costs bounded memory and shares one bucket")
+    func flood() {
+        let clock = Clock()
+        let limiter = AddressLimiter(.init(capacity: 2, perSecond: 1)) { clock.now }
+        for number in 0..<UInt32(AddressLimiter.addressLimit + 10) {
+            let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            _ = limiter.take(for: ClientAddress(v4: bytes))
+        }
+        #expect(limiter.addressCount == AddressLimiter.addressLimit)
+        #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) != nil)
+        clock.advance(.seconds(2))
+        #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) == nil)
+        #expect(limiter.addressCount == 1)
+    }
+
+    @Test("an IPv6 subscriber is one client, an IPv4 one within IPv6 is himself")
+    func addresses() {
+        let network: [UInt8] = [0x20, 1, 0xD, 0xB8, 0, 0, 0, 1]
+        let one = ClientAddress(v6: network + [0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(one == ClientAddress(v6: network + [9, 9, 9, 9, 9, 9, 9, 9]))
+        let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 10, 0, 0, 1]
+        #expect(ClientAddress(v6: mapped) == ClientAddress(v4: [10, 0, 0, 1]))
+    }
+
+    @Test("a JSON object is read as RFC 8259 has it")
+    func json() throws {
+        let text =
+            #" { "a" : "\u00e4\ud83d\ude00\n" , "b":-0, "c":1.0, "d":null,"e":[{}],"f":true}"#
+        let object = try JSONReader.object(Array(text.utf8))
+        #expect(
+            object == [
+                "a": .string("ä😀\n"), "b": .integer(0), "c": .otherNumber, "d": .null,
+                "e": .nested, "f": .boolean(true),
+            ]
+        )
+    }
+
+    @Test(
+        "what is not one JSON object is refused",
+        arguments: [
+            "", "{", "}", "[]", "1", #"{"a":01}"#, #"{"a":1.}"#, #"{"a":.5}"#, #"{"a":+1}"#,
+            #"{"a":1e}"#, #"{"a":tru}"#, #"{"a":"\x"}"#, #"{"a":"\ud83d"}"#, #"{"a":"\ude00"}"#,
+            "{\"a\":\"\n\"}", #"{"a":1 "b":2}"#, #"{a:1}"#, #"{"a":1,"a":1}"#, #"{"a":1}x"#,
+            #"{"a":\#(String(repeating: "[", count: 100))}"#,
+        ]
+    )
+    func malformedJSON(text: String) {
+        #expect(throws: JSONReader.Malformed.self) { try JSONReader.object(Array(text.utf8)) }
+    }
+
+    @Test("bytes that are no text are refused")
+    func notText() {
+        #expect(throws: JSONReader.Malformed.self) {
+            try JSONReader.object(Array("{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))
+        }
+    }
+
+    @Test("only addresses of this machine count as loopback")
+    func loopback() {
+        for text in ["127.0.0.1:0", "127.9.9.9:80", "localhost:1", "[::1]:8080"] {
+            #expect(ListenAddress(text)?.isLoopback == true, "\(text)")
+        }
+        for text in ["0.0.0.0:0", "127.0.0.1.example:80", "[::]:1", "192.168.0.1:1", "127.1:1"] {
+            #expect(ListenAddress(text)?.isLoopback == false, "\(text)")
+        }
+        for text in ["127.0.0.1", ":80", "::1:80", "127.0.0.1:70000", "127.0.0.1:x"] {
+            #expect(ListenAddress(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("an e-mail's local part is the name; what is no address is refused")
+    func emails() {
+        #expect(DevelopmentLogin.localPart(of: "Corner.Cafe@shop.example") == "Corner.Cafe")
+        for text in ["", "@", "a@", "@b", "a@b@c", "a b@c", "ä@b", "a\"@b", "a@b\n"] {
+            #expect(DevelopmentLogin.localPart(of: text) == nil, "\(text)")
+        }
+        #expect(DevelopmentLogin.localPart(of: String(repeating: "a", count: 300) + "@b") == nil)
+    }
+
+    @Test("a segment of an address is decoded, and a broken escape refused")
+    func percent() {
+        #expect(percentDecoded("a%20b%2Fc") == "a b/c")
+        for text in ["%", "%2", "%zz", "%+1", "%ff"] { #expect(percentDecoded(text) == nil) }
+    }
+}

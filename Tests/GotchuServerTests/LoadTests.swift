@@ -1,0 +1,134 @@
+import Foundation
+import Ledger
+import TestSupport
+import Testing
+
+@Suite("Many at once", .timeLimit(.minutes(3)))
+struct LoadTests {
+    @Test("64 payers pay one payee and not a cent is lost")
+    func hotPayee() async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...64 {
+                group.addTask {
+                    let payer = try await wire.login("payer\(number)")
+                    let sid = try await wire.lockedSession(payee, payer, cents: number)
+                    let sent = try await wire.send(sid, by: payer, key: "0123456789abcdef")
+                    #expect(sent.integer("new_balance_cents") == Int64(10_000 - number))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await wire.balance(payee) == 10_000 + 64 * 65 / 2)
+        #expect(try Audit.run(path: server.path).isClean)
+    }
+
+    @Test("money for ten of 64 payments pays exactly ten")
+    func tenOfSixtyFour() async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    let sid = try await wire.lockedSession(payee, payer, cents: 1_000)
+                    let key = "0123456789abcdef-\(number)"
+                    return try await wire.send(sid, by: payer, key: key).status
+                }
+            }
+            return try await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 200 } == 10)
+        #expect(statuses.count { $0 == 402 } == 54)
+        #expect(try await wire.balance(payer) == 0)
+        #expect(try Audit.run(path: server.path).isClean)
+    }
+
+    @Test("of twenty payers who lock one session at once one wins")
+    func lockRace() async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        let codes = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let payer = try await wire.login("payer\(number)")
+                    return try await wire.lock(sid, by: payer).code ?? "won"
+                }
+            }
+            return try await group.reduce(into: [String]()) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == "won" } == 1)
+        #expect(codes.count { $0 == "SESSION_BUSY" } == 19)
+    }
+
+    @Test("killed in mid-load, the server has every payment it acknowledged, and none twice")
+    func kill() async throws {
+        let server = try await ServerProcess(opening: 1_000_000)
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let acknowledged = try await withThrowingTaskGroup(of: [Payment].self) { group in
+            for number in 0..<16 {
+                group.addTask { await Self.payUntilDead(wire, payee, "payer\(number)") }
+            }
+            group.addTask {
+                try await eventually("enough has been paid") {
+                    try await wire.balance(payee).flatMap { $0 > 1_000_040 ? true : nil }
+                }
+                server.program.signal(SIGKILL)
+                return []
+            }
+            return try await group.reduce(into: [Payment]()) { $0 += $1 }
+        }
+        #expect(acknowledged.count { $0.transfer != nil } >= 40)
+        #expect(try await server.program.exitCode() == 128 + SIGKILL)
+
+        let second = try await ServerProcess(folder: server.folder, opening: 1_000_000)
+        for payment in acknowledged {
+            let resent = try await second.wire.send(
+                payment.sid,
+                by: payment.payer,
+                key: payment.key
+            )
+            guard let transfer = payment.transfer else { continue }
+            #expect(resent.string("transfer_id") == transfer)
+            #expect(resent.headers["idempotent-replayed"] == "true")
+        }
+        #expect(try Audit.run(path: server.path).isClean)
+        #expect(try await second.stop() == 0)
+        let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")
+        #expect(verified.code == 0, "\(verified.text)")
+    }
+
+    private struct Payment: Sendable {
+        let payer: String
+        let sid: String
+        let key: String
+        /// What the server said; `nil` if it did not get to say it.
+        var transfer: String?
+    }
+
+    /// Pays a cent at a time until nobody answers any more.
+    private static func payUntilDead(
+        _ wire: Wire,
+        _ payee: String,
+        _ name: String
+    ) async -> [Payment] {
+        var payments: [Payment] = []
+        guard let payer = try? await wire.login(name) else { return [] }
+        for number in 0..<10_000 {
+            guard let sid = try? await wire.lockedSession(payee, payer, cents: 1), !sid.isEmpty
+            else { break }
+            var payment = Payment(payer: payer, sid: sid, key: "0123456789abcdef-\(number)")
+            let reply = try? await wire.send(sid, by: payer, key: payment.key)
+            if let reply, reply.status == 200 { payment.transfer = reply.string("transfer_id") }
+            payments.append(payment)
+            if reply == nil { break }
+        }
+        return payments
+    }
+}

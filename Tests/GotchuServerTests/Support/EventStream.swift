@@ -1,0 +1,50 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// One connection to a session's events, read as a browser would.
+struct EventStream {
+    struct Event: Equatable {
+        let id: String
+        let status: String
+    }
+
+    let status: Int
+    private var parts: HTTPClientResponse.Body.AsyncIterator
+    private var rest = ""
+
+    init(_ wire: Wire, _ sid: String, token: String, lastEventID: String? = nil) async throws {
+        var request = HTTPClientRequest(url: "\(wire.base)/sessions/\(sid)/events")
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        status = Int(response.status.code)
+        parts = response.body.makeAsyncIterator()
+    }
+
+    /// The next event; `nil` once the server has closed the stream.
+    @concurrent mutating func next() async throws -> Event? {
+        while true {
+            while let end = rest.range(of: "\n\n") {
+                let block = String(rest[..<end.lowerBound])
+                rest = String(rest[end.upperBound...])
+                if let event = Self.event(in: block) { return event }
+            }
+            guard let part = try await parts.next() else { return nil }
+            rest += String(buffer: part)
+        }
+    }
+
+    private static func event(in block: String) -> Event? {
+        var fields: [Substring: String] = [:]
+        for line in block.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            fields[parts[0]] = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+        }
+        guard let id = fields["id"], let data = fields["data"] else { return nil }
+        let members = try? JSONSerialization.jsonObject(with: Data(data.utf8))
+        let status = (members as? [String: Any])?["status"] as? String
+        return Event(id: id, status: status ?? "")
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import TestSupport
+
+/// A real gotchu-server on a loopback port, with a database of the test's own.
+final class ServerProcess: Sendable {
+    let folder: TemporaryFolder
+    let program: Program
+    let wire: Wire
+
+    /// Where its books are.
+    var path: String { folder.path + "/books.db" }
+
+    /// Starts it and waits until it serves.
+    ///
+    /// - Parameter folder: That of an earlier one, to start again on its books.
+    init(folder: TemporaryFolder? = nil, opening: Int64 = 10_000) async throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        let program = try Program(
+            "gotchu-server",
+            [
+                "--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db", "--dev",
+                "--dev-opening-balance", "\(opening)",
+            ]
+        )
+        self.program = program
+        let line = /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/
+        let port = try await eventually("the server listens; it said: \(program.text)") {
+            program.text.firstMatch(of: line)?.output.1
+        }
+        wire = Wire(base: "http://127.0.0.1:\(port)")
+    }
+
+    /// Asks it to stop and waits for its end.
+    func stop() async throws -> Int32 {
+        program.signal(SIGTERM)
+        return try await program.exitCode(within: .seconds(10))
+    }
+
+    /// Runs a command of the program to its end.
+    static func run(_ arguments: String...) async throws -> (code: Int32, text: String) {
+        let program = try Program("gotchu-server", arguments)
+        let code = try await program.exitCode()
+        return (code, program.text)
+    }
+}

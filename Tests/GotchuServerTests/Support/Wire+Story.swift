@@ -1,0 +1,35 @@
+/// The steps that every story needs.
+extension Wire {
+    func login(_ name: String) async throws -> String {
+        try await post("/auth/dev-login", #"{"email":"\#(name)@shop.example"}"#).string("token")
+    }
+
+    /// A session and its EID.
+    func create(_ payee: String, cents: Int, more: String = "") async throws -> WireReply {
+        try await post("/sessions/create", #"{"amount_cents":\#(cents)\#(more)}"#, token: payee)
+    }
+
+    func lock(_ sid: String, by payer: String) async throws -> WireReply {
+        try await post("/sessions/lock", #"{"sid":"\#(sid)"}"#, token: payer)
+    }
+
+    func send(
+        _ sid: String,
+        by payer: String,
+        key: String,
+        more: String = ""
+    ) async throws -> WireReply {
+        try await post("/wallet/send", #"{"sid":"\#(sid)"\#(more)}"#, token: payer, key: key)
+    }
+
+    /// A session that a payer has locked.
+    func lockedSession(_ payee: String, _ payer: String, cents: Int) async throws -> String {
+        let sid = try await create(payee, cents: cents).string("sid")
+        _ = try await lock(sid, by: payer)
+        return sid
+    }
+
+    func balance(_ user: String) async throws -> Int64? {
+        try await get("/wallet/me", token: user).integer("available_cents")
+    }
+}

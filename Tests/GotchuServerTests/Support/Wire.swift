@@ -1,0 +1,73 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Plain HTTP to a server: what is sent and what comes back, nothing in between.
+struct Wire: Sendable {
+    let base: String
+
+    func call(
+        _ method: String,
+        _ path: String,
+        _ body: String? = nil,
+        token: String? = nil,
+        key: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> WireReply {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .init(rawValue: method)
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let key { request.headers.add(name: "Idempotency-Key", value: key) }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let bytes = try await response.body.collect(upTo: 1 << 20)
+        return WireReply(
+            status: Int(response.status.code),
+            headers: Dictionary(
+                response.headers.map { ($0.name.lowercased(), $0.value) },
+                uniquingKeysWith: { first, _ in first }
+            ),
+            bytes: Data(bytes.readableBytesView)
+        )
+    }
+
+    func post(
+        _ path: String,
+        _ body: String = "{}",
+        token: String? = nil,
+        key: String? = nil
+    ) async throws -> WireReply {
+        try await call("POST", path, body, token: token, key: key)
+    }
+
+    func get(_ path: String, token: String? = nil) async throws -> WireReply {
+        try await call("GET", path, token: token)
+    }
+}
+
+/// What came back.
+struct WireReply: Sendable {
+    let status: Int
+    let headers: [String: String]
+    let bytes: Data
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    var members: [String: Any] {
+        (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any] ?? [:]
+    }
+
+    /// The names of its members, sorted, on one line.
+    var names: String { members.keys.sorted().joined(separator: " ") }
+
+    var code: String? { members["code"] as? String }
+
+    func string(_ name: String) -> String { members[name] as? String ?? "" }
+
+    func integer(_ name: String) -> Int64? { (members[name] as? NSNumber)?.int64Value }
+}
