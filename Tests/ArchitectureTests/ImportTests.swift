@@ -37,7 +37,7 @@ struct ImportTests {
     }
 
     @Test(
-        "decisions do no I/O: GotchuCore and the ledger's decisions import no library but Essentials"
+        "decisions do no I/O: their modules import no library but Essentials"
     )
     func pureModules() throws {
         let pure = try SourceTree("Sources").files.filter {
