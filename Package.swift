@@ -166,15 +166,6 @@ let package = Package(
             name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
             exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
             swiftSettings: strict),
-        tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
-        tests("SQLiteTests", ["SQLite"]),
-        tests("LedgerTests", ["GotchuCore", "Ledger", "SQLite", logging, serviceLifecycle]),
-        tests(
-            "GotchuServerTests",
-            [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "gotchu-server",
-                asyncHTTPClient, logging, nioCore, serviceLifecycle,
-            ]),
 
         // A message bus of a test's own, and what stands on it.
         .target(
