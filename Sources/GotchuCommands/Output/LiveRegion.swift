@@ -24,7 +24,8 @@ struct LiveRegion {
     /// Leaves what was drawn where it is and gives the cursor back.
     mutating func finish() {
         guard height > 0 else { return }
-        output.raw(Self.showCursor)
+        // The terminal has written ^C here if that is what ended it.
+        output.raw("\r" + Self.clearToEndOfLine + Self.showCursor)
         height = 0
     }
 
