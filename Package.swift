@@ -164,7 +164,7 @@ let package = Package(
         tests("PackagingTests", ["TestSupport"] + programs),
         .testTarget(
             name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
-            exclude: ["air", "boot", "guest", "init", "strangers.txt", "tests"],
+            exclude: ["air", "boot", "guest", "init", "service", "strangers.txt", "tests"],
             swiftSettings: strict),
 
         // A message bus of a test's own, and what stands on it.

@@ -23,6 +23,24 @@ actor Guest {
         return try await run.value
     }
 
+    /// Runs our units under a real systemd, in a machine of their own.
+    ///
+    /// - Returns: The exit status, and what the proof said.
+    static func serviceProof() async throws -> (status: Int32, text: String) {
+        // One machine at a time: two would spoil each other's figures.
+        _ = try? await shared.report()
+        let folder = output.appendingPathComponent("service")
+        let boot = try Program(
+            Self.folder.appendingPathComponent("boot").path,
+            ["--timeout", "\(limit.components.seconds)", "--first", folder.path]
+                + [Self.folder.appendingPathComponent("service/start").path, Program.folder.path]
+        )
+        let status = try await boot.exitCode(within: limit + .seconds(120))
+        let proof = folder.appendingPathComponent("proof.log")
+        let text = (try? String(contentsOf: proof, encoding: .utf8)) ?? "(no proof.log)"
+        return (status, boot.text + text)
+    }
+
     private static func boot() async throws -> GuestReport {
         try? FileManager.default.removeItem(at: output)
         let boot = try Program(

@@ -23,6 +23,16 @@ struct VMTests {
         }
     }
 
+    @Test(
+        "our units run under a real systemd, hardened, and reach the air",
+        .timeLimit(.minutes(20))
+    )
+    func service() async throws {
+        let proof = try await Guest.serviceProof()
+        #expect(proof.status == 0, "\(proof.text)")
+        #expect(proof.text.contains("passed: policy_lets_it_on_the_air"), "\(proof.text)")
+    }
+
     @Test("the simulated air keeps its own rules")
     func air() async throws {
         let python = try Program(

@@ -1,0 +1,1 @@
+"""Our units under a real systemd: started as themselves, with every hardening on."""

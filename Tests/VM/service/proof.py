@@ -1,0 +1,175 @@
+"""What must be true of the running services; writes /out/status, and switches the machine off."""
+
+from __future__ import annotations
+
+import subprocess
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from guest.deadline import eventually
+from guest.http import Client, Refused
+from guest.scenario import expect
+
+SOCKET = "/run/gotchu/gotchud.sock"
+
+
+def systemctl(*arguments: str) -> str:
+    return subprocess.run(
+        ["systemctl", *arguments], capture_output=True, text=True, timeout=60
+    ).stdout.strip()
+
+
+def shown(unit: str, name: str) -> str:
+    return systemctl("show", "-P", name, unit)
+
+
+def start(unit: str) -> None:
+    systemctl("start", "--no-block", unit)
+    eventually(f"{unit} to say that it is ready", lambda: shown(unit, "ActiveState") == "active")
+    expect(f"restarts of {unit}", shown(unit, "NRestarts"), "0")
+
+
+def process(unit: str) -> dict[str, str]:
+    """What the kernel says about the unit's main process."""
+    status = Path(f"/proc/{shown(unit, 'MainPID')}/status").read_text()
+    return dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+
+
+def journal(unit: str) -> str:
+    command = ["journalctl", "--no-pager", "-o", "cat", "-u", unit]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+
+
+def both_start_hardened() -> None:
+    start("gotchu-server")
+    start("gotchud")
+    for unit in ("gotchu-server", "gotchud"):
+        found = process(unit)
+        expect(f"whether {unit} is root", found["Uid"].split()[0] == "0", False)
+        expect(f"the capabilities of {unit}", int(found["CapBnd"], 16), 0)
+        expect(f"NoNewPrivs of {unit}", found["NoNewPrivs"], "1")
+        expect(f"the system call filter of {unit}", found["Seccomp"], "2")
+
+
+def policy_lets_it_on_the_air() -> None:
+    """Through our own bus policy: everybody else is denied here."""
+    client = Client(SOCKET)
+
+    def adapter() -> bool:
+        radio = client.get("/v1/status")["radio"]
+        return radio["adapter"] == "hci0" and radio["is_scanning"]
+
+    eventually("gotchud to scan on hci0", adapter)
+    denied = subprocess.run(
+        ["setpriv", "--reuid=nobody", "--clear-groups", "busctl", "tree", "org.bluez"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if "hci0" in denied.stdout:
+        raise AssertionError("everybody may talk to bluetoothd, so this proves nothing")
+
+
+def socket_is_for_the_group() -> None:
+    found = Path(SOCKET).stat()
+    expect("the socket's mode", oct(found.st_mode & 0o777), oct(0o660))
+    expect("the socket's group", Path(SOCKET).group(), "gotchu")
+
+
+def journal_is_quiet() -> None:
+    said = journal("gotchud")
+    for complaint in ("thread priority", "could not be given", "not permitted"):
+        if complaint in said:
+            raise AssertionError(f"the journal complains of '{complaint}':\n{said}")
+
+
+def reload_keeps_it_running() -> None:
+    before = shown("gotchud", "MainPID")
+    systemctl("reload", "gotchud")
+    eventually("the reload", lambda: shown("gotchud", "ActiveState") == "active")
+    expect("the process after a reload", shown("gotchud", "MainPID"), before)
+
+
+def death_is_a_restart() -> None:
+    systemctl("kill", "--signal=KILL", "gotchud")
+    eventually("a restart", lambda: shown("gotchud", "NRestarts") == "1")
+    eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
+
+
+def hang_is_a_restart() -> None:
+    """A daemon that stands still is noticed by its watchdog, here within two seconds."""
+    short = Path("/run/systemd/system/gotchud.service.d/watchdog.conf")
+    short.parent.mkdir(parents=True)
+    short.write_text("[Service]\nWatchdogSec=2s\n")
+    systemctl("daemon-reload")
+    systemctl("restart", "gotchud")
+    eventually("it to be ready", lambda: shown("gotchud", "ActiveState") == "active")
+    systemctl("kill", "--signal=STOP", "gotchud")
+    eventually("a restart", lambda: int(shown("gotchud", "NRestarts")) > 0)
+    short.unlink()
+    systemctl("daemon-reload")
+    eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
+
+
+def credential_is_the_login() -> None:
+    """Without one it ran until now; with one it is logged in."""
+    credential = Path("/etc/credstore/gotchu.token")
+    credential.write_text("a.device.token\n")
+    credential.chmod(0o600)
+    systemctl("restart", "gotchud")
+
+    def is_logged_in() -> bool:
+        try:
+            return bool(Client(SOCKET).get("/v1/status")["server"]["is_logged_in"])
+        except (OSError, Refused):
+            return False
+
+    eventually("the credential to be the login", is_logged_in)
+
+
+def wrong_configuration_is_not_retried() -> None:
+    Path("/etc/gotchu/gotchud.json").write_text('{"rdaio": "bluez"}')
+    systemctl("restart", "gotchud")
+    eventually("it to fail", lambda: shown("gotchud", "ActiveState") == "failed")
+    expect("its exit status", shown("gotchud", "ExecMainStatus"), "78")
+    expect("restarts", shown("gotchud", "NRestarts"), "0")
+
+
+def it_stops_well() -> None:
+    systemctl("stop", "gotchu-server")
+    expect("the result of the server", shown("gotchu-server", "Result"), "success")
+
+
+PROOFS: tuple[Callable[[], None], ...] = (
+    both_start_hardened,
+    policy_lets_it_on_the_air,
+    socket_is_for_the_group,
+    journal_is_quiet,
+    reload_keeps_it_running,
+    death_is_a_restart,
+    hang_is_a_restart,
+    credential_is_the_login,
+    wrong_configuration_is_not_retried,
+    it_stops_well,
+)
+
+
+def main() -> None:
+    status = 0
+    for proof in PROOFS:
+        try:
+            proof()
+            print(f"passed: {proof.__name__}", flush=True)
+        except Exception:  # Each proof speaks for itself, and the machine must be switched off.
+            status = 1
+            print(f"FAILED: {proof.__name__}\n{traceback.format_exc()}", flush=True)
+    if status != 0:
+        for unit in ("gotchud", "gotchu-server", "bluetooth", "air"):
+            print(f"== journal of {unit}\n{journal(unit)[-4000:]}", flush=True)
+    Path("/out/status").write_text(f"{status}\n")
+    Path("/proc/sysrq-trigger").write_text("o")
+
+
+if __name__ == "__main__":
+    main()
