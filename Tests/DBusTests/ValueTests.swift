@@ -70,7 +70,7 @@ import Testing
                 if not same: sys.exit("%d: sent %r, got %r" % (index, value, back))
             print("same", len(values))
             """
-        let output = try await run("python3", "-c", script, bus.address.text, server.uniqueName)
+        let output = try await run("/usr/bin/python3", "-c", script, bus.address.text, server.uniqueName)
         #expect(output == "same \(types.count)\n")
         await server.close()
     }
