@@ -28,6 +28,8 @@ struct BlueZPlanner: Sendable {
     private struct Advertisement {
         var isWanted = true
         var isRegistered = false
+        /// The registration is under way; what is stopped now is taken off when it is through.
+        var isRegistering = false
         /// Someone waits for it to be on the air for the first time; a failure ends it.
         var isNew = true
         var retry = Retry()
@@ -69,7 +71,9 @@ struct BlueZPlanner: Sendable {
     }
 
     mutating func unwant(_ eid: EID) {
-        guard advertisements[eid]?.isRegistered == true else {
+        guard let advertisement = advertisements[eid],
+            advertisement.isRegistered || advertisement.isRegistering
+        else {
             advertisements[eid] = nil
             return
         }
@@ -212,6 +216,7 @@ extension BlueZPlanner {
         for (eid, advertisement) in advertisements {
             if advertisement.isWanted {
                 advertisements[eid]?.isRegistered = false
+                advertisements[eid]?.isRegistering = false
                 advertisements[eid]?.retry = Retry()
             } else {
                 advertisements[eid] = nil
@@ -258,22 +263,28 @@ extension BlueZPlanner {
         now: MonotonicTime
     ) {
         guard let advertisement = advertisements[eid] else { return }
+        advertisements[eid]?.isRegistering = false
         switch result {
         case .success:
             advertisements[eid]?.isRegistered = true
             advertisements[eid]?.isNew = false
             advertisements[eid]?.retry = Retry()
+        case .failure where !advertisement.isWanted: advertisements[eid] = nil
         case .failure(let failure) where advertisement.isNew: refuse(eid, failure)
         case .failure: advertisements[eid]?.retry.failed(now: now)
         }
     }
 
     /// Off the air first: that makes room.
-    private func nextAdvertising(now: MonotonicTime) -> Action? {
+    private mutating func nextAdvertising(now: MonotonicTime) -> Action? {
         let order = advertisements.sorted { $0.key < $1.key }
-        if let (eid, _) = order.first(where: { !$0.value.isWanted }) { return .unregister(eid) }
+        if let (eid, _) = order.first(where: { !$0.value.isWanted && $0.value.isRegistered }) {
+            return .unregister(eid)
+        }
         let due = order.first { !$0.value.isRegistered && $0.value.retry.isDue(now: now) }
-        return due.map { .register($0.key) }
+        guard let (eid, _) = due else { return nil }
+        advertisements[eid]?.isRegistering = true
+        return .register(eid)
     }
 }
 
