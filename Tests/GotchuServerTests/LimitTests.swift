@@ -2,7 +2,8 @@ import GotchuCore
 import Synchronization
 import Testing
 
-@testable import GotchuServer
+@testable import GotchuAPI
+import GotchuServer
 
 @Suite("Limits and parsing")
 struct LimitTests {
