@@ -2,8 +2,8 @@ import GotchuCore
 import Synchronization
 import Testing
 
-@testable import GotchuAPI
-import GotchuServer
+import GotchuAPI
+@testable import GotchuServer
 
 @Suite("Limits and parsing")
 struct LimitTests {

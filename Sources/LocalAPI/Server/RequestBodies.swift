@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-// The bodies that the daemon's socket takes, read strictly: a misspelt member or an amount with a point
-// is the sender's mistake, and must not be guessed at.
+// The bodies that the daemon's socket takes, read strictly: a misspelt member or an amount with a
+// point is the sender's mistake, and must not be guessed at.
 
 extension NewRequest {
     init(_ given: JSONFields) throws(Problem) {
