@@ -1,8 +1,8 @@
+import GotchuAPI
 import GotchuCore
 import Synchronization
 import Testing
 
-import GotchuAPI
 @testable import GotchuServer
 
 @Suite("Limits and parsing")
