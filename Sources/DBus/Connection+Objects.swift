@@ -53,7 +53,8 @@ extension Connection {
         }
     }
 
-    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the connection.
+    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the
+    /// connection.
     private func serve(
         _ method: ExportedObject.Method,
         _ invocation: Invocation,

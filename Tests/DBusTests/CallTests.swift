@@ -25,7 +25,8 @@ import Testing
             )
         }
         open.yield()
-        // The late reply is on the client's socket before this one, which the same peer sends after it.
+        // The late reply is on the client's socket before this one, which the same peer sends after
+        // it.
         let ping = Echo.call(
             "Ping",
             at: server.uniqueName,

@@ -3,8 +3,8 @@ import DBus
 import GotchuCore
 import Synchronization
 
-/// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals and its
-/// refusals, over the real wire. The real one is tested in the virtual machine.
+/// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals
+/// and its refusals, over the real wire. The real one is tested in the virtual machine.
 final class ScriptedBlueZ: Sendable {
     /// What the radio asked for, in order.
     enum Request: Hashable, Sendable {
