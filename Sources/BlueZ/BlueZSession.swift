@@ -5,7 +5,8 @@ import Logging
 package struct BlueZSession {
     /// What has changed.
     package enum Event {
-        /// bluetoothd came up under this unique name, or went away. What was registered with an earlier one is gone.
+        /// bluetoothd came up under this unique name, or went away. What was registered with an
+        /// earlier one is gone.
         case daemon(owner: String?)
         /// All adapters as they are now.
         case adapters([AdapterState])
@@ -17,9 +18,11 @@ package struct BlueZSession {
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
 
-    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a fraction of one.
+    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
+    /// fraction of one.
     private static let signalLimit = 4096
-    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects yet.
+    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects
+    /// yet.
     private static let snapshotPause: Duration = .milliseconds(250)
 
     package init(connection: Connection, serviceUUID: UUID16) {
@@ -29,8 +32,8 @@ package struct BlueZSession {
 
     /// Reports everything until the connection ends or the task is cancelled.
     package mutating func follow(_ report: (Event) -> Void) async throws(DBusError) {
-        // One subscription, so that the signals keep their order; before anything is asked, so that none is
-        // missed.
+        // One subscription, so that the signals keep their order; before anything is asked, so that
+        // none is missed.
         let subscription = try await connection.subscribe(
             .ownerChanges(of: BlueZ.busName),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesAdded"),

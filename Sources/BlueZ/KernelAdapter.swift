@@ -1,8 +1,8 @@
 import CBluetooth
 import Glibc
 
-/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for whoever looks for what is
-/// wrong. Needs no privilege.
+/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for whoever looks for
+/// what is wrong. Needs no privilege.
 package struct KernelAdapter: Equatable, Sendable {
     /// `hci0`
     package let name: String

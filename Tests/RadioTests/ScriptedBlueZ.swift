@@ -3,8 +3,8 @@ import DBus
 import GotchuCore
 import Synchronization
 
-/// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals and its
-/// refusals, over the real wire. The real one is tested in the virtual machine.
+/// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals
+/// and its refusals, over the real wire. The real one is tested in the virtual machine.
 final class ScriptedBlueZ: Sendable {
     /// What the radio asked for, in order.
     enum Request: Hashable, Sendable {
@@ -37,14 +37,13 @@ final class ScriptedBlueZ: Sendable {
     init(
         on bus: PrivateBus,
         isPowered: Bool = true,
-        hasAdapter: Bool = true,
         refusals: [String: [String]] = [:],
         modalias: String = "usb:v1D6Bp0246d0542"
     ) async throws {
         connection = try await bus.connect()
         (requests, output) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
         state.withLock { $0.refusals = refusals }
-        let adapters = ShownAdapter(hasAdapter ? Self.interfaces(isPowered, modalias) : nil)
+        let adapters = ShownAdapter(Self.interfaces(isPowered, modalias))
         shown = adapters
         try await connection.export(Self.root(adapters), at: .root)
         try await connection.export(adapterObject(), at: Self.adapter)

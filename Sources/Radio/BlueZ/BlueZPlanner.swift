@@ -3,8 +3,8 @@ import GotchuCore
 
 /// What is wanted of BlueZ, what it does, and what to do next about the difference.
 ///
-/// Pure: events and the time go in, actions come out one after the other. An action of an earlier `epoch` (before
-/// bluetoothd or the adapter went away) changes nothing any more.
+/// Pure: events and the time go in, actions come out one after the other. An action of an earlier
+/// `epoch` (before bluetoothd or the adapter went away) changes nothing any more.
 struct BlueZPlanner: Sendable {
     enum Action: Equatable, Sendable {
         /// Set the filter and start discovery; `isRestart` if it may run already in some state.
@@ -54,7 +54,8 @@ struct BlueZPlanner: Sendable {
     private var silentSince: MonotonicTime?
     private var refresher = SampleRefresher()
 
-    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has ended.
+    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has
+    /// ended.
     static let discoveringGrace: Duration = .milliseconds(1500)
 
     /// - Parameter adapterName: `hci0`; `nil` for the first that is powered.
@@ -139,7 +140,8 @@ struct BlueZPlanner: Sendable {
             refresher.restarted(now: now)
             if case .failure = result { scan = .off(isRestart: true) }
         case .register(let eid): registerFinished(eid, result, now: now)
-        // If bluetoothd fails to take it off, the connection's end will; there is nothing else to try.
+        // If bluetoothd fails to take it off, the connection's end will; there is nothing else to
+        // try.
         case .unregister(let eid): advertisements[eid] = nil
         }
     }
@@ -209,8 +211,8 @@ extension BlueZPlanner {
         return current ?? adapters.first(where: \.isPowered) ?? adapters.first
     }
 
-    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an adapter is
-    /// off, which `register` and `startScan(isRestart:)` tolerate.
+    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
+    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate.
     private mutating func startAfresh() {
         epoch += 1
         for (eid, advertisement) in advertisements {
@@ -288,7 +290,8 @@ extension BlueZPlanner {
     }
 }
 
-/// When something that failed is tried again: after 250 ms, doubling to 2 s, for as long as it is wanted.
+/// When something that failed is tried again: after 250 ms, doubling to 2 s, for as long as it is
+/// wanted.
 struct Retry: Equatable, Sendable {
     static let firstPause: Duration = .milliseconds(250)
     static let longestPause: Duration = .seconds(2)

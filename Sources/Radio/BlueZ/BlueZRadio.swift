@@ -6,8 +6,8 @@ import ServiceLifecycle
 
 /// The radio of a machine with Bluetooth: bluetoothd over the system bus.
 ///
-/// What is wanted is kept so through anything that can happen to the bus, bluetoothd and the adapter; what that
-/// takes is decided by `BlueZPlanner`, and done here one action after the other.
+/// What is wanted is kept so through anything that can happen to the bus, bluetoothd and the
+/// adapter; what that takes is decided by `BlueZPlanner`, and done here one action after the other.
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
     package nonisolated let events: AsyncStream<RadioEvent>
