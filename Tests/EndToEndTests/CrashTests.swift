@@ -19,8 +19,8 @@ struct CrashTests {
                 "/v1/requests",
                 NewRequest(amountCents: 1000)
             )
-            // The server hears nothing more, so the payment is in flight when its payer is killed. By
-            // its session alone, because nothing can be resolved now.
+            // The server hears nothing more, so the payment is in flight when its payer is killed.
+            // By its session alone, because nothing can be resolved now.
             shop.server.signal(SIGSTOP)
             let wish = NewPayment(sid: request.id, confirmAmountCents: 1000)
             let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)

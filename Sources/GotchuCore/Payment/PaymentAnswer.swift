@@ -40,7 +40,8 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "The session expired before the payment server could be reached."
     )
 
-    /// Whether only the payment server itself, having looked the key up, answers a send with this code.
+    /// Whether only the payment server itself, having looked the key up, answers a send with this
+    /// code.
     var isDecidedByKey: Bool {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",

@@ -69,8 +69,8 @@ package struct PaymentFlow: Sendable {
             stage = .sending(isUncertain: false)
             return .send
         case (.recordingLock, .journalFailed):
-            // The journal still says "locking", and the next start would go on from there: so it is not
-            // declined, and this run goes on from there too.
+            // The journal still says "locking", and the next start would go on from there: so it is
+            // not declined, and this run goes on from there too.
             stage = .locking
             return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         case (.sending, .started), (.sending, .waited):
@@ -119,8 +119,8 @@ package struct PaymentFlow: Sendable {
         case .done(let receipt):
             return end(.paid(receipt))
         case .refused(let refusal):
-            // Only what the server decided about this very key says that no earlier send succeeded; a
-            // refusal at the door (a gateway's, a missing scope's) says nothing about one.
+            // Only what the server decided about this very key says that no earlier send succeeded;
+            // a refusal at the door (a gateway's, a missing scope's) says nothing about one.
             guard isUncertain, !refusal.isDecidedByKey else { return end(.declined(refusal)) }
             return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         case .unauthorized(let refusal):
@@ -137,8 +137,8 @@ package struct PaymentFlow: Sendable {
     /// The journal cannot keep the end.
     ///
     /// "Paid" may be told all the same: the next start asks with the same key and is told it again.
-    /// "Declined" may not: the journal's older record would be driven on at the next start, and charge
-    /// somebody who was told that nothing was paid.
+    /// "Declined" may not: the journal's older record would be driven on at the next start, and
+    /// charge somebody who was told that nothing was paid.
     private mutating func handleUnrecordedEnd(_ end: PaymentEnd, jitter: Double) -> Action {
         switch end {
         case .paid:

@@ -28,7 +28,8 @@ struct RequestDriver {
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }
-            // The server does not know it, or not for us, and its time is over: no one will say more.
+            // The server does not know it, or not for us, and its time is over: no one will say
+            // more.
             if case .refused = answer, isOver(record) { return await service.noteUnknown(id) }
             var retryAfter: Duration?
             if case .unknown(let outage) = answer {
