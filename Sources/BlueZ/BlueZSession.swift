@@ -25,6 +25,9 @@ package struct BlueZSession {
     /// yet.
     private static let snapshotPause: Duration = .milliseconds(250)
 
+    /// Between snapshots that make up for lost signals.
+    private static let recoveryPause: Duration = .seconds(5)
+
     package init(connection: Connection, serviceUUID: UUID16) {
         self.connection = connection
         tree = ObjectTree(serviceUUID: serviceUUID)
@@ -43,7 +46,16 @@ package struct BlueZSession {
             limit: Self.signalLimit
         )
         try await take(owner: connection.owner(of: BlueZ.busName), report)
+        var seenDrops = 0
+        var nextSnapshot = ContinuousClock.now
         for await signal in subscription.signals {
+            // In a flood the oldest signals are lost, and with them maybe that an adapter went away.
+            if subscription.dropped > seenDrops, nextSnapshot <= .now {
+                seenDrops = subscription.dropped
+                nextSnapshot = .now + Self.recoveryPause
+                try await take(owner: connection.owner(of: BlueZ.busName), report)
+                continue
+            }
             if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
                 if newOwner != owner { try await take(owner: newOwner, report) }
             } else if let owner, signal.sender == owner {

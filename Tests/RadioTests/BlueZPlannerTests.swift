@@ -33,7 +33,7 @@ import Testing
         planner.unwant(Self.eid)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid))
-        #expect(!planner.isKnown(Self.eid))
+        #expect(!planner.isOnAir(Self.eid))
     }
 
     @Test("a new advertisement that fails is refused; an old one is tried again")
@@ -44,7 +44,7 @@ import Testing
             Issue.record("not refused")
             return
         }
-        #expect(failure.code == .rejected && !planner.isKnown(Self.eid))
+        #expect(failure.code == .rejected && !planner.isOnAir(Self.eid))
         planner.want(Self.eid)
         finish(.register(Self.eid))
         planner.linkChanged(.noBlueZ)
@@ -54,6 +54,31 @@ import Testing
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         now = now + Retry.firstPause
         #expect(planner.next(now: now) == .register(Self.eid))
+    }
+
+    @Test("what is not wanted any more is taken off when the adapter is back from off")
+    mutating func unwantedWhileOff() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.unwant(Self.eid)
+        #expect(!planner.isOnAir(Self.eid), "an adapter that is off sends nothing")
+        planner.adaptersChanged([Self.adapter()], now: now)
+        #expect(planner.next(now: now) == .unregister(Self.eid) || planner.isOnAir(Self.eid) == false)
+    }
+
+    @Test("an adapter that cannot advertise is given up on, and says so to whoever waits")
+    mutating func givenUp() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        planner.giveUp(Self.eid)
+        guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
+            Issue.record("whoever waits must be told")
+            return
+        }
+        #expect(failure.code == .timedOut)
+        finish(.register(Self.eid))
+        #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
     }
 
     @Test("what an action of an earlier bluetoothd came to is of no interest")

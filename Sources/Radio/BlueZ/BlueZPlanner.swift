@@ -90,7 +90,18 @@ struct BlueZPlanner: Sendable {
         return advertisement.isNew ? nil : .success(())
     }
 
-    func isKnown(_ eid: EID) -> Bool { advertisements[eid] != nil }
+    /// Nobody waits any longer for a new advertisement: bluetoothd has had its time.
+    mutating func giveUp(_ eid: EID) {
+        guard let advertisement = advertisements[eid], advertisement.isNew else { return }
+        refusals[eid] = RadioFailure(.timedOut)
+        // What is under way is taken off again when it is through.
+        if advertisement.isRegistering { unwant(eid) } else { advertisements[eid] = nil }
+    }
+
+    /// Whether an advertisement may still be on the air, or come there by itself.
+    func isOnAir(_ eid: EID) -> Bool {
+        advertisements[eid] != nil && link == .up && adapter?.isPowered == true
+    }
 
     // MARK: What happens
 
@@ -98,6 +109,8 @@ struct BlueZPlanner: Sendable {
         guard self.link != link else { return }
         self.link = link
         adapter = nil
+        // With the connection or bluetoothd went all that it had.
+        advertisements = advertisements.filter(\.value.isWanted)
         startAfresh()
         refuseNewIfHopeless()
     }
@@ -212,17 +225,14 @@ extension BlueZPlanner {
     }
 
     /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
-    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate.
+    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate; what is not wanted
+    /// any more is still taken off when the adapter is back.
     private mutating func startAfresh() {
         epoch += 1
         for (eid, advertisement) in advertisements {
-            if advertisement.isWanted {
-                advertisements[eid]?.isRegistered = false
-                advertisements[eid]?.isRegistering = false
-                advertisements[eid]?.retry = Retry()
-            } else {
-                advertisements[eid] = nil
-            }
+            advertisements[eid]?.isRegistered = !advertisement.isWanted
+            advertisements[eid]?.isRegistering = false
+            advertisements[eid]?.retry = Retry()
         }
         scan = .off(isRestart: scan == .on)
         scanRetry = Retry()

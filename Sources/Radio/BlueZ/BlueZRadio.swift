@@ -47,9 +47,20 @@ package actor BlueZRadio: Radio {
         )
     }
 
+    /// How long a new advertisement may take to come on the air. bluetoothd answers within
+    /// milliseconds; one that does not, or an adapter that cannot advertise, must not hold a till.
+    static let advertisingLimit: Duration = .seconds(8)
+
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
         changed()
+        // SAFETY: owned by this call, and cancelled when it returns.
+        let limit = Task {
+            try await Task.sleep(for: Self.advertisingLimit)
+            self.planner.giveUp(eid)
+            self.changed()
+        }
+        defer { limit.cancel() }
         while true {
             if let outcome = planner.outcome(of: eid) { return try outcome.get() }
             await change(of: eid)
@@ -59,7 +70,7 @@ package actor BlueZRadio: Radio {
     package func stopAdvertising(_ eid: EID) async {
         planner.unwant(eid)
         changed()
-        while planner.isKnown(eid) { await change(of: eid) }
+        while planner.isOnAir(eid) { await change(of: eid) }
     }
 
     package func run() async throws {
