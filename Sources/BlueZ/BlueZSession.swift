@@ -49,7 +49,8 @@ package struct BlueZSession {
         var seenDrops = 0
         var nextSnapshot = ContinuousClock.now
         for await signal in subscription.signals {
-            // In a flood the oldest signals are lost, and with them maybe that an adapter went away.
+            // In a flood the oldest signals are lost, and with them maybe that an adapter went
+            // away.
             if subscription.dropped > seenDrops, nextSnapshot <= .now {
                 seenDrops = subscription.dropped
                 nextSnapshot = .now + Self.recoveryPause

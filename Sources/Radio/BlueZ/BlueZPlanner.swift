@@ -30,6 +30,8 @@ struct BlueZPlanner: Sendable {
         var isRegistered = false
         /// The registration is under way; what is stopped now is taken off when it is through.
         var isRegistering = false
+        /// bluetoothd may still have it from before the adapter went off.
+        var mayRemain = false
         /// Someone waits for it to be on the air for the first time; a failure ends it.
         var isNew = true
         var retry = Retry()
@@ -73,12 +75,13 @@ struct BlueZPlanner: Sendable {
 
     mutating func unwant(_ eid: EID) {
         guard let advertisement = advertisements[eid],
-            advertisement.isRegistered || advertisement.isRegistering
+            advertisement.isRegistered || advertisement.isRegistering || advertisement.mayRemain
         else {
             advertisements[eid] = nil
             return
         }
         advertisements[eid]?.isWanted = false
+        if !advertisement.isRegistering { advertisements[eid]?.isRegistered = true }
     }
 
     /// What became of a wanted advertisement; `nil` while it is under way.
@@ -112,6 +115,7 @@ struct BlueZPlanner: Sendable {
         // With the connection or bluetoothd went all that it had.
         advertisements = advertisements.filter(\.value.isWanted)
         startAfresh()
+        for eid in advertisements.keys { advertisements[eid]?.mayRemain = false }
         refuseNewIfHopeless()
     }
 
@@ -230,6 +234,9 @@ extension BlueZPlanner {
     private mutating func startAfresh() {
         epoch += 1
         for (eid, advertisement) in advertisements {
+            if advertisement.isRegistered || advertisement.isRegistering {
+                advertisements[eid]?.mayRemain = true
+            }
             advertisements[eid]?.isRegistered = !advertisement.isWanted
             advertisements[eid]?.isRegistering = false
             advertisements[eid]?.retry = Retry()
@@ -279,6 +286,7 @@ extension BlueZPlanner {
         switch result {
         case .success:
             advertisements[eid]?.isRegistered = true
+            advertisements[eid]?.mayRemain = false
             advertisements[eid]?.isNew = false
             advertisements[eid]?.retry = Retry()
         case .failure where !advertisement.isWanted: advertisements[eid] = nil
