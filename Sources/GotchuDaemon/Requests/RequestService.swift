@@ -157,9 +157,11 @@ actor RequestService: Service {
             // It may have been paid at this very moment: the server's word decides.
             await take(session)
         }
-        let after = try view(of: id)
-        if !after.state.isFinal { try answer.getOrThrow() }
-        return after
+        if try !view(of: id).state.isFinal { try answer.getOrThrow() }
+        // Also when the server's push told of the end first: whoever takes a request back may rely
+        // on it.
+        await takeOffAir(id)
+        return try view(of: id)
     }
 
     // What the driver of one request tells.
