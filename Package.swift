@@ -147,7 +147,7 @@ let package = Package(
             "GotchuServerTests",
             [
                 "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "SQLite", "TestSupport",
-                "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1,
+                "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         tests(
             "GotchuCommandsTests",

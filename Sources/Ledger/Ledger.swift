@@ -21,6 +21,9 @@ package struct Ledger: Sendable {
     /// How many commands wait for the next commit.
     package var waitingCount: Int { writer.waitingCount }
 
+    /// Whether so many commands wait that none should be added without need.
+    package var isBusy: Bool { waitingCount > LedgerWriter.queueLimit / 2 }
+
     /// The user of an e-mail address, taken in with a wallet if he is new.
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {

@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(foreign.code == 65)
     }
 
-    @Test("without --dev nobody can log in, and tokens of the same secret are still good")
+    @Test("without --dev nobody can log in, and the tokens of development are worth nothing")
     func withoutDev() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -102,7 +102,7 @@ struct CommandTests {
         }
         #expect(program.text.contains("Nobody can log in"))
         let wire = Wire(base: "http://127.0.0.1:\(port)")
-        #expect(try await wire.balance(payee) == 10_000)
+        #expect(try await wire.get("/wallet/me", token: payee).status == 401)
         let login = try await wire.post("/auth/dev-login", #"{"email":"a@b.example"}"#)
         #expect(login.status == 404)
     }
@@ -111,14 +111,14 @@ struct CommandTests {
     func privacy() async throws {
         let server = try await ServerProcess()
         #expect(try await server.stop() == 0)
-        for file in [server.path, server.path + ".secret"] {
+        for file in [server.path, server.path + ".dev-secret"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
         }
-        chmod(server.path + ".secret", 0o644)
+        chmod(server.path + ".dev-secret", 0o644)
         let program = try Program(
             "gotchu-server",
-            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
+            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)", "--dev"]
         )
         #expect(try await program.exitCode() == 74)
         #expect(program.text.contains("Others than its owner may read it"))

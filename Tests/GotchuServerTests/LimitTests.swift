@@ -1,25 +1,15 @@
 import GotchuAPI
 import GotchuCore
-import Synchronization
 import Testing
 
 @testable import GotchuServer
 
 @Suite("Limits and parsing")
 struct LimitTests {
-    /// A clock that a test sets.
-    private final class Clock: Sendable {
-        private let time = Mutex(MonotonicTime(sinceStart: .zero))
-
-        var now: MonotonicTime { time.withLock { $0 } }
-
-        func advance(_ duration: Duration) { time.withLock { $0 = $0 + duration } }
-    }
-
     @Test("a bucket gives its capacity at once and then its rate")
     func bucket() {
-        let clock = Clock()
-        let limiter = AddressLimiter(.init(capacity: 3, perSecond: 0.5)) { clock.now }
+        let clock = TestClock()
+        let limiter = CallerLimiter<ClientAddress>(.init(capacity: 3, perSecond: 0.5)) { clock.now }
         let address = ClientAddress(v4: [127, 0, 0, 1])
         #expect((0..<3).allSatisfy { _ in limiter.take(for: address) == nil })
         #expect(limiter.take(for: address) == 2)
@@ -31,17 +21,17 @@ struct LimitTests {
 
     @Test("a flood of addresses costs bounded memory and shares one bucket")
     func flood() {
-        let clock = Clock()
-        let limiter = AddressLimiter(.init(capacity: 2, perSecond: 1)) { clock.now }
-        for number in 0..<UInt32(AddressLimiter.addressLimit + 10) {
+        let clock = TestClock()
+        let limiter = CallerLimiter<ClientAddress>(.init(capacity: 2, perSecond: 1)) { clock.now }
+        for number in 0..<UInt32(CallerLimiter<ClientAddress>.callerLimit + 10) {
             let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
             _ = limiter.take(for: ClientAddress(v4: bytes))
         }
-        #expect(limiter.addressCount == AddressLimiter.addressLimit)
+        #expect(limiter.callerCount == CallerLimiter<ClientAddress>.callerLimit)
         #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) != nil)
         clock.advance(.seconds(2))
         #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) == nil)
-        #expect(limiter.addressCount == 1)
+        #expect(limiter.callerCount == 1)
     }
 
     @Test("an IPv6 subscriber is one client, an IPv4 one within IPv6 is himself")

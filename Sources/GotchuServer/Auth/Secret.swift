@@ -13,8 +13,14 @@ struct Secret: Sendable {
     }
 
     /// Reads the secret of a database, or makes one.
-    static func keptBeside(database path: String) throws(ServerFailure) -> Secret {
-        let file = path + ".secret"
+    ///
+    /// Development has one of its own: what anybody could get there for the asking is worth nothing
+    /// once the same books are served in earnest.
+    static func keptBeside(
+        database path: String,
+        isDevelopment: Bool
+    ) throws(ServerFailure) -> Secret {
+        let file = path + (isDevelopment ? ".dev-secret" : ".secret")
         if let secret = try read(file) { return secret }
         return try make(file)
     }

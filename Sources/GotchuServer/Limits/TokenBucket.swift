@@ -22,10 +22,21 @@ struct TokenBucket: Equatable, Sendable {
     ///
     /// - Returns: `nil` if there was one, or in how many seconds there will be one.
     mutating func take(_ rate: Rate, at time: MonotonicTime) -> Double? {
-        refill(rate, at: time)
-        guard tokens >= 1 else { return (1 - tokens) / rate.perSecond }
+        if let wait = wait(rate, at: time) { return wait }
         tokens -= 1
         return nil
+    }
+
+    /// Takes one token even if there is none: what is owed is refilled first.
+    mutating func charge(_ rate: Rate, at time: MonotonicTime) {
+        refill(rate, at: time)
+        tokens -= 1
+    }
+
+    /// - Returns: `nil` if there is a token, or in how many seconds there will be one.
+    mutating func wait(_ rate: Rate, at time: MonotonicTime) -> Double? {
+        refill(rate, at: time)
+        return tokens >= 1 ? nil : (1 - tokens) / rate.perSecond
     }
 
     /// Whether nothing would be lost by forgetting it.

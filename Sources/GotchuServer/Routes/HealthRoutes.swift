@@ -1,5 +1,4 @@
 internal import Hummingbird
-internal import Ledger
 
 /// For those who watch over the server, and for those who program against it.
 struct HealthRoutes: Sendable {
@@ -7,16 +6,16 @@ struct HealthRoutes: Sendable {
         let status: String
     }
 
-    let ledger: Ledger
+    let readiness: Readiness
 
     /// The process answers.
     @Sendable func alive(_ request: Request, _ context: ServerContext) async throws -> Response {
         try Reply.json(Status(status: "ok"))
     }
 
-    /// The books can be written: proved by writing to them and waiting for the commit.
+    /// The books can be written.
     @Sendable func ready(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await ledger.probe()
+        try await readiness.check()
         return try Reply.json(Status(status: "ready"))
     }
 

@@ -10,10 +10,11 @@ enum OpenAPI {
           description: |
             Sessions, wallets and payments. Amounts are whole numbers of minor units; 50.0 and 5e1
             are refused. Of several things that are wrong with a request the first of these is
-            reported: 404 no such address, 405 METHOD_NOT_ALLOWED, 429, 401, 403 scope, 400 key
-            missing or malformed, 415, 413, 400 body; then 422 key reused, 404 session, 403 own or
-            another's session, 409 and 410 state, 409 amount changed, 402. A failure of the server
-            itself is 500 INTERNAL_ERROR. Every reply carries X-Request-ID.
+            reported: 404 no such address, 405 METHOD_NOT_ALLOWED, 429 address, 401, 403 scope,
+            429 user, 400 key missing or malformed, 415, 413, 400 body; then 422 key reused,
+            404 session, 403 own or another's session, 409 and 410 state, 409 amount changed,
+            402. A failure of the server itself is 500 INTERNAL_ERROR. Every reply carries
+            X-Request-ID.
         paths:
           /auth/dev-login:
             post:
@@ -137,6 +138,7 @@ enum OpenAPI {
                   $ref: "#/components/responses/Problem"
                   description: >-
                     UNSUPPORTED_MEDIA_TYPE
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /sessions/{sid}:
             get:
@@ -187,6 +189,7 @@ enum OpenAPI {
                   description: >-
                     SESSION_BUSY, SESSION_PAID
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /sessions/{sid}/unlock:
             post:
@@ -206,6 +209,7 @@ enum OpenAPI {
                   description: >-
                     SESSION_NOT_LOCKED, SESSION_PAID, SESSION_CANCELLED
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /wallet/send:
             post:
@@ -253,6 +257,7 @@ enum OpenAPI {
                   $ref: "#/components/responses/Problem"
                   description: >-
                     IDEMPOTENCY_KEY_REUSED
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /wallet/sends/{key}:
             get:

@@ -5,10 +5,11 @@ internal import Ledger
 /// Every address of the server and what answers there.
 ///
 /// Of several things that are wrong with one request the first of these is reported: 404 no such
-/// address · 405 wrong method · 429 too many requests · 401 no good token · 403 the token does not
-/// allow it · 400 idempotency key missing or malformed · 415 · 413 · 400 malformed body · then, in
-/// the ledger: replay or 422 for a used key · 404 no such session · 403 own or another's session ·
-/// 409/410 where the session stands · 409 amount changed · 402 not enough money.
+/// address · 405 wrong method · 429 too many from this address · 401 no good token · 403 the token
+/// does not allow it · 429 too many by this user · 400 idempotency key missing or malformed · 415 ·
+/// 413 · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
+/// session · 403 own or another's session · 409/410 where the session stands · 409 amount changed ·
+/// 402 not enough money.
 struct Routes: Sendable {
     private typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -30,9 +31,9 @@ struct Routes: Sendable {
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
         sessions = SessionRoutes(ledger: ledger, tokens: tokens, limits: limits)
-        events = SessionEvents(ledger: ledger, tokens: tokens)
-        wallet = WalletRoutes(ledger: ledger, tokens: tokens)
-        health = HealthRoutes(ledger: ledger)
+        events = SessionEvents(ledger: ledger, tokens: tokens, limits: limits)
+        wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
+        health = HealthRoutes(readiness: Readiness(ledger: ledger))
     }
 
     /// The responder of the whole server.

@@ -17,9 +17,11 @@ struct SessionEvents: Sendable {
 
     let ledger: Ledger
     let tokens: Tokens
+    let limits: Limits
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await tokens.user(of: request)
+        try limits.allowCall(by: user)
         let sid = try SessionRoutes.session(in: context)
         // Watching starts before reading, so that no change falls between the two.
         guard let changes = ledger.feed.watch(sid) else {

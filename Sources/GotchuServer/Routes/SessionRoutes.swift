@@ -13,6 +13,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await tokens.user(of: request, needing: .payee)
+        try limits.allowCall(by: payee)
         var fields = try await request.fields()
         let amount = try Self.amount(&fields)
         let memo = try fields.shortText("memo", limit: Self.longestText)
@@ -57,7 +58,7 @@ struct SessionRoutes: Sendable {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
         guard let published = try await ledger.store.published(eid) else {
-            try limits.allowMiss()
+            limits.missed(by: context.client)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
         let session = published.session.settled(at: .now)
@@ -77,6 +78,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
+        try limits.allowCall(by: payer)
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         try fields.end()
@@ -86,6 +88,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
+        try limits.allowCall(by: payer)
         let sid = try Self.session(in: context)
         _ = try await ledger.unlock(UnlockSession(session: sid, payer: payer)).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
@@ -93,6 +96,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await tokens.user(of: request, needing: .payee)
+        try limits.allowCall(by: payee)
         let sid = try Self.session(in: context)
         let session = try await ledger.cancel(CancelSession(session: sid, payee: payee)).accepted()
         return try Reply.json(SessionReply(session))

@@ -10,6 +10,7 @@ struct WalletRoutes: Sendable {
 
     let ledger: Ledger
     let tokens: Tokens
+    let limits: Limits
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await tokens.user(of: request)
@@ -27,6 +28,7 @@ struct WalletRoutes: Sendable {
 
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
+        try limits.allowCall(by: payer)
         let key = try Self.idempotencyKey(of: request)
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import GotchuCore
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Ledger
 internal import Logging
 internal import NIOCore
@@ -13,6 +14,8 @@ struct Server: Sendable {
     private static let longestShutdown: Duration = .seconds(8)
     /// An idle connection is closed after this long.
     private static let idleSeconds: Int64 = 120
+    /// Further clients wait in the kernel's queue. Well below what the unit file lets be open.
+    private static let connectionLimit = 4_096
     private static let name = "gotchu-server"
 
     let options: ServerOptions
@@ -31,7 +34,11 @@ struct Server: Sendable {
         // alone.
         umask(0o077)
         let store = try SQLiteStore(path: options.database.path)
-        let tokens = await Tokens(try Secret.keptBeside(database: options.database.path))
+        let secret = try Secret.keptBeside(
+            database: options.database.path,
+            isDevelopment: options.developmentOpening != nil
+        )
+        let tokens = await Tokens(secret)
         let ledger = Ledger(store: store, logger: logger)
         let routes = Routes(ledger: ledger, tokens: tokens, opening: options.developmentOpening)
         let application = Application(
@@ -39,7 +46,11 @@ struct Server: Sendable {
             server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
-                serverName: Self.name
+                serverName: Self.name,
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    Self.connectionLimit,
+                    logger: logger
+                )
             ),
             onServerRunning: { channel in
                 await ready(channel.localAddress?.port ?? options.listen.port)

@@ -46,6 +46,16 @@ extension SQLiteStore {
         guard link(draft, destination) == 0 else {
             throw errno == EEXIST ? LedgerError.exists : LedgerError.unwritable
         }
+        try syncFolder(of: destination)
+    }
+
+    /// Until its folder is on the disk, a power cut could take the new name back.
+    private static func syncFolder(of path: String) throws {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LedgerError.unwritable }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw LedgerError.unwritable }
     }
 }
 

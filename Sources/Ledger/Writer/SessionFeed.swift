@@ -6,8 +6,9 @@ internal import Synchronization
 /// State, not history: a slow watcher misses versions in between but never the newest one, so its
 /// buffer is one session.
 package final class SessionFeed: Sendable {
-    /// How many watchers there may be in all, and of one session.
-    package static let watcherLimit = 4_096
+    /// How many watchers there may be in all, and of one session. Each holds a connection, and some
+    /// of those must be left for payments.
+    package static let watcherLimit = 2_048
     package static let watchersPerSessionLimit = 16
 
     private typealias Watchers = [Int: AsyncStream<Session>.Continuation]

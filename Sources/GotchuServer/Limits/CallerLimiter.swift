@@ -1,0 +1,80 @@
+internal import GotchuCore
+internal import Synchronization
+
+/// A token bucket for each caller, an address or a user, in bounded memory.
+final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
+    /// How many callers are remembered. When they are more, full buckets are forgotten; if there
+    /// are none, all newcomers share one bucket, so that a flood of callers costs no memory.
+    static var callerLimit: Int { 10_000 }
+
+    private struct State {
+        var buckets: [Caller: TokenBucket] = [:]
+        var overflow: TokenBucket
+        var sweptAt: MonotonicTime
+    }
+
+    private let rate: TokenBucket.Rate
+    private let clock: @Sendable () -> MonotonicTime
+    private let state: Mutex<State>
+
+    init(_ rate: TokenBucket.Rate, clock: @escaping @Sendable () -> MonotonicTime = { .now }) {
+        self.rate = rate
+        self.clock = clock
+        let now = clock()
+        state = Mutex(State(overflow: TokenBucket(rate, at: now), sweptAt: now))
+    }
+
+    /// Takes one token of a caller.
+    ///
+    /// - Returns: `nil` if there was one, or after how many seconds to come back.
+    func take(for caller: Caller) -> Int? {
+        change(caller) { $0.take(rate, at: $1) }.map { Int($0.rounded(.up)) }
+    }
+
+    /// Takes one token of a caller even if he has none left: he then waits for longer.
+    func charge(_ caller: Caller) {
+        change(caller) { $0.charge(rate, at: $1) }
+    }
+
+    /// What a caller has left, without remembering him for the question.
+    func bucket(of caller: Caller) -> TokenBucket {
+        let now = clock()
+        return state.withLock { state in
+            if let bucket = state.buckets[caller] { return bucket }
+            let isRoom = Self.makeRoom(&state, rate, at: now)
+            return isRoom ? TokenBucket(rate, at: now) : state.overflow
+        }
+    }
+
+    var callerCount: Int { state.withLock { $0.buckets.count } }
+
+    private func change<Result: Sendable>(
+        _ caller: Caller,
+        _ body: (inout TokenBucket, MonotonicTime) -> Result
+    ) -> Result {
+        let now = clock()
+        return state.withLock { state in
+            guard state.buckets[caller] != nil || Self.makeRoom(&state, rate, at: now) else {
+                return body(&state.overflow, now)
+            }
+            return body(&state.buckets[caller, default: TokenBucket(rate, at: now)], now)
+        }
+    }
+
+    /// Forgets full buckets if there is no room for a newcomer, at most once in the time a bucket
+    /// takes to fill: before that there is little to be gained.
+    private static func makeRoom(
+        _ state: inout State,
+        _ rate: TokenBucket.Rate,
+        at time: MonotonicTime
+    ) -> Bool {
+        if state.buckets.count >= callerLimit, time - state.sweptAt >= rate.refill {
+            state.sweptAt = time
+            for caller in state.buckets.keys
+            where state.buckets[caller]?.isFull(rate, at: time) == true {
+                state.buckets[caller] = nil
+            }
+        }
+        return state.buckets.count < callerLimit
+    }
+}

@@ -1,0 +1,37 @@
+import GotchuAPI
+import Ledger
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Readiness", .timeLimit(.minutes(1)))
+struct ReadinessTests {
+    @Test("however many ask, one proof is under way, and one that takes too long is no")
+    func oneProof() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = Ledger(
+            store: try SQLiteStore(path: folder.path + "/books.db"),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let clock = TestClock()
+        let readiness = Readiness(ledger: ledger) { clock.now }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await readiness.check() }
+            // Nothing commits yet: the proof waits.
+            try await eventually("the proof is queued") { ledger.waitingCount == 1 ? true : nil }
+            for _ in 0..<100 { try await readiness.check() }
+            clock.advance(.seconds(1))
+            await #expect(throws: Refused.self) { try await readiness.check() }
+            #expect(ledger.waitingCount == 1)
+
+            for service in ledger.services { group.addTask { try? await service.run() } }
+            // Only the proof comes to an end by itself.
+            try await group.next()
+            try await readiness.check()
+            group.cancelAll()
+        }
+    }
+}
