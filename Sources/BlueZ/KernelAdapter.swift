@@ -1,8 +1,8 @@
 import CBluetooth
 import Glibc
 
-/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for whoever looks for what is
-/// wrong. Needs no privilege.
+/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for whoever looks for
+/// what is wrong. Needs no privilege.
 package struct KernelAdapter: Equatable, Sendable {
     /// `hci0`
     package let name: String
@@ -35,7 +35,9 @@ package struct KernelAdapter: Equatable, Sendable {
     package struct Errno: Error, Equatable, Sendable {
         package let number: Int32
     }
+}
 
+extension KernelAdapter {
     private init(_ info: hci_dev_info) {
         name = "hci\(info.dev_id)"
         address = withUnsafeBytes(of: info.bdaddr.b) { bytes in
