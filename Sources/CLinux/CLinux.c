@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -75,4 +76,9 @@ int64_t clinux_group_id(const char *name) {
 int clinux_clock_is_synchronised(void) {
     struct timex now = {.modes = 0};
     return adjtimex(&now) != TIME_ERROR;
+}
+
+int clinux_signal_is_ignored(int number) {
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }

@@ -28,3 +28,6 @@ int64_t clinux_group_id(const char *name);
 
 /// 1 if the kernel's clock is kept in step with a time source (adjtimex(2)), else 0.
 int clinux_clock_is_synchronised(void);
+
+/// 1 if the process ignores the signal, which whoever started it may have asked for, else 0.
+int clinux_signal_is_ignored(int number);
