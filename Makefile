@@ -19,7 +19,8 @@ SHAREDIR := $(DESTDIR)$(PREFIX)/share
 CONFDIR := $(DESTDIR)/etc/gotchu
 
 # All tests are Swift Testing's; the other library would only say that it has none.
-RUN_TESTS := swift test --skip-build --disable-xctest
+# One after the other: tests of whole programs have deadlines, and a small machine has two cores.
+RUN_TESTS := swift test --skip-build --disable-xctest --no-parallel
 
 MANUALS := $(wildcard docs/man/*.[158])
 

@@ -20,8 +20,8 @@ package struct AdapterState: Equatable, Sendable {
     package var quirks: BlueZQuirks { BlueZQuirks(version: version) }
 }
 
-/// The methods of `org.bluez.Adapter1` that scanning needs. bluetoothd keeps filter and discovery per
-/// connection, and forgets both when the connection ends.
+/// The methods of `org.bluez.Adapter1` that scanning needs. bluetoothd keeps filter and discovery
+/// per connection, and forgets both when the connection ends.
 package struct Adapter: Sendable {
     package let path: ObjectPath
     private let connection: Connection
@@ -31,13 +31,14 @@ package struct Adapter: Sendable {
         self.connection = connection
     }
 
-    /// Replaces this connection's filter. While it discovers, a filter that differs restarts the scan at once;
-    /// an equal one does nothing (BlueZ, src/adapter.c, update_discovery_filter).
+    /// Replaces this connection's filter. While it discovers, a filter that differs restarts the
+    /// scan at once; an equal one does nothing (BlueZ, src/adapter.c, update_discovery_filter).
     package func setDiscoveryFilter(_ filter: DiscoveryFilter) async throws(BlueZError) {
         try await call("SetDiscoveryFilter", [filter.value])
     }
 
-    /// - Throws: `inProgress` if this connection discovers already, and for any failure of the kernel.
+    /// - Throws: `inProgress` if this connection discovers already, and for any failure of the
+    ///   kernel.
     package func startDiscovery() async throws(BlueZError) {
         try await call("StartDiscovery")
     }

@@ -10,8 +10,8 @@ package enum BlueZ {
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
-    /// How long bluetoothd may take to answer. A registration waits for the controller and for two calls
-    /// back to us; anything longer means that it hangs.
+    /// How long bluetoothd may take to answer. A registration waits for the controller and for two
+    /// calls back to us; anything longer means that it hangs.
     package static let callTimeout: Duration = .seconds(10)
 
     static func call(

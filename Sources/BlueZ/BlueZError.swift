@@ -1,6 +1,7 @@
 package import DBus
 
-/// What bluetoothd answers when it refuses (`org.bluez.Error.*`), and what else can go wrong on the way.
+/// What bluetoothd answers when it refuses (`org.bluez.Error.*`), and what else can go wrong on the
+/// way.
 package enum BlueZError: Error, Equatable, Sendable {
     case alreadyExists
     case doesNotExist

@@ -5,7 +5,8 @@ import Logging
 package struct BlueZSession {
     /// What has changed.
     package enum Event {
-        /// bluetoothd came up under this unique name, or went away. What was registered with an earlier one is gone.
+        /// bluetoothd came up under this unique name, or went away. What was registered with an
+        /// earlier one is gone.
         case daemon(owner: String?)
         /// All adapters as they are now.
         case adapters([AdapterState])
@@ -17,10 +18,15 @@ package struct BlueZSession {
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
 
-    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a fraction of one.
+    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
+    /// fraction of one.
     private static let signalLimit = 4096
-    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects yet.
+    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects
+    /// yet.
     private static let snapshotPause: Duration = .milliseconds(250)
+
+    /// Between snapshots that make up for lost signals.
+    private static let recoveryPause: Duration = .seconds(5)
 
     package init(connection: Connection, serviceUUID: UUID16) {
         self.connection = connection
@@ -29,8 +35,8 @@ package struct BlueZSession {
 
     /// Reports everything until the connection ends or the task is cancelled.
     package mutating func follow(_ report: (Event) -> Void) async throws(DBusError) {
-        // One subscription, so that the signals keep their order; before anything is asked, so that none is
-        // missed.
+        // One subscription, so that the signals keep their order; before anything is asked, so that
+        // none is missed.
         let subscription = try await connection.subscribe(
             .ownerChanges(of: BlueZ.busName),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesAdded"),
@@ -40,7 +46,17 @@ package struct BlueZSession {
             limit: Self.signalLimit
         )
         try await take(owner: connection.owner(of: BlueZ.busName), report)
+        var seenDrops = 0
+        var nextSnapshot = ContinuousClock.now
         for await signal in subscription.signals {
+            // In a flood the oldest signals are lost, and with them maybe that an adapter went
+            // away.
+            if subscription.dropped > seenDrops, nextSnapshot <= .now {
+                seenDrops = subscription.dropped
+                nextSnapshot = .now + Self.recoveryPause
+                try await take(owner: connection.owner(of: BlueZ.busName), report)
+                continue
+            }
             if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
                 if newOwner != owner { try await take(owner: newOwner, report) }
             } else if let owner, signal.sender == owner {

@@ -3,12 +3,13 @@ import GotchuCore
 
 /// What each device said about our service, and nothing else.
 ///
-/// A device that says nothing about it is not kept at all, so random addresses of strangers cost no memory; of
-/// those that do, the ones not heard for longest go first when there are too many.
+/// A device that says nothing about it is not kept at all, so random addresses of strangers cost no
+/// memory; of those that do, the ones not heard for longest go first when there are too many.
 struct DeviceTable {
     struct Device {
         var serviceData: [UInt8]?
-        /// Our UUID was listed in this session. BlueZ never takes a UUID back, so one from before may be stale.
+        /// Our UUID was listed in this session. BlueZ never takes a UUID back, so one from before
+        /// may be stale.
         var listsService = false
         /// Heard in this session; BlueZ remembers names.
         var localName: String?
@@ -29,8 +30,8 @@ struct DeviceTable {
 
     /// Devices kept. A quarter goes at once, so that a flood pays for the search rarely.
     static let limit = 1024
-    /// Longer service data or names than any advertisement can hold (Core Specification, Vol 6 Part B
-    /// 2.3.1.3; extended advertisements have more, and are not ours).
+    /// Longer service data or names than any advertisement can hold (Core Specification, Vol 6 Part
+    /// B 2.3.1.3; extended advertisements have more, and are not ours).
     private static let textLimit = 31
 
     private var devices: [ObjectPath: Device] = [:]
@@ -43,10 +44,11 @@ struct DeviceTable {
 
     var count: Int { devices.count }
 
-    /// Takes in properties of `Device1`. A property of another type than BlueZ documents is ignored.
+    /// Takes in properties of `Device1`. A property of another type than BlueZ documents is
+    /// ignored.
     ///
-    /// - Parameter isFresh: `false` for a snapshot. Service data in it counts, since BlueZ replaces it with
-    ///   each change; a name or UUID list in it may be from another day.
+    /// - Parameter isFresh: `false` for a snapshot. Service data in it counts, since BlueZ replaces
+    ///   it with each change; a name or UUID list in it may be from another day.
     /// - Returns: the device now, and whether what it says has changed.
     mutating func update(
         _ path: ObjectPath,

@@ -3,16 +3,16 @@ package import GotchuCore
 
 /// One advertisement of an EID, as bluetoothd reads it from us.
 ///
-/// `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time it is enabled.
-/// UUID list and service data take 18 of 31 bytes. Nothing else is on the air.
+/// `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time it
+/// is enabled. UUID list and service data take 18 of 31 bytes. Nothing else is on the air.
 package struct LEAdvertisement: Sendable {
     package let eid: EID
     package let serviceUUID: UUID16
     package let path: ObjectPath
 
-    /// What is asked for, in milliseconds. 100 ms gives a payer the three samples of a verdict in a third of a
-    /// second. Before 5.77 only an experimental bluetoothd looks at it, which cannot be seen from here; the
-    /// others ignore it without harm.
+    /// What is asked for, in milliseconds. 100 ms gives a payer the three samples of a verdict in a
+    /// third of a second. Before 5.77 only an experimental bluetoothd looks at it, which cannot be
+    /// seen from here; the others ignore it without harm.
     package static let intervalMilliseconds: UInt32 = 100
 
     /// - Parameter number: tells this advertisement's object from all others of this process.
@@ -25,8 +25,8 @@ package struct LEAdvertisement: Sendable {
 
     /// The object to export.
     ///
-    /// - Parameter released: called on the connection's thread when a caller says that bluetoothd has dropped
-    ///   the advertisement; with the caller's name, which must be checked.
+    /// - Parameter released: called on the connection's thread when a caller says that bluetoothd
+    ///   has dropped the advertisement; with the caller's name, which must be checked.
     package func object(released: @escaping @Sendable (_ sender: String?) async -> Void)
         -> ExportedObject
     {
@@ -37,8 +37,8 @@ package struct LEAdvertisement: Sendable {
             "ServiceData": .constant(.properties([uuid: .bytes(eid.serviceData)])),
             "MinInterval": .constant(.uint32(Self.intervalMilliseconds)),
             "MaxInterval": .constant(.uint32(Self.intervalMilliseconds)),
-            // Newer versions write back what the controller chose and log an error if they cannot. To be
-            // readable would mean to ask for it.
+            // Newer versions write back what the controller chose and log an error if they cannot.
+            // To be readable would mean to ask for it.
             "TxPower": .writeOnly(.int16),
             "Instance": .writeOnly(.byte),
         ]

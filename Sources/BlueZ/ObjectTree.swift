@@ -22,8 +22,8 @@ package struct ObjectTree {
         devices.removeAll()
     }
 
-    /// Takes in the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if ever: they are
-    /// remembered but not reported.
+    /// Takes in the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
+    /// ever: they are remembered but not reported.
     package mutating func load(_ snapshot: [Value]) {
         clear()
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
@@ -99,7 +99,8 @@ package struct ObjectTree {
         guard interface == BlueZ.deviceInterface else { return nil }
         devices.invalidate(path, invalidated)
         let (device, isNews) = devices.update(path, changed, isFresh: true)
-        // A level or service data come with an advertisement; other properties may change without one.
+        // A level or service data come with an advertisement; other properties may change without
+        // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil, !device.isEmpty else {
             return nil
         }

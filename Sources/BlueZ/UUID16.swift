@@ -6,7 +6,8 @@ package struct UUID16: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// All 128 bits in lowercase, as BlueZ writes every UUID (Core Specification, Vol 3 Part B 2.5.1).
+    /// All 128 bits in lowercase, as BlueZ writes every UUID (Core Specification, Vol 3 Part B
+    /// 2.5.1).
     package var description: String {
         let digits = String(number, radix: 16)
         let padding = String(repeating: "0", count: 8 - digits.utf8.count)

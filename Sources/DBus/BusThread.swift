@@ -4,8 +4,8 @@ import Synchronization
 
 /// One thread that runs an actor's jobs and, between them, watches one file descriptor for it.
 ///
-/// libdbus blocks and is not made for many threads at once: everything about a connection happens here
-/// and never on the cooperative pool, which on a small kiosk has two threads.
+/// libdbus blocks and is not made for many threads at once: everything about a connection happens
+/// here and never on the cooperative pool, which on a small kiosk has two threads.
 final class BusThread: SerialExecutor {
     /// What the thread waits for besides jobs.
     struct Interest {
@@ -17,8 +17,8 @@ final class BusThread: SerialExecutor {
 
     /// The actor behind the thread, asked between jobs.
     protocol Pump: AnyObject, Sendable {
-        /// Does what can be done without waiting and says what to wait for; `nil` for jobs only. Called
-        /// on the thread.
+        /// Does what can be done without waiting and says what to wait for; `nil` for jobs only.
+        /// Called on the thread.
         func pump() -> Interest?
     }
 
@@ -72,8 +72,8 @@ final class BusThread: SerialExecutor {
         _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Ends the thread once the jobs that wait have run. A job that comes later still runs, on a thread
-    /// of its own: a late caller hears that the connection is closed rather than hang.
+    /// Ends the thread once the jobs that wait have run. A job that comes later still runs, on a
+    /// thread of its own: a late caller hears that the connection is closed rather than hang.
     ///
     /// - Parameter isJoined: whether `join()` follows.
     func stop(isJoined: Bool) {

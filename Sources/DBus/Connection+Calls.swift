@@ -2,8 +2,8 @@ extension Connection {
     /// Calls a method and returns the reply's values.
     ///
     /// - Parameter timeout: from now to the reply, the wait for a turn included.
-    /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which the
-    ///   call may still have had its effect; `overloaded` when nothing was sent; `closed`.
+    /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which
+    ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`.
     package func call(
         _ call: MethodCall,
         timeout: Duration
@@ -17,8 +17,9 @@ extension Connection {
         let cancellations = calls.cancellations
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A task that was cancelled before this point has no entry that onCancel could find; one
-                // that is cancelled after it waits for the thread's next turn, which comes after this.
+                // A task that was cancelled before this point has no entry that onCancel could
+                // find; one that is cancelled after it waits for the thread's next turn, which
+                // comes after this.
                 guard !Task.isCancelled else {
                     continuation.resume(returning: CallTable.Reply.failure(DBusError(.cancelled)))
                     return

@@ -53,7 +53,8 @@ extension Connection {
         }
     }
 
-    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the connection.
+    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the
+    /// connection.
     private func serve(
         _ method: ExportedObject.Method,
         _ invocation: Invocation,
@@ -63,7 +64,7 @@ extension Connection {
             throw .standard("LimitsExceeded", "Too many calls are being answered.")
         }
         let id = makeID()
-        // Owned by `served`: it ends by itself, or is cancelled when the connection ends.
+        // SAFETY: owned by `served`; it ends by itself or is cancelled with the connection.
         let task = Task { [weak self] in
             let result: Result<[Value], MethodFailure>
             do throws(MethodFailure) {

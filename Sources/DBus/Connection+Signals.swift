@@ -1,6 +1,6 @@
 extension Connection {
-    /// Subscribes to signals that match any of the rules; returns when the bus has confirmed all of them, so
-    /// that none sent later is missed.
+    /// Subscribes to signals that match any of the rules; returns when the bus has confirmed all of
+    /// them, so that none sent later is missed.
     ///
     /// - Parameter limit: how many wait for a slow consumer before the oldest are dropped.
     package func subscribe(
@@ -42,23 +42,24 @@ extension Connection {
         return subscription
     }
 
-    /// Ends a subscription: its stream finishes and the bus forgets the rules. A second call does nothing.
+    /// Ends a subscription: its stream finishes and the bus forgets the rules. A second call does
+    /// nothing.
     package func unsubscribe(_ subscription: SignalSubscription) async {
         let entry = subscriptions.remove(id: subscription.id, rules: subscription.rules)
         guard let entry else { return }
         entry.continuation.finish()
         for rule in subscription.rules {
             guard let text = try? rule.text() else { continue }
-            // The bus counts equal rules, so this removes ours alone. A failure means that the connection
-            // is ending, or that the rule never got there.
+            // The bus counts equal rules, so this removes ours alone. A failure means that the
+            // connection is ending, or that the rule never got there.
             _ = try? await call(.bus("RemoveMatch", [.string(text)]), timeout: Self.busTimeout)
         }
     }
 }
 
 extension MatchRule {
-    /// The bus's announcements that a name has a new owner. Subscribe first, then ask for the owner now:
-    /// that way no change falls in between.
+    /// The bus's announcements that a name has a new owner. Subscribe first, then ask for the owner
+    /// now: that way no change falls in between.
     package static func ownerChanges(of name: String) -> MatchRule {
         MatchRule(
             sender: Bus.name,

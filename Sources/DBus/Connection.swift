@@ -3,9 +3,9 @@ package import Logging
 
 /// A connection to a message bus.
 ///
-/// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is called or
-/// when nobody holds it any more; then every pending call fails with `closed`, every stream finishes, and
-/// it never comes back.
+/// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is
+/// called or when nobody holds it any more; then every pending call fails with `closed`, every
+/// stream finishes, and it never comes back.
 package actor Connection {
     /// The name that the bus gave this connection, `:1.42`.
     package nonisolated let uniqueName: String
@@ -169,7 +169,8 @@ extension Connection: BusThread.Pump {
         case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
         case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)
         case DBUS_MESSAGE_TYPE_METHOD_CALL: receiveCall(message)
-        default: break  // A type of the future must be ignored (D-Bus specification, "Message Format").
+        // A type of the future must be ignored (D-Bus specification, "Message Format").
+        default: break
         }
     }
 

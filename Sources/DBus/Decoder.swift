@@ -2,8 +2,8 @@ import CDBus
 
 /// Reads the body of a message that libdbus has found well-formed.
 ///
-/// What libdbus allows may still be more than we want to hold: the depth and the number of values are
-/// bounded, and a file descriptor is refused.
+/// What libdbus allows may still be more than we want to hold: the depth and the number of values
+/// are bounded, and a file descriptor is refused.
 struct Decoder {
     static let depthLimit = 64
     /// Values in one message, every element counted; a block of bytes is one.

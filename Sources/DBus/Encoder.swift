@@ -2,11 +2,11 @@ import CDBus
 
 /// Writes values into a message.
 ///
-/// libdbus answers misuse with a failed assertion, not with an error; so every value is checked against
-/// the type its container promises before it is handed over.
+/// libdbus answers misuse with a failed assertion, not with an error; so every value is checked
+/// against the type its container promises before it is handed over.
 enum Encoder {
-    /// Signatures on the wire are at most 255 bytes and 32 levels of arrays plus 32 of structures deep
-    /// (D-Bus specification, "Valid Signatures"); variants may nest further, up to this.
+    /// Signatures on the wire are at most 255 bytes and 32 levels of arrays plus 32 of structures
+    /// deep (D-Bus specification, "Valid Signatures"); variants may nest further, up to this.
     static let depthLimit = 64
 
     static func encode(_ values: [Value], into message: OpaquePointer) throws(DBusError) {

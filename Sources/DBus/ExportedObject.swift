@@ -21,8 +21,8 @@ package struct ExportedObject: Sendable {
     package struct Method: Sendable {
         package var input: Signature
         package var output: Signature
-        /// Runs on the connection's thread until it first awaits something; calls start in their order of
-        /// arrival. Cancelled when the connection ends.
+        /// Runs on the connection's thread until it first awaits something; calls start in their
+        /// order of arrival. Cancelled when the connection ends.
         package var handle: Handler
 
         package typealias Handler =
@@ -43,7 +43,8 @@ package struct ExportedObject: Sendable {
         package var signature: Signature
         /// `nil` for one that may only be set; `GetAll` leaves it out.
         package var get: (@Sendable () -> Value)?
-        /// `nil` for one that may only be read. A caller's value has been checked against `signature`.
+        /// `nil` for one that may only be read. A caller's value has been checked against
+        /// `signature`.
         package var set: (@Sendable (Value) -> Void)?
 
         package init(

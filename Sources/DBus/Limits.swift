@@ -5,12 +5,13 @@ package struct Limits: Sendable {
     package var callsInFlight = 100
     /// Calls that wait their turn; a further one fails with `overloaded`.
     package var callsWaiting = 4096
-    /// Bytes that libdbus holds because the bus does not read; a further message fails with `overloaded`.
+    /// Bytes that libdbus holds because the bus does not read; a further message fails with
+    /// `overloaded`.
     package var outgoingBytes = 4 << 20
     /// A larger message ends the connection, as libdbus has it.
     package var messageBytes = 32 << 20
     /// Calls of our own objects that are being answered; a further one is refused.
-    package var callsServed = 64
+    package var callsServed = 256
     /// Signals that wait in one subscription; the oldest are dropped and counted.
     package var signalsWaiting = 1024
     /// Subscriptions; a further one fails with `overloaded`.

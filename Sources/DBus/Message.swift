@@ -43,7 +43,8 @@ struct Message: ~Copyable {
 }
 
 extension Message {
-    /// A method call. libdbus answers a malformed name with a failed assertion, so names are checked first.
+    /// A method call. libdbus answers a malformed name with a failed assertion, so names are
+    /// checked first.
     static func call(_ call: MethodCall) throws(DBusError) -> Message {
         try Name.check(bus: call.destination, interface: call.interface, member: call.member)
         let raw = dbus_message_new_method_call(

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The signals that match any of some rules, in the order of their arrival, for one consumer.
 ///
-/// Bounded: a consumer that is too slow loses the oldest, and `dropped` says how many. Finishes when the
-/// connection ends. Ends with `Connection.unsubscribe(_:)`.
+/// Bounded: a consumer that is too slow loses the oldest, and `dropped` says how many. Finishes
+/// when the connection ends. Ends with `Connection.unsubscribe(_:)`.
 package struct SignalSubscription: Sendable {
     package let signals: AsyncStream<Signal>
     let id: UInt64

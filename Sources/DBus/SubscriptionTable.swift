@@ -1,5 +1,5 @@
-/// Who gets which signal: found by path, so that the cost of a signal does not grow with the number of
-/// subscriptions to other paths.
+/// Who gets which signal: found by path, so that the cost of a signal does not grow with the number
+/// of subscriptions to other paths.
 struct SubscriptionTable {
     struct Entry {
         let rules: [MatchRule]

@@ -37,8 +37,8 @@ extension Value {
         return elements.compactMap(\.asString)
     }
 
-    /// The entries of a dictionary with string keys, values without their variant; of two entries with
-    /// one key the last counts.
+    /// The entries of a dictionary with string keys, values without their variant; of two entries
+    /// with one key the last counts.
     package var asProperties: [String: Value]? {
         guard case .dictionary(let entries, key: .string, value: _) = unwrapped else { return nil }
         var properties: [String: Value] = [:]

@@ -1,7 +1,7 @@
 /// One value as D-Bus knows it, with its exact type.
 ///
-/// Unix file descriptors are the one type left out: nothing here needs them, and a peer must not be able
-/// to hand them to us.
+/// Unix file descriptors are the one type left out: nothing here needs them, and a peer must not be
+/// able to hand them to us.
 package indirect enum Value: Hashable, Sendable {
     case byte(UInt8)
     case boolean(Bool)

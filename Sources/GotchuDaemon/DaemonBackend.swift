@@ -73,13 +73,13 @@ struct DaemonBackend: LocalBackend {
         case (nil, nil), (_?, _?):
             throw Problem(.validationError, detail: "One of token and dev_email must be there.")
         }
-        if TokenStore.identity(of: token) != tokens.identity { try await refuseWhilePaying() }
+        if TokenStore.identity(of: token) != tokens.identity { try await refuseWhileOpen() }
         try store(token)
         return await status()
     }
 
     func logOut() async throws(Problem) -> StatusReply {
-        try await refuseWhilePaying()
+        try await refuseWhileOpen()
         try store(nil)
         return await status()
     }
@@ -89,12 +89,14 @@ struct DaemonBackend: LocalBackend {
         return await status()
     }
 
-    /// An open payment can only be brought to its end by the wallet that it was begun with.
-    private func refuseWhilePaying() async throws(Problem) {
-        guard await paymentService.hasOpenPayment else { return }
+    /// What is open can only be brought to its end by the user that began it.
+    private func refuseWhileOpen() async throws(Problem) {
+        let hasPayment = await paymentService.hasOpenPayment
+        let hasRequest = await requestService.hasOpenRequest
+        guard hasPayment || hasRequest else { return }
         throw Problem(
             .paymentInProgress,
-            detail: "A payment of this wallet is still open.",
+            detail: "A \(hasPayment ? "payment" : "request") of this user is still open.",
             fix: "gotchu-ctl history"
         )
     }

@@ -50,4 +50,10 @@ extension Answer {
         case .unknown(let outage): .unknown(outage)
         }
     }
+
+    /// The same answer, but a reply that does not say that it was done is no answer at all.
+    func requiring(_ isDone: (Reply) -> Bool) -> Answer<Reply> {
+        guard case .success(let reply) = self, !isDone(reply) else { return self }
+        return .unknown(Outage(.unreadable, underlying: "a reply that is not ok"))
+    }
 }

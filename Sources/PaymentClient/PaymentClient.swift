@@ -76,7 +76,8 @@ package struct PaymentClient: Sendable {
     }
 
     package func lock(_ sid: SessionID) async -> Answer<LockReply> {
-        await call(.POST, "/sessions/lock", LockRequest(sid: sid))
+        let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", LockRequest(sid: sid))
+        return answer.requiring(\.ok)
     }
 
     /// Gives a locked session back; harmless if it is not ours.
@@ -98,14 +99,14 @@ package struct PaymentClient: Sendable {
     ///   - body: The exact bytes that the journal holds.
     ///   - key: The payment's one key, from the journal too.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
-        decode(
-            await raw(
-                .POST,
-                "/wallet/send",
-                body: body,
-                headers: [("Idempotency-Key", key.rawValue)]
-            )
+        let bytes = await raw(
+            .POST,
+            "/wallet/send",
+            body: body,
+            headers: [("Idempotency-Key", key.rawValue)]
         )
+        let answer: Answer<SendReply> = decode(bytes)
+        return answer.requiring(\.ok)
     }
 
     private func call<Body: Encodable, Reply: Decodable & Sendable>(

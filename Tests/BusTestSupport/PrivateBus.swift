@@ -3,7 +3,8 @@ import Foundation
 package import Logging
 import Synchronization
 
-/// A real dbus-daemon of a test's own, in a folder of its own, with the system bus's limit on replies.
+/// A real dbus-daemon of a test's own, in a folder of its own, with the system bus's limit on
+/// replies.
 package final class PrivateBus: Sendable {
     package let folder: String
     package let address: BusAddress

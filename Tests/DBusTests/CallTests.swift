@@ -25,7 +25,8 @@ import Testing
             )
         }
         open.yield()
-        // The late reply is on the client's socket before this one, which the same peer sends after it.
+        // The late reply is on the client's socket before this one, which the same peer sends after
+        // it.
         let ping = Echo.call(
             "Ping",
             at: server.uniqueName,
@@ -48,7 +49,7 @@ import Testing
         let client = try await bus.connect()
         try await server.export(Echo.object(), at: Echo.path)
         let call = Echo.call("Stall", at: server.uniqueName)
-        // Owned by this test, which awaits it.
+        // SAFETY: owned by this test, which awaits it.
         let task = Task {
             if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
             await expect(.cancelled) { try await client.call(call, timeout: .seconds(60)) }

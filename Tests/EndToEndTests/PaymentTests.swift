@@ -42,9 +42,9 @@ struct PaymentTests {
         #expect(ended.newBalanceCents == 5000)
         let paid = try await eventually("the kiosk is told") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
-            return view.state == .paid ? view : nil
+            return view.state == .paid && !view.isOnAir ? view : nil
         }
-        #expect(!paid.isOnAir)
+        #expect(paid.paidAt != nil)
         #expect(try await kiosk.balance() == 15_000)
         #expect(try await payer.balance() == 5000)
         let proof = try await shop.verify()

@@ -66,20 +66,50 @@ struct PaymentFlowTests {
         #expect(why.code == "SESSION_EXPIRED")
     }
 
-    @Test("what cannot be journalled is not sent; an end that cannot be is still told")
+    @Test(
+        "what cannot be journalled is neither sent nor called declined; paid is told all the same"
+    )
     func journalFails() {
         var unsent = PaymentFlow(stage: .locking)
         _ = unsent.handle(.started, jitter: 0)
         _ = unsent.handle(.lockAnswered(.done(Receipt())), jitter: 0)
-        guard case .finish(.declined(let why)) = unsent.handle(.journalFailed, jitter: 0) else {
-            Issue.record("nothing may be sent that the journal does not know")
+        guard case .wait = unsent.handle(.journalFailed, jitter: 0) else {
+            Issue.record("the journal's older record would be driven on at the next start")
             return
         }
-        #expect(why.code == "JOURNAL_UNWRITABLE")
+        #expect(unsent.stage == .locking)
+        var refused = PaymentFlow(stage: .locking)
+        _ = refused.handle(.started, jitter: 0)
+        _ = refused.handle(.lockAnswered(.refused(refusal)), jitter: 0)
+        guard case .wait = refused.handle(.journalFailed, jitter: 0) else {
+            Issue.record("declined is told only once the journal has it")
+            return
+        }
+        #expect(refused.handle(.waited, jitter: 0) == .journalEnd(.declined(refusal)))
+        #expect(refused.handle(.journalled, jitter: 0) == .finish(.declined(refusal)))
         var sent = PaymentFlow(stage: .sending(isUncertain: false))
         _ = sent.handle(.started, jitter: 0)
         _ = sent.handle(.sendAnswered(.done(receipt)), jitter: 0)
         #expect(sent.handle(.journalFailed, jitter: 0) == .finish(.paid(receipt)))
+    }
+
+    @Test("after a send without an answer, only what the server decided by the key is believed")
+    func doorRefusals() {
+        for code in ["FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "SOME_GATEWAYS"] {
+            let door = Decline(code: code, detail: "Not here.")
+            var uncertain = PaymentFlow(stage: .sending(isUncertain: true))
+            _ = uncertain.handle(.started, jitter: 0)
+            guard case .wait = uncertain.handle(.sendAnswered(.refused(door)), jitter: 0) else {
+                Issue.record("\(code) says nothing about the earlier send")
+                return
+            }
+            var certain = PaymentFlow(stage: .sending(isUncertain: false))
+            _ = certain.handle(.started, jitter: 0)
+            #expect(
+                certain.handle(.sendAnswered(.refused(door)), jitter: 0)
+                    == .journalEnd(.declined(door))
+            )
+        }
     }
 
     @Test(
@@ -92,6 +122,7 @@ struct PaymentFlowTests {
             var flow = PaymentFlow(stage: .locking)
             var event = PaymentFlow.Event.started
             var journalHasSending = false
+            var journalHasEnd = false
             var serverPaid = false
             for _ in 0..<40 {
                 let action = flow.handle(event, jitter: 0.5)
@@ -105,13 +136,19 @@ struct PaymentFlowTests {
                     #expect(journalHasSending)
                     event = send(paid: &serverPaid, using: &generator)
                 case .journalEnd:
-                    event = Bool.random(using: &generator) ? .journalled : .journalFailed
+                    journalHasEnd = Bool.random(using: &generator)
+                    event = journalHasEnd ? .journalled : .journalFailed
                 case .wait:
                     event =
                         flow.stage == .locking && Bool.random(using: &generator)
                         ? .expired : .waited
                 case .finish(let end):
-                    if case .paid = end { #expect(serverPaid) } else { #expect(!serverPaid) }
+                    if case .paid = end {
+                        #expect(serverPaid)
+                    } else {
+                        // Otherwise the next start would go on with it.
+                        #expect(!serverPaid && journalHasEnd)
+                    }
                 }
                 if case .finish = action { break }
             }

@@ -1,3 +1,4 @@
+import GotchuAPI
 import GotchuCore
 import Synchronization
 import Testing

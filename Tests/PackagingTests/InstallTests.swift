@@ -16,6 +16,10 @@ struct InstallTests {
         "usr/share/bash-completion/completions/gotchu-ctl": 0o644,
         "usr/share/zsh/vendor-completions/_gotchu-ctl": 0o644,
         "usr/share/fish/vendor_completions.d/gotchu-ctl.fish": 0o644,
+        "usr/share/man/man1/gotchu-ctl.1": 0o644,
+        "usr/share/man/man5/gotchud.json.5": 0o644,
+        "usr/share/man/man8/gotchud.8": 0o644,
+        "usr/share/man/man8/gotchu-server.8": 0o644,
         "etc/gotchu/gotchud.json": 0o644,
     ]
 

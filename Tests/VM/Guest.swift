@@ -9,7 +9,7 @@ actor Guest {
     private static let limit: Duration = .seconds(480)
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    /// Everything that the guest leaves behind: a folder a scenario, and the logs of what they share.
+    /// Everything that the guest leaves behind: a folder a scenario, and the logs that they share.
     static let output = folder.appendingPathComponent("../../.build/vm").standardizedFileURL
 
     private var run: Task<GuestReport, any Error>?

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The proof on the real stack: a real kernel, a real bluetoothd, the programs that were just built.
+/// The proof on the real stack: a real kernel and bluetoothd, and the programs just built.
 @Suite("In a virtual machine with Bluetooth")
 struct VMTests {
     @Test("every scenario of the guest is told here")

@@ -39,10 +39,17 @@ package struct Decline: Equatable, Codable, Sendable {
         code: "SESSION_EXPIRED",
         detail: "The session expired before the payment server could be reached."
     )
-    static let journalUnwritable = Decline(
-        code: "JOURNAL_UNWRITABLE",
-        detail: "The payment could not be written to the journal, so nothing was sent."
-    )
+
+    /// Whether only the payment server itself, having looked the key up, answers a send with this
+    /// code.
+    var isDecidedByKey: Bool {
+        switch code {
+        case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",
+            "SESSION_CANCELLED", "SESSION_EXPIRED", "AMOUNT_CHANGED", "OWN_SESSION":
+            true
+        default: false
+        }
+    }
 }
 
 /// How a payment ended, definitely.

@@ -69,17 +69,21 @@ package struct PaymentFlow: Sendable {
             stage = .sending(isUncertain: false)
             return .send
         case (.recordingLock, .journalFailed):
-            stage = .ended(.declined(.journalUnwritable))
-            return .finish(.declined(.journalUnwritable))
+            // The journal still says "locking", and the next start would go on from there: so it is
+            // not declined, and this run goes on from there too.
+            stage = .locking
+            return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         case (.sending, .started), (.sending, .waited):
             return .send
         case (.sending(let isUncertain), .sendAnswered(let answer)):
             return handleSend(answer, isUncertain: isUncertain, jitter: jitter)
-        case (.recordingEnd(let end), .journalled), (.recordingEnd(let end), .journalFailed):
-            // If the journal cannot keep the end, the next start asks again with the same key and
-            // is told the same: saying now what is known is right either way.
+        case (.recordingEnd(let end), .journalled):
             stage = .ended(end)
             return .finish(end)
+        case (.recordingEnd(let end), .journalFailed):
+            return handleUnrecordedEnd(end, jitter: jitter)
+        case (.recordingEnd(let end), .waited):
+            return .journalEnd(end)
         case (.sending, .expired):
             // Only the server can say whether the send was in time.
             return .send
@@ -88,7 +92,7 @@ package struct PaymentFlow: Sendable {
             (.recordingLock, .sendAnswered), (.recordingLock, .waited), (.recordingLock, .expired),
             (.sending, .lockAnswered), (.sending, .journalled), (.sending, .journalFailed),
             (.recordingEnd, .started), (.recordingEnd, .lockAnswered),
-            (.recordingEnd, .sendAnswered), (.recordingEnd, .waited), (.recordingEnd, .expired),
+            (.recordingEnd, .sendAnswered), (.recordingEnd, .expired),
             (.ended, _):
             preconditionFailure("no such event in this stage: \(stage)")
         }
@@ -115,8 +119,10 @@ package struct PaymentFlow: Sendable {
         case .done(let receipt):
             return end(.paid(receipt))
         case .refused(let refusal):
-            // The server remembers the outcome of a key: a refusal now means no success before.
-            return end(.declined(refusal))
+            // Only what the server decided about this very key says that no earlier send succeeded;
+            // a refusal at the door (a gateway's, a missing scope's) says nothing about one.
+            guard isUncertain, !refusal.isDecidedByKey else { return end(.declined(refusal)) }
+            return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         case .unauthorized(let refusal):
             // Refused at the door, before the key was looked up: says nothing about an earlier
             // send.
@@ -125,6 +131,21 @@ package struct PaymentFlow: Sendable {
         case .unknown(let retryAfter):
             stage = .sending(isUncertain: true)
             return .wait(schedule.next(retryAfter: retryAfter, jitter: jitter))
+        }
+    }
+
+    /// The journal cannot keep the end.
+    ///
+    /// "Paid" may be told all the same: the next start asks with the same key and is told it again.
+    /// "Declined" may not: the journal's older record would be driven on at the next start, and
+    /// charge somebody who was told that nothing was paid.
+    private mutating func handleUnrecordedEnd(_ end: PaymentEnd, jitter: Double) -> Action {
+        switch end {
+        case .paid:
+            stage = .ended(end)
+            return .finish(end)
+        case .declined:
+            return .wait(schedule.next(retryAfter: nil, jitter: jitter))
         }
     }
 

@@ -1,3 +1,5 @@
+import GotchuAPI
+
 extension ConfigurationError {
     /// What a decoding error means for somebody who edits the file.
     init(decoding error: DecodingError, path: String, text: String) {
@@ -17,7 +19,7 @@ extension ConfigurationError {
         }
         let key = context.codingPath.last { $0.intValue == nil }?.stringValue
         let line =
-            JSONSyntax.firstError(in: text).map { Self.line(atByte: $0, in: text) }
+            Self.lineOfSyntaxError(in: text)
             ?? key.flatMap { Self.line(of: $0, in: text) } ?? 1
         self.init(
             place: "\(path):\(line)",
@@ -28,6 +30,16 @@ extension ConfigurationError {
     /// The line, from 1, on which a key stands first.
     static func line(of key: String, in text: String) -> Int? {
         text.firstRange(of: "\"\(key)\"").map { line(at: $0.lowerBound, in: text) }
+    }
+
+    /// The line on which the text stops being a JSON object; the decoder does not tell.
+    private static func lineOfSyntaxError(in text: String) -> Int? {
+        do throws(JSONReader.Malformed) {
+            _ = try JSONReader.object(Array(text.utf8))
+            return nil
+        } catch {
+            return line(atByte: error.offset, in: text)
+        }
     }
 
     private static func line(atByte offset: Int, in text: String) -> Int {

@@ -17,6 +17,10 @@ struct JournalContents: Equatable, Sendable {
     /// How many ended payments, and as many requests, are kept when the journal is rewritten.
     static let endedLimit = 200
 
+    /// For how long a request is kept whose end nobody could tell. It costs the payee nothing: the
+    /// server's books have it.
+    static let unknownLifetime: Duration = .seconds(24 * 3600)
+
     mutating func add(_ record: JournalRecord) {
         lineCount += 1
         switch record {
@@ -32,9 +36,11 @@ struct JournalContents: Equatable, Sendable {
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
         let endedRequests = requests.values.filter(\.state.isFinal)
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
+        let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
         let open: [JournalRecord] =
             payments.values.filter(\.isOpen).map(JournalRecord.payment)
-            + requests.values.filter { !$0.state.isFinal }.map(JournalRecord.request)
+            + requests.values.filter { !$0.state.isFinal && $0.expiresAt > oldest }
+            .map(JournalRecord.request)
         return endedPayments.map(JournalRecord.payment) + endedRequests.map(JournalRecord.request)
             + open
     }

@@ -21,6 +21,7 @@ struct PaymentDriver {
             stage: record.stage == .locking ? .locking : .sending(isUncertain: true)
         )
         var event = PaymentFlow.Event.started
+        var holdsLock = record.stage == .sending
         while true {
             let action = flow.handle(event, jitter: .random(in: 0..<1))
             switch action {
@@ -30,8 +31,14 @@ struct PaymentDriver {
                 guard !Task.isCancelledOrShuttingDown else { return }
                 event = action == .lock ? await lock(record) : await send(record)
             case .journalSending:
+                holdsLock = true
                 event = await journal { $0.stage = .sending }
             case .journalEnd(let end):
+                if case .declined = end, holdsLock {
+                    // Given back before anybody is told: a second try must find it free.
+                    _ = await service.client.unlock(record.sid)
+                    holdsLock = false
+                }
                 event = await journal { $0.end(end) }
             case .wait(let duration):
                 await service.note(id, isUncertain: true)
@@ -91,11 +98,6 @@ struct PaymentDriver {
             "Payment has ended",
             metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
         )
-        if case .declined = end {
-            // The session may still be locked for us; give it back rather than let the lease run
-            // out.
-            _ = await service.client.unlock(record.sid)
-        }
     }
 
     /// - Returns: `false` if the daemon stops meanwhile.

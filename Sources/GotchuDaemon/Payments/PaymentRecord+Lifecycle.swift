@@ -80,7 +80,7 @@ extension PaymentView.State {
         case .unknown:
             record.stage == .locking
                 ? "The payment server does not answer. Nothing was sent yet; gotchud keeps trying."
-                : "The payment server has not confirmed. gotchud keeps asking; it cannot charge twice."
+                : "The payment server has not confirmed. gotchud keeps asking; it charges once."
         case .paid: "Paid \(record.amount)."
         case .declined: record.refusal?.detail ?? "Not paid."
         }

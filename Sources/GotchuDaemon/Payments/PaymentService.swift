@@ -22,6 +22,8 @@ actor PaymentService: Service {
     private var records: [String: PaymentRecord] = [:]
     /// Open payments whose last answer was no answer.
     private var uncertain: Set<String> = []
+    /// Sessions whose payment is being journalled, so that a second press starts no second one.
+    private var starting: Set<SessionID> = []
     private var toDrive: [String] = []
     private var isStopping = false
     private let wakes: AsyncStream<Void>
@@ -82,7 +84,14 @@ actor PaymentService: Service {
             return view(open)
         }
         guard !isStopping else { throw .stopping }
-        guard records.values.count(where: \.isOpen) < Self.openLimit else {
+        guard !starting.contains(session.sid) else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "This payment is being started.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        guard records.values.count(where: \.isOpen) + starting.count < Self.openLimit else {
             throw Problem(
                 .paymentInProgress,
                 detail: "There are already \(Self.openLimit) open payments.",
@@ -95,14 +104,14 @@ actor PaymentService: Service {
             payer: payer,
             server: client.server.description
         )
-        // Known before it is journalled, so that a second press finds it; driven only after.
-        records[record.id] = record
+        starting.insert(session.sid)
+        defer { starting.remove(session.sid) }
         do throws(JournalFailure) {
             try await journal.append(.payment(record))
         } catch {
-            records[record.id] = nil
             throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
         }
+        records[record.id] = record
         forgetOldest()
         toDrive.append(record.id)
         wake.yield()

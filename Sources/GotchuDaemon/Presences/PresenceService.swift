@@ -129,6 +129,9 @@ actor PresenceService: Service {
     private func tell(_ eid: EID) {
         guard let presence = board[eid] else { return }
         lastTold[eid] = .now
+        // Only what a person could pay is worth a question to the server; it asks again by itself
+        // when an answer has grown old or there was none.
+        if presence.verdict != .far { resolver.want(eid) }
         hub.publish(.presenceChanged(view(of: presence, at: .now, session: resolver.cached(eid))))
     }
 

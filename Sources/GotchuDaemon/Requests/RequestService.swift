@@ -24,6 +24,8 @@ actor RequestService: Service {
     private var records: [SessionID: RequestRecord] = [:]
     private var onAir: Set<SessionID> = []
     private var toWatch: [SessionID] = []
+    /// How many are being created, and are in nobody's list yet.
+    private var creating = 0
     private var isStopping = false
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -40,9 +42,13 @@ actor RequestService: Service {
         self.journal = journal
         self.hub = hub
         self.logger = logger
-        for record in journal.contentsAtStart.requests.values {
+        for var record in journal.contentsAtStart.requests.values {
+            let canEnd = record.server == client.server.description
+            if !record.state.isFinal {
+                // Another server cannot say how it ended.
+                if canEnd { toWatch.append(record.sid) } else { record.state = .unknown }
+            }
             records[record.sid] = record
-            if !record.state.isFinal { toWatch.append(record.sid) }
         }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !toWatch.isEmpty { wake.yield() }
@@ -52,7 +58,7 @@ actor RequestService: Service {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
                 for id in takeToWatch() {
-                    group.addTask { await RequestWatch(id: id, service: self).run() }
+                    group.addTask { await RequestDriver(id: id, service: self).run() }
                 }
             }
             isStopping = true
@@ -65,13 +71,15 @@ actor RequestService: Service {
     func create(_ new: NewRequest) async throws(Problem) -> RequestView {
         try Self.validate(new)
         guard !isStopping else { throw .stopping }
-        guard records.values.count(where: { !$0.state.isFinal }) < Self.openLimit else {
+        guard openCount + creating < Self.openLimit else {
             throw Problem(
                 .rateLimited,
                 detail: "There are already \(Self.openLimit) open requests.",
                 fix: "gotchu-ctl history, then cancel what is not needed"
             )
         }
+        creating += 1
+        defer { creating -= 1 }
         let wish = CreateSessionRequest(
             amountCents: new.amountCents,
             currency: new.currency,
@@ -87,7 +95,10 @@ actor RequestService: Service {
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
-            expiresAt: session.expiresAt,
+            // By this device's own clock, which may differ from the server's.
+            expiresAt: .now.advanced(
+                by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
+            ),
             state: .advertising,
             paidAt: nil
         )
@@ -116,6 +127,13 @@ actor RequestService: Service {
         return view(record)
     }
 
+    /// Whether a request may still be paid, so that its payee must stay logged in.
+    var hasOpenRequest: Bool { openCount > 0 || creating > 0 }
+
+    private var openCount: Int {
+        records.values.count { $0.state == .advertising || $0.state == .locked }
+    }
+
     func view(of id: SessionID) throws(Problem) -> RequestView {
         guard let record = records[id] else {
             throw Problem(.notFound, detail: "There is no request \(id).")
@@ -139,12 +157,14 @@ actor RequestService: Service {
             // It may have been paid at this very moment: the server's word decides.
             await take(session)
         }
-        let after = try view(of: id)
-        if !after.state.isFinal { try answer.getOrThrow() }
-        return after
+        if try !view(of: id).state.isFinal { try answer.getOrThrow() }
+        // Also when the server's push told of the end first: whoever takes a request back may rely
+        // on it.
+        await takeOffAir(id)
+        return try view(of: id)
     }
 
-    // What the watch of one request tells.
+    // What the driver of one request tells.
 
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
@@ -172,12 +192,18 @@ actor RequestService: Service {
         guard let record = records[id], !record.state.isFinal, !onAir.contains(id) else { return }
         try await radio.startAdvertising(record.eid)
         onAir.insert(id)
-        tell(record)
+        // It may have ended meanwhile, when it was not on the air yet.
+        guard let now = records[id], !now.state.isFinal, now.state != .unknown else {
+            return await takeOffAir(id)
+        }
+        tell(now)
     }
 
     func takeOffAir(_ id: SessionID) async {
-        guard let record = records[id], onAir.remove(id) != nil else { return }
+        guard let record = records[id], onAir.contains(id) else { return }
         await radio.stopAdvertising(record.eid)
+        onAir.remove(id)
+        if let record = records[id] { tell(record) }
     }
 
     private func note(_ id: SessionID, state: RequestView.State, paidAt: Timestamp?) async {
@@ -185,23 +211,27 @@ actor RequestService: Service {
         record.state = state
         record.paidAt = paidAt
         records[id] = record
+        // Whoever waits at the till is told first; the radio may take its time.
+        tell(record)
+        if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
-        if state.isFinal {
-            logger.notice(
-                "Request has ended",
-                metadata: ["request": "\(id)", "state": "\(state.rawValue)"]
+    }
+
+    /// Only an end is worth a sync: an open request is asked about anew at each start.
+    private func journalEnd(_ record: RequestRecord) async {
+        let request: Logger.Metadata = ["request": "\(record.sid)"]
+        logger.notice(
+            "Request has ended",
+            metadata: request.merging(["state": "\(record.state.rawValue)"]) { $1 }
+        )
+        do throws(JournalFailure) {
+            try await journal.append(.request(record))
+        } catch {
+            logger.warning(
+                "The end of a request was not journalled",
+                metadata: request.merging(["reason": "\(error.sentence)"]) { $1 }
             )
-            // Only an end is worth a sync: an open request is asked about anew at each start.
-            do throws(JournalFailure) {
-                try await journal.append(.request(record))
-            } catch {
-                logger.warning(
-                    "The end of a request was not journalled",
-                    metadata: ["request": "\(id)", "reason": "\(error.sentence)"]
-                )
-            }
         }
-        if let newest = records[id] { tell(newest) }
     }
 
     private func abandon(_ record: RequestRecord, because reason: String) async {

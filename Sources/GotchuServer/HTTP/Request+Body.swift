@@ -9,7 +9,7 @@ extension Request {
     /// The members of a JSON body.
     ///
     /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
-    consuming func fields() async throws -> RequestFields {
+    consuming func fields() async throws -> JSONFields {
         guard hasJSONBody else {
             throw Problem(
                 .unsupportedMediaType,
@@ -22,7 +22,7 @@ extension Request {
         }
         do {
             let body = try await body.collect(upTo: Self.bodyLimit)
-            return try RequestFields(Array(body.readableBytesView))
+            return try JSONFields(Array(body.readableBytesView))
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge
         }

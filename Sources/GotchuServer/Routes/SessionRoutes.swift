@@ -36,7 +36,7 @@ struct SessionRoutes: Sendable {
         )
     }
 
-    private static func amount(_ fields: inout RequestFields) throws(Problem) -> Money {
+    private static func amount(_ fields: inout JSONFields) throws(Problem) -> Money {
         guard let cents = try fields.integer("amount_cents"),
             Money.allowedRequest.contains(cents)
         else { throw .invalid("amount_cents must be from 1 to 100000000.") }

@@ -9,7 +9,7 @@ package final class EventHub: Sendable {
     /// How many events wait for one reader.
     static let eventLimit = 256
     /// How many readers there can be.
-    static let readerLimit = 256
+    static let readerLimit = 64
 
     private let state = Mutex(State())
 
@@ -61,7 +61,14 @@ package final class EventHub: Sendable {
     /// written.
     func beat() {
         state.withLock { state in
-            for reader in state.readers.values { reader.output.yield(nil) }
+            for (id, reader) in state.readers {
+                // What was missed is told at the latest now, even if nothing happens any more.
+                if reader.missed > 0, case .enqueued = reader.output.yield(.lagged(reader.missed)) {
+                    state.readers[id]?.missed = 0
+                } else {
+                    reader.output.yield(nil)
+                }
+            }
         }
     }
 

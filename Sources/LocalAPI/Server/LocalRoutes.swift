@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 import HTTPTypes
@@ -30,8 +29,8 @@ struct LocalRoutes {
     }
 
     private func addRequests(to table: LevelledRouter) {
-        table.add(.cashier, .post, "/v1/requests") { request, context in
-            let new: NewRequest = try await decode(request, context)
+        table.add(.cashier, .post, "/v1/requests") { request, _ in
+            let new = try NewRequest(try await fields(request))
             return .json(try await backend.createRequest(new), status: .created)
         }
         table.add(.cashier, .get, "/v1/requests") { _, _ in .json(await backend.requests()) }
@@ -44,21 +43,21 @@ struct LocalRoutes {
     }
 
     private func addPayments(to table: LevelledRouter) {
-        table.add(.spender, .post, "/v1/payments") { request, context in
-            let new: NewPayment = try await decode(request, context)
+        table.add(.spender, .post, "/v1/payments") { request, _ in
+            let new = try NewPayment(try await fields(request))
             return .json(try await backend.createPayment(new), status: .accepted)
         }
         table.add(.spender, .get, "/v1/payments") { _, _ in .json(await backend.payments()) }
         table.add(.spender, .get, "/v1/payments/{id}") { _, context in
             .json(try await backend.payment(try context.parameters.require("id")))
         }
-        table.add(.spender, .post, "/v1/resolve") { request, context in
-            let body: ResolveRequest = try await decode(request, context)
+        table.add(.spender, .post, "/v1/resolve") { request, _ in
+            let body = try ResolveRequest(try await fields(request))
             return .json(try await backend.resolve(body.eid))
         }
         table.add(.spender, .get, "/v1/wallet") { _, _ in .json(try await backend.wallet()) }
-        table.add(.spender, .post, "/v1/login") { request, context in
-            let login: LocalLogin = try await decode(request, context)
+        table.add(.spender, .post, "/v1/login") { request, _ in
+            let login = try LocalLogin(try await fields(request))
             return .json(try await backend.logIn(login))
         }
         table.add(.spender, .delete, "/v1/login") { _, _ in .json(try await backend.logOut()) }
@@ -108,16 +107,9 @@ struct LocalRoutes {
         return id
     }
 
-    private func decode<Body: Decodable>(
-        _ request: Request,
-        _ context: LocalContext
-    ) async throws -> Body {
+    private func fields(_ request: Request) async throws -> JSONFields {
         let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
-        do {
-            return try JSONDecoder().decode(Body.self, from: Data(buffer.readableBytesView))
-        } catch let error as DecodingError {
-            throw Problem(.validationError, detail: error.sentence)
-        }
+        return try JSONFields(Array(buffer.readableBytesView))
     }
 }
 

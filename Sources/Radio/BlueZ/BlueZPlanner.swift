@@ -3,8 +3,8 @@ import GotchuCore
 
 /// What is wanted of BlueZ, what it does, and what to do next about the difference.
 ///
-/// Pure: events and the time go in, actions come out one after the other. An action of an earlier `epoch` (before
-/// bluetoothd or the adapter went away) changes nothing any more.
+/// Pure: events and the time go in, actions come out one after the other. An action of an earlier
+/// `epoch` (before bluetoothd or the adapter went away) changes nothing any more.
 struct BlueZPlanner: Sendable {
     enum Action: Equatable, Sendable {
         /// Set the filter and start discovery; `isRestart` if it may run already in some state.
@@ -28,6 +28,10 @@ struct BlueZPlanner: Sendable {
     private struct Advertisement {
         var isWanted = true
         var isRegistered = false
+        /// The registration is under way; what is stopped now is taken off when it is through.
+        var isRegistering = false
+        /// bluetoothd may still have it from before the adapter went off.
+        var mayRemain = false
         /// Someone waits for it to be on the air for the first time; a failure ends it.
         var isNew = true
         var retry = Retry()
@@ -52,7 +56,8 @@ struct BlueZPlanner: Sendable {
     private var silentSince: MonotonicTime?
     private var refresher = SampleRefresher()
 
-    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has ended.
+    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has
+    /// ended.
     static let discoveringGrace: Duration = .milliseconds(1500)
 
     /// - Parameter adapterName: `hci0`; `nil` for the first that is powered.
@@ -69,11 +74,14 @@ struct BlueZPlanner: Sendable {
     }
 
     mutating func unwant(_ eid: EID) {
-        guard advertisements[eid]?.isRegistered == true else {
+        guard let advertisement = advertisements[eid],
+            advertisement.isRegistered || advertisement.isRegistering || advertisement.mayRemain
+        else {
             advertisements[eid] = nil
             return
         }
         advertisements[eid]?.isWanted = false
+        if !advertisement.isRegistering { advertisements[eid]?.isRegistered = true }
     }
 
     /// What became of a wanted advertisement; `nil` while it is under way.
@@ -85,7 +93,18 @@ struct BlueZPlanner: Sendable {
         return advertisement.isNew ? nil : .success(())
     }
 
-    func isKnown(_ eid: EID) -> Bool { advertisements[eid] != nil }
+    /// Nobody waits any longer for a new advertisement: bluetoothd has had its time.
+    mutating func giveUp(_ eid: EID) {
+        guard let advertisement = advertisements[eid], advertisement.isNew else { return }
+        refusals[eid] = RadioFailure(.timedOut)
+        // What is under way is taken off again when it is through.
+        if advertisement.isRegistering { unwant(eid) } else { advertisements[eid] = nil }
+    }
+
+    /// Whether an advertisement may still be on the air, or come there by itself.
+    func isOnAir(_ eid: EID) -> Bool {
+        advertisements[eid] != nil && link == .up && adapter?.isPowered == true
+    }
 
     // MARK: What happens
 
@@ -93,7 +112,10 @@ struct BlueZPlanner: Sendable {
         guard self.link != link else { return }
         self.link = link
         adapter = nil
+        // With the connection or bluetoothd went all that it had.
+        advertisements = advertisements.filter(\.value.isWanted)
         startAfresh()
+        for eid in advertisements.keys { advertisements[eid]?.mayRemain = false }
         refuseNewIfHopeless()
     }
 
@@ -135,7 +157,8 @@ struct BlueZPlanner: Sendable {
             refresher.restarted(now: now)
             if case .failure = result { scan = .off(isRestart: true) }
         case .register(let eid): registerFinished(eid, result, now: now)
-        // If bluetoothd fails to take it off, the connection's end will; there is nothing else to try.
+        // If bluetoothd fails to take it off, the connection's end will; there is nothing else to
+        // try.
         case .unregister(let eid): advertisements[eid] = nil
         }
     }
@@ -205,17 +228,18 @@ extension BlueZPlanner {
         return current ?? adapters.first(where: \.isPowered) ?? adapters.first
     }
 
-    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an adapter is
-    /// off, which `register` and `startScan(isRestart:)` tolerate.
+    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
+    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate; what is not wanted
+    /// any more is still taken off when the adapter is back.
     private mutating func startAfresh() {
         epoch += 1
         for (eid, advertisement) in advertisements {
-            if advertisement.isWanted {
-                advertisements[eid]?.isRegistered = false
-                advertisements[eid]?.retry = Retry()
-            } else {
-                advertisements[eid] = nil
+            if advertisement.isRegistered || advertisement.isRegistering {
+                advertisements[eid]?.mayRemain = true
             }
+            advertisements[eid]?.isRegistered = !advertisement.isWanted
+            advertisements[eid]?.isRegistering = false
+            advertisements[eid]?.retry = Retry()
         }
         scan = .off(isRestart: scan == .on)
         scanRetry = Retry()
@@ -258,26 +282,34 @@ extension BlueZPlanner {
         now: MonotonicTime
     ) {
         guard let advertisement = advertisements[eid] else { return }
+        advertisements[eid]?.isRegistering = false
         switch result {
         case .success:
             advertisements[eid]?.isRegistered = true
+            advertisements[eid]?.mayRemain = false
             advertisements[eid]?.isNew = false
             advertisements[eid]?.retry = Retry()
+        case .failure where !advertisement.isWanted: advertisements[eid] = nil
         case .failure(let failure) where advertisement.isNew: refuse(eid, failure)
         case .failure: advertisements[eid]?.retry.failed(now: now)
         }
     }
 
     /// Off the air first: that makes room.
-    private func nextAdvertising(now: MonotonicTime) -> Action? {
+    private mutating func nextAdvertising(now: MonotonicTime) -> Action? {
         let order = advertisements.sorted { $0.key < $1.key }
-        if let (eid, _) = order.first(where: { !$0.value.isWanted }) { return .unregister(eid) }
+        if let (eid, _) = order.first(where: { !$0.value.isWanted && $0.value.isRegistered }) {
+            return .unregister(eid)
+        }
         let due = order.first { !$0.value.isRegistered && $0.value.retry.isDue(now: now) }
-        return due.map { .register($0.key) }
+        guard let (eid, _) = due else { return nil }
+        advertisements[eid]?.isRegistering = true
+        return .register(eid)
     }
 }
 
-/// When something that failed is tried again: after 250 ms, doubling to 2 s, for as long as it is wanted.
+/// When something that failed is tried again: after 250 ms, doubling to 2 s, for as long as it is
+/// wanted.
 struct Retry: Equatable, Sendable {
     static let firstPause: Duration = .milliseconds(250)
     static let longestPause: Duration = .seconds(2)

@@ -33,8 +33,8 @@ extension BlueZRadio {
         do {
             try await adapter.startDiscovery()
         } catch .inProgress {
-            // Either our session exists already, or the kernel was busy: `Discovering` tells which, and the
-            // planner watches it.
+            // Either our session exists already, or the kernel was busy: `Discovering` tells which,
+            // and the planner watches it.
         }
     }
 

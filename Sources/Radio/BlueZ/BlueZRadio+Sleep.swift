@@ -20,7 +20,7 @@ extension BlueZRadio {
     func sleep(until deadline: MonotonicTime?) async {
         wakeup.turn += 1
         let turn = wakeup.turn
-        // Owned by this sleep, which does not return before it has ended or cancelled it.
+        // SAFETY: owned by this sleep, which ends or cancels it before it returns.
         let timer = Task {
             try? await Task.sleep(for: deadline.map { $0 - .now } ?? .seconds(3600))
             end(turn)

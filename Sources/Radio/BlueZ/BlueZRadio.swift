@@ -6,8 +6,8 @@ import ServiceLifecycle
 
 /// The radio of a machine with Bluetooth: bluetoothd over the system bus.
 ///
-/// What is wanted is kept so through anything that can happen to the bus, bluetoothd and the adapter; what that
-/// takes is decided by `BlueZPlanner`, and done here one action after the other.
+/// What is wanted is kept so through anything that can happen to the bus, bluetoothd and the
+/// adapter; what that takes is decided by `BlueZPlanner`, and done here one action after the other.
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
     package nonisolated let events: AsyncStream<RadioEvent>
@@ -47,9 +47,20 @@ package actor BlueZRadio: Radio {
         )
     }
 
+    /// How long a new advertisement may take to come on the air. bluetoothd answers within
+    /// milliseconds; one that does not, or an adapter that cannot advertise, must not hold a till.
+    static let advertisingLimit: Duration = .seconds(8)
+
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
         changed()
+        // SAFETY: owned by this call, and cancelled when it returns.
+        let limit = Task {
+            try await Task.sleep(for: Self.advertisingLimit)
+            self.planner.giveUp(eid)
+            self.changed()
+        }
+        defer { limit.cancel() }
         while true {
             if let outcome = planner.outcome(of: eid) { return try outcome.get() }
             await change(of: eid)
@@ -59,7 +70,7 @@ package actor BlueZRadio: Radio {
     package func stopAdvertising(_ eid: EID) async {
         planner.unwant(eid)
         changed()
-        while planner.isKnown(eid) { await change(of: eid) }
+        while planner.isOnAir(eid) { await change(of: eid) }
     }
 
     package func run() async throws {

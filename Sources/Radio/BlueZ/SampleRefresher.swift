@@ -2,20 +2,22 @@ import GotchuCore
 
 /// Decides when to restart the scan for fresh samples of a candidate.
 ///
-/// Many controllers report each address once per scan, and the kernel restarts a scan only every 10.24 s: no
-/// payer waits that long at a till. So while somebody's EID is in the air and no fresh sample of it comes by
-/// itself, the scan is restarted. A controller that reports everything delivers samples faster than the pause
-/// here and is never disturbed.
+/// Many controllers report each address once per scan, and the kernel restarts a scan only every
+/// 10.24 s: no payer waits that long at a till. So while somebody's EID is in the air and no fresh
+/// sample of it comes by itself, the scan is restarted. A controller that reports everything
+/// delivers samples faster than the pause here and is never disturbed.
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
-    /// Between samples of a candidate that is near or moving: three of them and a bit make a verdict.
+    /// Between samples of a candidate that is near or moving: three of them and a bit make a
+    /// verdict.
     static let fastPause: Duration = .milliseconds(300)
     /// Between samples of one that is far and still: how late its approach may be noticed.
     static let slowPause: Duration = .milliseconds(1200)
     /// From here on a candidate may be about to be tapped, in dBm.
     static let nearLevel = -65
-    /// A step between samples that means movement, in dB; standing still gives ±6 with a moving hand.
+    /// A step between samples that means movement, in dB; standing still gives ±6 with a moving
+    /// hand.
     static let movement = 8
     /// How long after a movement samples are still wanted fast.
     static let movementLifetime: Duration = .seconds(5)
@@ -74,7 +76,8 @@ struct SampleRefresher: Sendable {
         lastRestart = nil
     }
 
-    /// When the scan should be restarted unless a sample comes first; `nil` while there is no candidate.
+    /// When the scan should be restarted unless a sample comes first; `nil` while there is no
+    /// candidate.
     func nextRestart(now: MonotonicTime) -> MonotonicTime? {
         let active = candidates.values.filter { isActive($0, now: now) }
         guard let newest = active.map(\.lastHeard).max() else { return nil }

@@ -18,7 +18,7 @@ struct EventStream {
         var request = HTTPClientRequest(url: "\(wire.base)/sessions/\(sid)/events")
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await Wire.client.execute(request, timeout: .seconds(60))
         status = Int(response.status.code)
         parts = response.body.makeAsyncIterator()
     }

@@ -7,6 +7,13 @@ import NIOHTTP1
 struct Wire: Sendable {
     let base: String
 
+    /// As many connections as a test has callers: the usual eight would queue them up.
+    static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     func call(
         _ method: String,
         _ path: String,
@@ -24,7 +31,7 @@ struct Wire: Sendable {
             request.body = .bytes(ByteBuffer(string: body))
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await Self.client.execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         return WireReply(
             status: Int(response.status.code),

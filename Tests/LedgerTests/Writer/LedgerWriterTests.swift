@@ -158,7 +158,7 @@ struct LedgerWriterTests {
     func cancelledCaller() async throws {
         try await withLedger(on: store) { ledger in
             await store.hold()
-            // Owned by this test, which awaits it below.
+            // SAFETY: owned by this test, which awaits it below.
             let caller = Task { try await ledger.user("gone", cents: 5) }
             await store.waitForCommit()
             caller.cancel()

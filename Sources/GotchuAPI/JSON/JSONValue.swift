@@ -1,5 +1,5 @@
 /// What a request's member may be. Requests of this API are flat: an object of these.
-enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     /// A number written as a whole one: no point, no exponent, within 64 bits.

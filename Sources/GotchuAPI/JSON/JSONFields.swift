@@ -1,11 +1,10 @@
-internal import GotchuAPI
-internal import GotchuCore
+package import GotchuCore
 
 /// The members of a request's body, taken out one by one; what is left over at the end is refused.
-struct RequestFields {
+package struct JSONFields {
     private var members: [String: JSONValue]
 
-    init(_ bytes: [UInt8]) throws(Problem) {
+    package init(_ bytes: [UInt8]) throws(Problem) {
         do {
             members = try JSONReader.object(bytes)
         } catch {
@@ -14,7 +13,7 @@ struct RequestFields {
     }
 
     /// A string, or `nil` if it is absent or `null`.
-    mutating func string(_ name: String) throws(Problem) -> String? {
+    package mutating func string(_ name: String) throws(Problem) -> String? {
         switch members.removeValue(forKey: name) {
         case nil, .null: return nil
         case .string(let text): return text
@@ -24,7 +23,7 @@ struct RequestFields {
     }
 
     /// A whole number, or `nil` if it is absent or `null`. `50.0` and `5e1` are not whole numbers.
-    mutating func integer(_ name: String) throws(Problem) -> Int64? {
+    package mutating func integer(_ name: String) throws(Problem) -> Int64? {
         switch members.removeValue(forKey: name) {
         case nil, .null: return nil
         case .integer(let value): return value
@@ -34,7 +33,7 @@ struct RequestFields {
     }
 
     /// A string of at most `limit` characters without control characters.
-    mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
+    package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
         guard text.count <= limit, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
         else {
@@ -44,16 +43,29 @@ struct RequestFields {
     }
 
     /// A session's name; must be there.
-    mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
+    package mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
         guard let text = try string(name), let id = SessionID(rawValue: text) else {
             throw .invalid("\(name) must be the name of a session.")
         }
         return id
     }
 
+    /// An EID, or `nil` if it is absent or `null`.
+    package mutating func eid(_ name: String) throws(Problem) -> EID? {
+        guard let text = try string(name) else { return nil }
+        guard let eid = EID(text) else { throw .invalid("\(name) must be 10 hex characters.") }
+        return eid
+    }
+
+    /// A whole number that must be there.
+    package mutating func requiredInteger(_ name: String) throws(Problem) -> Int64 {
+        guard let value = try integer(name) else { throw .invalid("\(name) is missing.") }
+        return value
+    }
+
     /// Refuses what nobody asked for: a misspelt member must not be ignored where money is
     /// concerned.
-    consuming func end() throws(Problem) {
+    package consuming func end() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
     }
@@ -61,7 +73,7 @@ struct RequestFields {
 
 extension Problem {
     /// A request that can never succeed as it is.
-    static func invalid(_ detail: String) -> Problem {
+    package static func invalid(_ detail: String) -> Problem {
         Problem(.validationError, detail: detail)
     }
 }

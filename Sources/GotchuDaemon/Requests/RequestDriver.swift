@@ -6,7 +6,7 @@ import Radio
 
 /// Follows one request until its end is known: by the server's push, and by asking when that
 /// breaks.
-struct RequestWatch {
+struct RequestDriver {
     let id: SessionID
     let service: RequestService
 
@@ -28,6 +28,9 @@ struct RequestWatch {
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }
+            // The server does not know it, or not for us, and its time is over: no one will say
+            // more.
+            if case .refused = answer, isOver(record) { return await service.noteUnknown(id) }
             var retryAfter: Duration?
             if case .unknown(let outage) = answer {
                 retryAfter = outage.retryAfter
@@ -41,6 +44,10 @@ struct RequestWatch {
             // A customer stands at the till: ask at least this often while the request is open.
             try? await Task.sleep(for: min(delay, Self.longestPause))
         }
+    }
+
+    private func isOver(_ record: RequestRecord) -> Bool {
+        record.expiresAt.advanced(by: RequestService.expiryGrace) < .now
     }
 
     /// Never longer than this between two attempts to reach the server.

@@ -2,7 +2,7 @@
 ///
 /// `JSONDecoder` would take `50.0` and `5e1` for integers and the last of two equal names; with
 /// amounts of money either is a mistake of the sender that must not be guessed at.
-struct JSONReader {
+package struct JSONReader {
     /// How deep arrays and objects may nest, which no member of ours does.
     private static let depthLimit = 8
 
@@ -12,19 +12,26 @@ struct JSONReader {
         self.bytes = bytes[...]
     }
 
-    /// - Throws: `Malformed` unless `bytes` are exactly one object whose names are all different.
-    static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw Malformed() }
+    /// Reads exactly one object.
+    ///
+    /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
+    package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw Malformed(offset: 0) }
         var reader = JSONReader(bytes)
         reader.skipSpace()
         let object = try reader.object(depth: 1)
         reader.skipSpace()
-        guard reader.bytes.isEmpty else { throw Malformed() }
+        guard reader.bytes.isEmpty else { throw reader.malformed }
         return object
     }
 
     /// The text is not one JSON object, or names a member twice.
-    struct Malformed: Error {}
+    package struct Malformed: Error, Equatable {
+        /// How many bytes from the start it stops making sense.
+        package let offset: Int
+    }
+
+    private var malformed: Malformed { Malformed(offset: bytes.startIndex) }
 
     private mutating func object(depth: Int) throws(Malformed) -> [String: JSONValue] {
         try expect("{")
@@ -37,7 +44,7 @@ struct JSONReader {
             skipSpace()
             try expect(":")
             let value = try value(depth: depth)
-            guard members.updateValue(value, forKey: name) == nil else { throw Malformed() }
+            guard members.updateValue(value, forKey: name) == nil else { throw malformed }
             skipSpace()
         } while take(",")
         try expect("}")
@@ -45,9 +52,9 @@ struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
-        guard depth < Self.depthLimit else { throw Malformed() }
+        guard depth < Self.depthLimit else { throw malformed }
         skipSpace()
-        guard let first = bytes.first else { throw Malformed() }
+        guard let first = bytes.first else { throw malformed }
         switch first {
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "{"):
@@ -78,7 +85,7 @@ struct JSONReader {
         _ text: String,
         _ value: JSONValue
     ) throws(Malformed) -> JSONValue {
-        guard bytes.starts(with: text.utf8) else { throw Malformed() }
+        guard bytes.starts(with: text.utf8) else { throw malformed }
         bytes.removeFirst(text.utf8.count)
         return value
     }
@@ -87,19 +94,19 @@ struct JSONReader {
         let start = bytes
         _ = take("-")
         let digits = takeDigits()
-        guard digits > 0 else { throw Malformed() }
+        guard digits > 0 else { throw malformed }
         let whole = start.prefix(start.count - bytes.count)
         let first = whole.first == UInt8(ascii: "-") ? whole.dropFirst().first : whole.first
-        guard digits == 1 || first != UInt8(ascii: "0") else { throw Malformed() }
+        guard digits == 1 || first != UInt8(ascii: "0") else { throw malformed }
         var isWhole = true
         if take(".") {
             isWhole = false
-            guard takeDigits() > 0 else { throw Malformed() }
+            guard takeDigits() > 0 else { throw malformed }
         }
         if take("e") || take("E") {
             isWhole = false
             if !take("+") { _ = take("-") }
-            guard takeDigits() > 0 else { throw Malformed() }
+            guard takeDigits() > 0 else { throw malformed }
         }
         guard isWhole, let integer = Int64(String(decoding: whole, as: UTF8.self)) else {
             return .otherNumber
@@ -120,11 +127,11 @@ struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): text += try escape().utf8
-            case 0..<0x20: throw Malformed()
+            case 0..<0x20: throw malformed
             default: text.append(byte)
             }
         }
-        throw Malformed()
+        throw malformed
     }
 
     private mutating func escape() throws(Malformed) -> String {
@@ -138,17 +145,17 @@ struct JSONReader {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): return try unicodeEscape()
-        default: throw Malformed()
+        default: throw malformed
         }
     }
 
     private mutating func unicodeEscape() throws(Malformed) -> String {
         var units = [try unit()]
         if UTF16.isLeadSurrogate(units[0]) {
-            guard take("\\"), take("u") else { throw Malformed() }
+            guard take("\\"), take("u") else { throw malformed }
             units.append(try unit())
         }
-        guard let text = String(validating: units, as: UTF16.self) else { throw Malformed() }
+        guard let text = String(validating: units, as: UTF16.self) else { throw malformed }
         return text
     }
 
@@ -156,7 +163,7 @@ struct JSONReader {
         let digits = bytes.prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
             let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw Malformed() }
+        else { throw malformed }
         bytes.removeFirst(4)
         return unit
     }
@@ -172,6 +179,6 @@ struct JSONReader {
     }
 
     private mutating func expect(_ character: Unicode.Scalar) throws(Malformed) {
-        guard take(character) else { throw Malformed() }
+        guard take(character) else { throw malformed }
     }
 }

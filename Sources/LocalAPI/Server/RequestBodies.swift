@@ -1,0 +1,87 @@
+import GotchuAPI
+import GotchuCore
+
+// The bodies that the daemon's socket takes, read strictly: a misspelt member or an amount with a
+// point is the sender's mistake, and must not be guessed at.
+
+extension NewRequest {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let amountCents = try fields.requiredInteger("amount_cents")
+        let currency = try fields.currency("currency")
+        let memo = try fields.string("memo")
+        let ttl = try fields.integer("ttl_seconds")
+        try fields.end()
+        self.init(
+            amountCents: amountCents,
+            currency: currency,
+            memo: memo,
+            ttlSeconds: ttl.map { Int(clamping: $0) }
+        )
+    }
+}
+
+extension NewPayment {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let eid = try fields.eid("eid")
+        let sid = try fields.optionalSessionID("sid")
+        let confirmAmountCents = try fields.requiredInteger("confirm_amount_cents")
+        let confirmPayee = try fields.string("confirm_payee")
+        let proximity = try fields.proximity("proximity")
+        try fields.end()
+        self.init(
+            eid: eid,
+            sid: sid,
+            confirmAmountCents: confirmAmountCents,
+            confirmPayee: confirmPayee,
+            proximity: proximity
+        )
+    }
+}
+
+extension ResolveRequest {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        guard let eid = try fields.eid("eid") else { throw .invalid("eid is missing.") }
+        try fields.end()
+        self.init(eid: eid)
+    }
+}
+
+extension LocalLogin {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let token = try fields.string("token")
+        let devEmail = try fields.string("dev_email")
+        try fields.end()
+        self.init(token: token, devEmail: devEmail)
+    }
+}
+
+extension JSONFields {
+    fileprivate mutating func currency(_ name: String) throws(Problem) -> Currency? {
+        guard let text = try string(name) else { return nil }
+        guard let currency = Currency(rawValue: text) else {
+            throw .invalid("\(name) must be a known ISO 4217 code in lower case.")
+        }
+        return currency
+    }
+
+    fileprivate mutating func optionalSessionID(_ name: String) throws(Problem) -> SessionID? {
+        guard let text = try string(name) else { return nil }
+        guard let id = SessionID(rawValue: text) else {
+            throw .invalid("\(name) must be the name of a session.")
+        }
+        return id
+    }
+
+    /// What can be asked for: the other verdicts are refusals.
+    fileprivate mutating func proximity(_ name: String) throws(Problem) -> Verdict? {
+        guard let text = try string(name) else { return nil }
+        guard let verdict = Verdict(rawValue: text), verdict == .tap || verdict == .near else {
+            throw .invalid("\(name) must be tap or near.")
+        }
+        return verdict
+    }
+}

@@ -1,0 +1,209 @@
+import BlueZ
+import DBus
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import Radio
+
+@Suite struct BlueZPlannerTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private var planner = BlueZPlanner(adapterName: nil)
+    private var now = MonotonicTime(sinceStart: .zero)
+
+    init() {
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([Self.adapter()], now: now)
+    }
+
+    @Test("the first thing is the scan, then nothing")
+    mutating func scanFirst() {
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
+    }
+
+    @Test("an advertisement comes before the scan, and a removal before both")
+    mutating func order() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid))
+        #expect(!planner.isOnAir(Self.eid))
+    }
+
+    @Test("a new advertisement that fails is refused; an old one is tried again")
+    mutating func failures() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(failure.code == .rejected && !planner.isOnAir(Self.eid))
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.linkChanged(.noBlueZ)
+        planner.linkChanged(.asking(":1.2"))
+        planner.adaptersChanged([Self.adapter()], now: now)
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        now = now + Retry.firstPause
+        #expect(planner.next(now: now) == .register(Self.eid))
+    }
+
+    @Test("what is not wanted any more is taken off when the adapter is back from off")
+    mutating func unwantedWhileOff() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.unwant(Self.eid)
+        #expect(!planner.isOnAir(Self.eid), "an adapter that is off sends nothing")
+        planner.adaptersChanged([Self.adapter()], now: now)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid))
+        #expect(!planner.isOnAir(Self.eid))
+    }
+
+    @Test("an adapter that cannot advertise is given up on, and says so to whoever waits")
+    mutating func givenUp() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        planner.giveUp(Self.eid)
+        guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
+            Issue.record("whoever waits must be told")
+            return
+        }
+        #expect(failure.code == .timedOut)
+        finish(.register(Self.eid))
+        #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
+    }
+
+    @Test("what an action of an earlier bluetoothd came to is of no interest")
+    mutating func epochs() {
+        planner.want(Self.eid)
+        let epoch = planner.epoch
+        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.finished(.register(Self.eid), .success(()), epoch: epoch, now: now)
+        #expect(planner.state.advertising.isEmpty)
+    }
+
+    @Test("a scan that stays silent is restarted, one that blinks is not")
+    mutating func silence() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([Self.adapter()], now: now)
+        now = now + .seconds(1)
+        #expect(planner.next(now: now) == nil)
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([Self.adapter()], now: now)
+        now = now + BlueZPlanner.discoveringGrace
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
+    }
+
+    @Test("samples that flow leave the scan alone; samples that stop have it restarted")
+    mutating func samples() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        for _ in 0..<100 {
+            now = now + .milliseconds(110)
+            hear(-40)
+            #expect(planner.next(now: now) == nil)
+        }
+        now = now + SampleRefresher.fastPause
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        #expect(planner.next(now: now) == nil)
+        now = now + SampleRefresher.candidateLifetime
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
+    }
+
+    @Test("a candidate that is far and still is looked at less often")
+    mutating func far() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        for _ in 0..<6 {
+            hear(-85)
+            now = now + .seconds(1)
+        }
+        hear(-85)
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
+        hear(-70)
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.fastPause)
+    }
+
+    @Test("any order of events and outcomes ends where it should", arguments: 0..<50)
+    mutating func storm(_ round: Int) {
+        var random = SeededGenerator("planner storm \(round)")
+        let eids = (0..<4).map { _ in EID.random(using: &random) }
+        var wanted: Set<EID> = []
+        for _ in 0..<400 {
+            now = now + .milliseconds(Int.random(in: 0...500, using: &random))
+            guard let eid = eids.randomElement(using: &random) else { return }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0:
+                planner.want(eid)
+                wanted.insert(eid)
+            case 1:
+                planner.unwant(eid)
+                wanted.remove(eid)
+            case 2: planner.linkChanged(.noBlueZ)
+            case 3: planner.adaptersChanged([], now: now)
+            case 4: planner.released(eid)
+            case 5:
+                planner.adaptersChanged(
+                    [Self.adapter(isPowered: .random(using: &random))],
+                    now: now
+                )
+            default:
+                guard let action = planner.next(now: now) else { continue }
+                let isFine = Bool.random(using: &random)
+                finish(action, isFine ? .success(()) : .failure(RadioFailure(.rejected)))
+            }
+            for eid in eids {
+                if case .failure = planner.outcome(of: eid) { wanted.remove(eid) }
+            }
+        }
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        for _ in 0..<50 {
+            now = now + Retry.longestPause
+            guard let action = planner.next(now: now) else { break }
+            finish(action)
+        }
+        #expect(planner.state.advertising == wanted && planner.state.isScanning)
+    }
+
+    private mutating func finish(
+        _ action: BlueZPlanner.Action,
+        _ result: Result<Void, RadioFailure> = .success(())
+    ) {
+        planner.finished(action, result, epoch: planner.epoch, now: now)
+    }
+
+    private mutating func hear(_ level: Int) {
+        planner.heard(
+            Sighting(
+                time: now,
+                eid: Self.eid,
+                carrier: .serviceData,
+                rssi: RSSI(dBm: level),
+                adapter: "hci0"
+            )
+        )
+    }
+
+    private static func adapter(
+        isPowered: Bool = true,
+        isDiscovering: Bool = false
+    ) -> AdapterState {
+        var adapter = AdapterState(path: ObjectPath("/org/bluez/hci0") ?? .root)
+        adapter.isPowered = isPowered
+        adapter.isDiscovering = isDiscovering
+        adapter.canAdvertise = true
+        return adapter
+    }
+}

@@ -1,0 +1,52 @@
+import BusTestSupport
+import GotchuCore
+import Logging
+import Radio
+
+/// A `BlueZRadio` that runs for the length of a test, and what it has said so far.
+actor RunningRadio {
+    nonisolated let radio: BlueZRadio
+    private var iterator: AsyncStream<RadioEvent>.Iterator
+
+    init(on bus: PrivateBus, adapter: String? = nil) {
+        radio = BlueZRadio(adapter: adapter, bus: bus.address, logger: quietLogger)
+        iterator = radio.events.makeAsyncIterator()
+    }
+
+    /// Runs the radio around `body`.
+    static func with(
+        _ bus: PrivateBus,
+        adapter: String? = nil,
+        _ body: @escaping @Sendable (RunningRadio) async throws -> Void
+    ) async throws {
+        let running = RunningRadio(on: bus, adapter: adapter)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await running.radio.run() }
+            try await withDeadline(.seconds(30)) { try await body(running) }
+            group.cancelAll()
+        }
+    }
+
+    /// The next event that `pick` wants, others dropped.
+    func next<T: Sendable>(_ pick: @Sendable (RadioEvent) -> T?) async throws -> T {
+        var iterator = iterator
+        while let event = await iterator.next(isolation: self) {
+            if let picked = pick(event) { return picked }
+        }
+        throw DeadlinePassed()
+    }
+
+    func state(where isRight: @Sendable (RadioState) -> Bool) async throws -> RadioState {
+        try await next { event in
+            guard case .stateChanged(let state) = event, isRight(state) else { return nil }
+            return state
+        }
+    }
+
+    func sighting() async throws -> Sighting {
+        try await next { event in
+            guard case .heard(let sighting) = event else { return nil }
+            return sighting
+        }
+    }
+}
