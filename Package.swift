@@ -151,7 +151,8 @@ let package = Package(
             ]),
         tests(
             "GotchuCommandsTests",
-            ["GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport"] + programs),
+            ["BlueZ", "GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport"]
+                + programs),
         tests(
             "GotchuDaemonTests",
             [

@@ -35,7 +35,9 @@ package struct KernelAdapter: Equatable, Sendable {
     package struct Errno: Error, Equatable, Sendable {
         package let number: Int32
     }
+}
 
+extension KernelAdapter {
     private init(_ info: hci_dev_info) {
         name = "hci\(info.dev_id)"
         address = withUnsafeBytes(of: info.bdaddr.b) { bytes in

@@ -4,23 +4,11 @@
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <sys/timex.h>
-
-int clinux_peer_of_socket(int fd, struct clinux_peer *peer) {
-    struct ucred credentials;
-    socklen_t length = sizeof credentials;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-        return -1;
-    }
-    peer->pid = credentials.pid;
-    peer->uid = credentials.uid;
-    peer->gid = credentials.gid;
-    return 0;
-}
 
 int clinux_eventfd(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -75,4 +63,9 @@ int64_t clinux_group_id(const char *name) {
 int clinux_clock_is_synchronised(void) {
     struct timex now = {.modes = 0};
     return adjtimex(&now) != TIME_ERROR;
+}
+
+int clinux_signal_is_ignored(int number) {
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }

@@ -39,6 +39,9 @@ package struct GotchuCtl: AsyncParsableCommand {
         ]
     )
 
+    /// Here too, so that they may stand before the command as well as after it.
+    @OptionGroup var options: CommonOptions
+
     package init() {}
 
     /// Runs the process: parses its arguments, runs the command, and exits with its code.

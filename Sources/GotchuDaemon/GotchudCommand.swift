@@ -1,6 +1,7 @@
 package import ArgumentParser
 import FoundationEssentials
 import Glibc
+import GotchuAPI
 import LocalAPI
 import Logging
 import ServiceProcess

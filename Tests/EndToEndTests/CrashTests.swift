@@ -9,10 +9,7 @@ struct CrashTests {
     @Test("a payer killed after its journal entry pays exactly once at the next start")
     func payerKilled() async throws {
         let shop = try await Shop()
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "1,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair()
         for round in 1...3 {
             let request: RequestView = try await kiosk.call(
                 "POST",
@@ -40,10 +37,7 @@ struct CrashTests {
     @Test("a kiosk killed while it waits goes on with the same request at the next start")
     func kioskKilled() async throws {
         let shop = try await Shop()
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "0.1,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
         let request: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",
@@ -72,10 +66,7 @@ struct CrashTests {
     )
     func serverAway() async throws {
         let shop = try await Shop()
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "1,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair()
         let request: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",

@@ -10,10 +10,7 @@ struct PaymentTests {
     @Test("heard far, moved near, paid: both sides say so and the books balance")
     func story() async throws {
         let shop = try await Shop()
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "5,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair(payerAt: "5,0")
         let request: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",
@@ -84,10 +81,7 @@ struct PaymentTests {
     @Test("what the person did not see is not charged")
     func confirmation() async throws {
         let shop = try await Shop()
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "1,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair()
         let request: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",
@@ -115,10 +109,7 @@ struct PaymentTests {
     @Test("a payment without funds is declined, for good, and says what to do")
     func declined() async throws {
         let shop = try await Shop(openingBalance: 100)
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        let payer = try await shop.daemon("payer", at: "1,0")
-        try await kiosk.logIn()
-        try await payer.logIn()
+        let (kiosk, payer) = try await shop.pair()
         let request: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",

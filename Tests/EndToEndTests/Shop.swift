@@ -37,6 +37,18 @@ final class Shop: Sendable {
         return device
     }
 
+    /// A kiosk and a payer, both logged in.
+    func pair(
+        kioskAt: String = "0,0",
+        payerAt: String = "1,0"
+    ) async throws -> (kiosk: Device, payer: Device) {
+        let kiosk = try await daemon("kiosk", at: kioskAt)
+        let payer = try await daemon("payer", at: payerAt)
+        try await kiosk.logIn()
+        try await payer.logIn()
+        return (kiosk, payer)
+    }
+
     /// Runs `gotchu-server verify`.
     ///
     /// - Returns: What it said, and its exit code.

@@ -35,14 +35,7 @@ struct AbsentDaemonTests {
         let descriptor = CannedPeer.listen(at: path)
         defer { close(descriptor) }
         chmod(path, 0o660)
-        let program = try Program(
-            "/usr/bin/setpriv",
-            [
-                "--reuid", "65534", "--regid", "65534", "--clear-groups",
-                Program.folder.appendingPathComponent("gotchu-ctl").path, "status", "--socket",
-                path,
-            ]
-        )
+        let program = try GotchuCtl.asNobody(["status", "--socket", path])
         #expect(try await program.exitCode() == 77)
         #expect(program.text.contains("User 65534 may not open the socket"))
         #expect(program.text.hasSuffix("→ sudo gotchu-ctl status --socket \(path)\n"))
@@ -129,5 +122,24 @@ struct AbsentDaemonTests {
             #expect(run.out.contains(layer), "\(layer)")
         }
         #expect(run.out.contains("→ gotchud --socket /nonexistent/gotchud.sock"))
+    }
+
+    @Test(
+        "doctor sees the kernel's adapters as an ordinary user too, before it asks bluetoothd",
+        .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
+    )
+    func kernelUnprivileged() async throws {
+        let program = try GotchuCtl.asNobody(["doctor", "--json"])
+        #expect(try await program.exitCode() == 1)
+        let report = try JSONSerialization.jsonObject(with: Data(program.text.utf8))
+        let findings = try #require((report as? [String: Any])?["findings"] as? [[String: Any]])
+        let layers = findings.compactMap { $0["layer"] as? String }
+        let kernel = try #require(layers.firstIndex(of: "kernel"))
+        #expect(kernel < (layers.firstIndex(of: "bus") ?? 0))
+        let asRoot = try await GotchuCtl.run(["doctor", "--json"]).json()
+        let same = (asRoot["findings"] as? [[String: Any]])?.first {
+            $0["layer"] as? String == "kernel"
+        }
+        #expect(findings[kernel]["text"] as? String == same?["text"] as? String)
     }
 }

@@ -30,6 +30,17 @@ struct GotchuCtl {
         )
     }
 
+    /// Starts it as an ordinary user who owns nothing. Only root can.
+    static func asNobody(_ arguments: [String]) throws -> Program {
+        try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                Program.folder.appendingPathComponent("gotchu-ctl").path,
+            ] + arguments
+        )
+    }
+
     /// Its path, in quotes for a shell.
     static var path: String { "'\(Program.folder.path)/gotchu-ctl'" }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 
 /// A real payment server, a real kiosk and a real payer on a simulated air.
@@ -7,7 +8,8 @@ final class LiveSystem: Sendable {
     let payer: String
     private let folder: TemporaryFolder
     private let server: Program
-    private let till: Program
+    private let till: Mutex<Program>
+    private let startTill: @Sendable () throws -> Program
     private let wallet: Program
 
     /// - Parameters:
@@ -35,7 +37,7 @@ final class LiveSystem: Sendable {
             listening.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }?
                 .dropFirst("listening on ".count)
         }
-        func daemon(_ name: String, _ x: Double) throws -> Program {
+        @Sendable func daemon(_ name: String, _ x: Double) throws -> Program {
             try Program(
                 "gotchud",
                 [
@@ -44,7 +46,8 @@ final class LiveSystem: Sendable {
                 ]
             )
         }
-        till = try daemon("kiosk", 0)
+        startTill = { try daemon("kiosk", 0) }
+        till = try Mutex(startTill())
         wallet = try daemon("payer", distance)
         for (socket, name) in [(kiosk, "shop"), (payer, "ann")] {
             try await eventually("\(name)'s daemon answers") {
@@ -63,7 +66,28 @@ final class LiveSystem: Sendable {
         _ = try folder.write("\(distance),0", to: "air/\(wallet.processID).position")
     }
 
-    func killTill() { till.signal(SIGKILL) }
+    func killTill() { till.withLock { $0.signal(SIGKILL) } }
+
+    /// Starts the kiosk's daemon again, with what it kept, after it has ended.
+    func restartTill() async throws {
+        let old = till.withLock(\.self)
+        try await old.exitCode()
+        let new = try startTill()
+        till.withLock { $0 = new }
+    }
+
+    /// Lets every user reach the kiosk's daemon, as on a socket with a generous mode.
+    func openTill() {
+        chmod(folder.path, 0o755)
+        chmod(kiosk, 0o666)
+    }
+
+    /// The states of the kiosk's requests.
+    func requestStates() async throws -> [String] {
+        let snapshot = try await GotchuCtl.run(["watch", "--json"], socket: kiosk).json()
+        let requests = snapshot["requests"] as? [[String: Any]] ?? []
+        return requests.compactMap { $0["state"] as? String }
+    }
 
     /// Puts a request on the air and returns its EID and id.
     func request(_ amount: String, _ more: [String] = []) async throws -> (eid: String, id: String)

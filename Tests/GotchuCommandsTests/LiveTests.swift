@@ -107,6 +107,24 @@ struct LiveTests {
         }
     }
 
+    @Test(
+        "who may not ask for money is told by the daemon: 77, and what would permit it",
+        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
+    )
+    func notPermitted() async throws {
+        let system = try await LiveSystem(distance: 5)
+        system.openTill()
+        let status = try GotchuCtl.asNobody(["status", "--socket", system.kiosk])
+        #expect(try await status.exitCode() == 0, "\(status.text)")
+        let request = try GotchuCtl.asNobody(["request", "5", "--socket", system.kiosk])
+        #expect(try await request.exitCode() == 77, "\(request.text)")
+        #expect(request.text.contains("needs the level 'cashier'"))
+        #expect(request.text.hasSuffix("\n→ sudo usermod -aG gotchu USER, and log in again\n"))
+        let json = try GotchuCtl.asNobody(["--json", "wallet", "--socket", system.kiosk])
+        #expect(try await json.exitCode() == 77)
+        #expect(json.text.contains(#""code" : "NOT_PERMITTED""#), "\(json.text)")
+    }
+
     @Test("a request that is too long or too big is refused with the daemon's own words, as 65")
     func validation() async throws {
         let system = try await LiveSystem(distance: 5)

@@ -1,4 +1,5 @@
 import Foundation
+import GotchuAPI
 import TestSupport
 import Testing
 
@@ -78,6 +79,16 @@ struct ManualTests {
             #expect(described == command.options(but: Set(common)), "\(command.commandName)")
         }
         #expect(options(in: sections["Common"] ?? "").isSuperset(of: common))
+    }
+
+    @Test(
+        "every program says the same version",
+        arguments: ["gotchud", "gotchu-ctl", "gotchu-server"]
+    )
+    func version(program: String) async throws {
+        let run = try Program(program, ["--version"])
+        #expect(try await run.exitCode() == 0)
+        #expect(run.text == GotchuVersion.current + "\n")
     }
 
     @Test("each of gotchud's options is described, and no others")

@@ -31,6 +31,27 @@ struct StreamTests {
         #expect(try await program.exitCode() == 0)
     }
 
+    @Test("watch sees the daemon come back, and what happens then")
+    func daemonBack() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let program = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
+        try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
+        system.killTill()
+        try await eventually("its absence is told") {
+            program.text.contains("gotchud has gone away") ? true : nil
+        }
+        try await system.restartTill()
+        try await eventually("its return is told") {
+            program.text.contains("gotchud is back.") ? true : nil
+        }
+        let request = try await system.request("5")
+        try await eventually("the new request is shown") {
+            program.text.contains(request.eid) ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 0)
+    }
+
     @Test("watch with --json is everything as it is, once")
     func snapshot() async throws {
         let system = try await LiveSystem(distance: 5)

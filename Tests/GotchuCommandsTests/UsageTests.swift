@@ -11,6 +11,8 @@ struct UsageTests {
             ["scan", "--json", "--json-lines"], ["scan", "--timeout", "0"], ["wait"],
             ["wait", "--for", "rain"], ["login", "--token-file", "x", "--dev-email", "a@b"],
             ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
+            ["--sock", "/x", "status"], ["--socket"], ["demo", "--socket", "/x"],
+            ["--socket", "/x", "demo"],
         ]
     )
     func usage(arguments: [String]) async throws {
@@ -48,6 +50,19 @@ struct UsageTests {
         let piped = try await GotchuCtl.run(["login"], input: "secret-token\n")
         #expect(piped.code == 69)
         #expect(!piped.err.contains("secret-token"))
+    }
+
+    @Test("what every command understands may stand before it as well as after it")
+    func commonOptions() async throws {
+        let before = try await GotchuCtl.run(["--socket", "/nonexistent/other", "status"])
+        #expect(before.code == 69)
+        #expect(before.next == "→ gotchud --socket /nonexistent/other")
+        let after = try await GotchuCtl.run(["status", "--socket", "/nonexistent/other"])
+        #expect(after.err == before.err)
+        let json = try await GotchuCtl.run(["--json", "wallet"]).json()
+        #expect(json["error"] is [String: Any])
+        let nearer = try await GotchuCtl.run(["--socket", "/a", "status", "--socket", "/b"])
+        #expect(nearer.next == "→ gotchud --socket /b")
     }
 
     @Test("help begins with examples, and 'help exit-codes' has every code")

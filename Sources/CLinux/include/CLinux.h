@@ -10,9 +10,6 @@ struct clinux_peer {
     uint32_t gid;
 };
 
-/// Fills `peer` from SO_PEERCRED. Returns 0, or -1 with errno set.
-int clinux_peer_of_socket(int fd, struct clinux_peer *peer);
-
 /// An eventfd(2) that is non-blocking and closed on exec. Returns the descriptor, or -1 with errno set.
 int clinux_eventfd(void);
 
@@ -28,3 +25,6 @@ int64_t clinux_group_id(const char *name);
 
 /// 1 if the kernel's clock is kept in step with a time source (adjtimex(2)), else 0.
 int clinux_clock_is_synchronised(void);
+
+/// 1 if the process ignores the signal, which whoever started it may have asked for, else 0.
+int clinux_signal_is_ignored(int number);

@@ -13,7 +13,8 @@ struct RequestCommand: SocketCommand {
               gotchu-ctl request 50.00 --memo "Coffee"
               gotchu-ctl request 12 --currency eur --ttl 60 --json
 
-            Ctrl-C takes the request back. Exits with 1 if it expired or was taken back.
+            Ctrl-C takes the request back, and so do SIGTERM and the terminal's end. \
+            Exits with 1 if it expired or was taken back.
             """
     )
 
@@ -35,13 +36,19 @@ struct RequestCommand: SocketCommand {
     var isNotWaited = false
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let request = try await client.createRequest(parsed())
+        let new = try parsed()
         if isNotWaited {
-            return try announceOnly(request, output)
+            return try announceOnly(try await client.createRequest(new), output)
         }
+        // Whoever ends the command while the request is being made wants it taken back too.
+        let interruption = await Interruption()
+        let request = try await client.createRequest(new)
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
-        switch try await race({ try await watch.untilEnd(client) }) {
+        switch try await race(
+            interruption: interruption,
+            { try await watch.untilEnd(client) }
+        ) {
         case .finished(let end):
             try watch.tellEnd(end)
         case .interrupted, .timedOut:

@@ -19,17 +19,22 @@ struct DemoCommand: ReportingCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object instead of text.")
-    var json = false
+    @OptionGroup var options: CommonOptions
 
     @Option(help: ArgumentHelp("What the kiosk asks for, up to 100.00.", valueName: "amount"))
     var amount = "50.00"
 
-    var isJSON: Bool { json }
+    var isJSON: Bool { options.json }
     var socketPath: String { LocalClient.defaultSocketPath }
 
+    func validate() throws {
+        guard options.socket == nil else {
+            throw ValidationError("The demo has daemons of its own: leave --socket out.")
+        }
+    }
+
     func run() async throws {
-        let output = Output(isJSON: json)
+        let output = Output(isJSON: options.json)
         let teller = DemoTeller(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

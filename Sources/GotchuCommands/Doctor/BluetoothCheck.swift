@@ -2,7 +2,8 @@ import BlueZ
 import DBus
 import Logging
 
-/// The bus, bluetoothd and its adapters, asked directly: the daemon may be the one that is broken.
+/// The kernel, the bus, bluetoothd and its adapters, asked directly: the daemon may be the one that
+/// is broken.
 struct BluetoothCheck {
     /// What radio the daemon uses, if it answers.
     let radioKind: String?
@@ -11,6 +12,12 @@ struct BluetoothCheck {
         guard radioKind != "simulated" else {
             return [Finding("bluetooth", .skipped, "not needed: gotchud's radio is simulated")]
         }
+        let kernel = KernelCheck.run()
+        return kernel.findings + (await service(kernel))
+    }
+
+    /// What stands on the kernel.
+    private func service(_ kernel: KernelCheck) async -> [Finding] {
         let quiet = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
         let connection: Connection
         do throws(DBusError) {
@@ -23,7 +30,7 @@ struct BluetoothCheck {
         }
         var findings = [Finding("bus", .good, "the system bus answers")]
         do throws(DBusError) {
-            findings += try await look(at: connection)
+            findings += try await look(at: connection, kernel)
         } catch {
             findings.append(
                 Finding(
@@ -38,7 +45,10 @@ struct BluetoothCheck {
         return findings
     }
 
-    private func look(at connection: Connection) async throws(DBusError) -> [Finding] {
+    private func look(
+        at connection: Connection,
+        _ kernel: KernelCheck
+    ) async throws(DBusError) -> [Finding] {
         guard try await connection.owner(of: BlueZ.busName) != nil else {
             return [
                 Finding(
@@ -59,15 +69,16 @@ struct BluetoothCheck {
         let adapters = BluetoothAdapters(objects).adapters
         let running = Finding("bluetoothd", .good, "running")
         guard !adapters.isEmpty else {
-            return [
-                running,
-                Finding(
+            let none =
+                kernel.hasNone
+                ? Finding("adapter", .skipped, "bluetoothd has none, as the kernel has none")
+                : Finding(
                     "adapter",
                     .bad,
-                    "bluetoothd has no adapter.",
-                    fix: "rfkill unblock bluetooth"
-                ),
-            ]
+                    "bluetoothd has none of the kernel's adapters.",
+                    fix: "sudo systemctl restart bluetooth"
+                )
+            return [running, none]
         }
         return [running] + adapters.flatMap(\.findings)
     }

@@ -67,6 +67,10 @@ struct Output: Sendable {
                 // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
+            } else if code == EIO, terminal.isTerminal {
+                // The terminal was closed: SIGHUP says what becomes of the command, and what it
+                // tidies up must not end here.
+                return
             } else if code != EINTR {
                 exit(ExitStatus.inputOutput.rawValue)
             }

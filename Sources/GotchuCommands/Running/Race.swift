@@ -1,11 +1,8 @@
-import Glibc
-import UnixSignals
-
 /// How something ended that a person may interrupt and that may have a time limit.
 enum RaceOutcome<Success: Sendable>: Sendable {
     case finished(Success)
     case timedOut
-    /// SIGINT (Ctrl-C) or SIGTERM.
+    /// SIGINT (Ctrl-C), SIGTERM, or SIGHUP.
     case interrupted
 }
 
@@ -13,21 +10,17 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 ///
 /// In the last two cases `body` is cancelled and has ended when this returns. Afterwards the
 /// signals end the process again, so that a second Ctrl-C works.
+/// - Parameter interruption: one made earlier, where a signal must not be lost that comes before.
 func race<Success: Sendable>(
     limit: Duration? = nil,
+    interruption earlier: Interruption? = nil,
     _ body: @escaping @Sendable () async throws -> Success
 ) async throws -> RaceOutcome<Success> {
-    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-    defer {
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
-    }
+    let interruption = if let earlier { earlier } else { await Interruption() }
+    defer { interruption.release() }
     return try await withThrowingTaskGroup(of: RaceOutcome<Success>?.self) { group in
         group.addTask { .finished(try await body()) }
-        group.addTask {
-            for await _ in signals { return .interrupted }
-            return nil
-        }
+        group.addTask { await interruption.came() ? .interrupted : nil }
         if let limit {
             group.addTask {
                 try await Task.sleep(for: limit)

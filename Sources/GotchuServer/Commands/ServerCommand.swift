@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import GotchuAPI
 
 /// `gotchu-server`: the payment server of one shop or many.
 package struct ServerCommand: AsyncParsableCommand {
@@ -11,6 +12,7 @@ package struct ServerCommand: AsyncParsableCommand {
               gotchu-server verify --database sqlite:shop.db
               gotchu-server backup shop-monday.db --database sqlite:shop.db
             """,
+        version: GotchuVersion.current,
         subcommands: [Serve.self, Verify.self, Backup.self],
         defaultSubcommand: Serve.self
     )

@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+import UnixSignals
+
+/// The signals by which a person, a closing terminal or a service manager ends a command that has
+/// something to tidy up. From the moment it is made they are kept for whoever reads them.
+struct Interruption: Sendable {
+    private let signals: UnixSignalsSequence
+    private let numbers: [CInt]
+
+    /// A signal that the caller has ignored stays ignored, as nohup(1) and a shell's background
+    /// jobs expect.
+    init() async {
+        let heeded = [UnixSignal.sigint, .sigterm, .sighup].filter {
+            clinux_signal_is_ignored($0.rawValue) == 0
+        }
+        numbers = heeded.map(\.rawValue)
+        signals = await UnixSignalsSequence(trapping: heeded)
+    }
+
+    /// Returns `true` once one came; `false` if none can come or the task was cancelled. Once only.
+    func came() async -> Bool {
+        for await _ in signals { return true }
+        return false
+    }
+
+    /// Lets the signals end the process again, so that a second Ctrl-C works.
+    func release() {
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+}

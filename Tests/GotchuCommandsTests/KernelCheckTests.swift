@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import BlueZ
+@testable import GotchuCommands
+
+@Suite("The doctor looks at the kernel's adapters by themselves")
+struct KernelCheckTests {
+    private func adapter(_ name: String, isUp: Bool) -> KernelAdapter {
+        KernelAdapter(name: name, address: "02:AA:00:00:00:01", isUp: isUp, isRunning: isUp)
+    }
+
+    @Test("one that is up is good; one that is down is told with how to unblock it")
+    func upAndDown() {
+        let adapters = [adapter("hci0", isUp: true), adapter("hci1", isUp: false)]
+        let check = KernelCheck(answer: .success(adapters))
+        #expect(!check.hasNone)
+        #expect(check.findings.map(\.verdict) == [.good, .doubtful])
+        #expect(check.findings.map(\.layer) == ["kernel", "kernel"])
+        #expect(check.findings[0].text == "hci0 is up · 02:AA:00:00:00:01")
+        #expect(check.findings[1].text.hasPrefix("hci1 is down"))
+        #expect(check.findings[1].fix == "sudo rfkill unblock bluetooth")
+    }
+
+    @Test("none at all is bad, and says where to look")
+    func none() {
+        let check = KernelCheck(answer: .success([]))
+        #expect(check.hasNone)
+        #expect(check.findings.map(\.verdict) == [.bad])
+        let fix = check.findings[0].fix ?? ""
+        for command in ["lsusb", "rfkill list", "dmesg | grep -i bluetooth"] {
+            #expect(fix.contains(command))
+        }
+    }
+
+    @Test("a kernel without Bluetooth is bad; one that refuses for another reason is doubtful")
+    func refusals() {
+        let without = KernelCheck(answer: .failure(.init(number: EAFNOSUPPORT)))
+        #expect(without.hasNone)
+        #expect(without.findings.map(\.verdict) == [.bad])
+        #expect(without.findings[0].fix == "sudo modprobe bluetooth")
+        let refused = KernelCheck(answer: .failure(.init(number: EMFILE)))
+        #expect(!refused.hasNone)
+        #expect(refused.findings.map(\.verdict) == [.doubtful])
+        #expect(refused.findings[0].text.contains("Too many open files"))
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("However a command is ended, its request does not stay on the air")
+struct SignalTests {
+    @Test(
+        "a signal that ends it takes the request back first",
+        arguments: [SIGTERM, SIGHUP, SIGINT]
+    )
+    func takenBack(signal: Int32) async throws {
+        let system = try await LiveSystem(distance: 5)
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("the request is on the air") {
+            program.text.contains("EID") ? true : nil
+        }
+        #expect(try await system.requestStates() == ["advertising"])
+        program.signal(signal)
+        #expect(try await program.exitCode() == 1)
+        #expect(program.text.hasSuffix("Taken back · nobody was charged\n"), "\(program.text)")
+        #expect(try await system.requestStates() == ["cancelled"])
+    }
+
+    @Test(
+        "a terminal that is closed takes its request back, though nothing can be shown any more",
+        .enabled(if: access("/usr/bin/script", X_OK) == 0)
+    )
+    func terminalClosed() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let command = "exec \(GotchuCtl.path) request 5 --socket \(system.kiosk)"
+        let terminal = try Program(
+            "/usr/bin/script",
+            ["--quiet", "--flush", "--command", command, "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        )
+        try await eventually("the countdown is drawn") {
+            terminal.text.contains("Waiting for a payer") ? true : nil
+        }
+        #expect(try await system.requestStates() == ["advertising"])
+        terminal.signal(SIGKILL)
+        try await eventually("the request is taken back", within: .seconds(20)) {
+            try await system.requestStates() == ["cancelled"] ? true : nil
+        }
+    }
+
+    @Test("a signal that the caller ignores, as nohup does, stays ignored")
+    func ignored() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let shell = "trap '' HUP; exec \(GotchuCtl.path) watch --socket \(system.kiosk)"
+        let program = try Program("/bin/sh", ["-c", shell])
+        try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
+        program.signal(SIGHUP)
+        let request = try await system.request("5")
+        try await eventually("it still shows what happens") {
+            program.text.contains(request.eid) ? true : nil
+        }
+        program.signal(SIGTERM)
+        #expect(try await program.exitCode() == 0)
+    }
+}
