@@ -18,10 +18,6 @@ MANDIR := $(DESTDIR)$(PREFIX)/share/man
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 CONFDIR := $(DESTDIR)/etc/gotchu
 
-# All tests are Swift Testing's; the other library would only say that it has none.
-# One after the other: tests of whole programs have deadlines, and a small machine has two cores.
-RUN_TESTS := swift test --skip-build --disable-xctest --no-parallel
-
 MANUALS := $(wildcard docs/man/*.[158])
 
 .PHONY: help build demo test vm install release format lint
@@ -46,14 +42,14 @@ demo: build
 test:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@$(RUN_TESTS) --skip VMTests
+	@.ci/test programs --skip VMTests
 	@# By themselves: a virtual machine that shares two cores with other tests measures nothing.
-	@$(RUN_TESTS) --filter VMTests
+	@.ci/test vm --filter VMTests
 
 vm:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@$(RUN_TESTS) --filter VMTests
+	@.ci/test vm --filter VMTests
 
 format:
 	@.ci/need build
