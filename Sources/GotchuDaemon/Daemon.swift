@@ -48,6 +48,7 @@ struct Daemon {
             onOutage: { outage.yield() }
         )
         let hub = EventHub()
+        let traffic = LocalTraffic()
         let radio = configuration.radio.make(configuration, logger: logger)
         let status = DaemonStatus(
             radioKind: configuration.radio.kind,
@@ -101,10 +102,14 @@ struct Daemon {
                 paymentService: payments,
                 client: client,
                 tokens: tokens,
+                journal: journal,
+                hub: hub,
+                traffic: traffic,
                 reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
             ),
             hub: hub,
             version: GotchuVersion.current,
+            traffic: traffic,
             logger: logger
         ) {
             logger.notice(

@@ -11,10 +11,13 @@ struct DaemonBackend: LocalBackend {
     let paymentService: PaymentService
     let client: PaymentClient
     let tokens: TokenStore
+    let journal: Journal
+    let hub: EventHub
+    let traffic: LocalTraffic
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
-        daemonStatus.take(ignored: await presenceService.ignored)
+        daemonStatus.take(ignored: await presenceService.counts.ignored)
         return daemonStatus.reply
     }
 
@@ -121,45 +124,5 @@ struct DaemonBackend: LocalBackend {
                 )
             }
         }
-    }
-
-    func metrics() async -> String {
-        var page = MetricsPage()
-        let ignored = await presenceService.ignored
-        page.counter(
-            "gotchu_adverts_total",
-            "Advertisements heard, by result.",
-            StrangerReason.allCases.map { (["result": $0.rawValue], ignored[$0] ?? 0) }
-                + [(["result": "ours"], await presenceService.heardCount)]
-        )
-        page.gauge(
-            "gotchu_presences",
-            "EIDs heard now.",
-            [([:], await presenceService.presenceCount)]
-        )
-        let requests = await requestService.views()
-        page.gauge(
-            "gotchu_requests",
-            "Remembered requests, by state.",
-            RequestView.State.allCases.map { state in
-                (["state": state.rawValue], requests.count { $0.state == state })
-            }
-        )
-        let payments = await paymentService.views()
-        page.gauge(
-            "gotchu_payments",
-            "Remembered payments, by state.",
-            PaymentView.State.allCases.map { state in
-                (["state": state.rawValue], payments.count { $0.state == state })
-            }
-        )
-        page.gauge(
-            "gotchu_ready",
-            "1 when requests and payments can be made.",
-            [
-                ([:], daemonStatus.reply.isReady ? 1 : 0)
-            ]
-        )
-        return page.text
     }
 }

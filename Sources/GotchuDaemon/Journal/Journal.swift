@@ -1,3 +1,4 @@
+import GotchuCore
 import NIOPosix
 import Synchronization
 
@@ -12,6 +13,7 @@ final class Journal: Sendable {
     let wasTorn: Bool
 
     private let file: Mutex<JournalFile>
+    private let statistics = Mutex(Statistics())
     private let thread: NIOThreadPool
 
     init(folder: String) throws(JournalFailure) {
@@ -23,8 +25,18 @@ final class Journal: Sendable {
         thread.start()
     }
 
+    /// How it has worked since the start.
+    struct Statistics: Sendable {
+        /// From a record to its being on the disk, the waiting for others included.
+        var latency = Histogram.local
+        var failures = 0
+    }
+
+    var counts: Statistics { statistics.withLock(\.self) }
+
     /// Writes one record and syncs it.
     func append(_ record: JournalRecord) async throws(JournalFailure) {
+        let start = MonotonicTime.now
         let outcome: Result<Void, JournalFailure>
         do {
             outcome = try await thread.runIfActive {
@@ -34,6 +46,13 @@ final class Journal: Sendable {
             }
         } catch {
             throw .system(operation: "write", reason: "the daemon is stopping")
+        }
+        let latency = MonotonicTime.now - start
+        statistics.withLock { statistics in
+            switch outcome {
+            case .success: statistics.latency.observe(latency)
+            case .failure: statistics.failures += 1
+            }
         }
         try outcome.get()
     }

@@ -12,6 +12,16 @@ actor PaymentService: Service {
     /// How many payments are remembered; the oldest ended ones are forgotten.
     static let memoryLimit = 200
 
+    /// What became of payments since the start.
+    struct Counts: Sendable {
+        var started = 0
+        var paid = 0
+        /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
+        var declined: [ErrorCode?: Int] = [:]
+        /// From the first sighting at a near level to the server's word that it is paid.
+        var tapLatency = Histogram.human
+    }
+
     let client: PaymentClient
     let tokens: TokenStore
     let logger: Logger
@@ -26,6 +36,9 @@ actor PaymentService: Service {
     private var starting: Set<SessionID> = []
     private var toDrive: [String] = []
     private var isStopping = false
+    /// When what an open payment pays was first heard near, for the latency of a tap.
+    private var nearSince: [String: MonotonicTime] = [:]
+    private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -79,6 +92,8 @@ actor PaymentService: Service {
         guard let payer = tokens.identity else { throw .notLoggedIn }
         let session = try await agreedSession(new)
         try await checkProximity(new)
+        let since =
+            if let eid = new.eid { await presences.nearSince(eid) } else { nil as MonotonicTime? }
         if let open = records.values.first(where: { $0.isOpen && $0.sid == session.sid }) {
             // The same person pressing twice wants one payment.
             return view(open)
@@ -111,6 +126,8 @@ actor PaymentService: Service {
         } catch {
             throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
         }
+        counts.started += 1
+        nearSince[record.id] = since
         records[record.id] = record
         forgetOldest()
         toDrive.append(record.id)
@@ -159,8 +176,11 @@ actor PaymentService: Service {
 
     /// Says how a payment stands, whether or not the journal could keep it.
     func publish(_ record: PaymentRecord) {
+        if !record.isOpen {
+            uncertain.remove(record.id)
+            if records[record.id]?.isOpen == true { count(record) }
+        }
         records[record.id] = record
-        if !record.isOpen { uncertain.remove(record.id) }
         hub.publish(.paymentChanged(view(record)))
     }
 
@@ -226,6 +246,17 @@ actor PaymentService: Service {
             detail: "\(eid) is not at \(wanted.rawValue) distance.",
             fix: "Hold the device closer: gotchu-ctl scan"
         )
+    }
+
+    private func count(_ ended: PaymentRecord) {
+        let since = nearSince.removeValue(forKey: ended.id)
+        if ended.stage == .paid {
+            counts.paid += 1
+            if let since { counts.tapLatency.observe(MonotonicTime.now - since) }
+        } else {
+            let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
+            counts.declined[code, default: 0] += 1
+        }
     }
 
     private func takeToDrive() -> [String] {

@@ -16,14 +16,23 @@ actor PresenceService: Service {
     private let radio: any Radio
     private let hub: EventHub
     private let resolver: SessionResolver
+    private let policy: ProximityPolicy
     private let logger: Logger
     private let onRadioState: @Sendable (RadioState) async -> Void
 
     private var board: ProximityBoard
     private var lastTold: [EID: MonotonicTime] = [:]
     private var isAdvertising: Set<EID> = []
-    private(set) var ignored: [StrangerReason: Int] = [:]
-    private(set) var heardCount = 0
+    /// When each EID was first heard at a near level, for as long as it is here.
+    private var nearSince: [EID: MonotonicTime] = [:]
+    private(set) var counts = Counts()
+
+    /// What was heard since the start.
+    struct Counts: Sendable {
+        var heard: [Sighting.Carrier: Int] = [:]
+        var ignored: [StrangerReason: Int] = [:]
+        var verdicts: [Verdict: Int] = [:]
+    }
 
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -37,6 +46,7 @@ actor PresenceService: Service {
         onRadioState: @escaping @Sendable (RadioState) async -> Void
     ) {
         self.radio = radio
+        self.policy = policy
         self.hub = hub
         self.logger = logger
         self.onRadioState = onRadioState
@@ -79,22 +89,33 @@ actor PresenceService: Service {
 
     var presenceCount: Int { board.nearestFirst.count }
 
+    /// Since when an EID has been heard at a near level; `nil` if it was not.
+    func nearSince(_ eid: EID) -> MonotonicTime? { nearSince[eid] }
+
     private func take(_ event: RadioEvent) async {
         switch event {
         case .heard(let sighting):
             // Two of our own radios may hear each other; a kiosk is not its own customer.
             guard !isAdvertising.contains(sighting.eid) else { return }
-            heardCount += 1
+            counts.heard[sighting.carrier, default: 0] += 1
             let wasEmpty = board.isEmpty
             apply(board.add(sighting))
+            noteNearness(sighting)
             tellLevel(of: sighting.eid, at: sighting.time)
             if wasEmpty { wake.yield() }
         case .ignored(let reason):
-            ignored[reason, default: 0] += 1
+            counts.ignored[reason, default: 0] += 1
         case .stateChanged(let state):
             isAdvertising = state.advertising
             await onRadioState(state)
         }
+    }
+
+    private func noteNearness(_ sighting: Sighting) {
+        guard nearSince[sighting.eid] == nil, board[sighting.eid] != nil,
+            let rssi = sighting.rssi, Double(rssi.dBm) >= policy.near.enter
+        else { return }
+        nearSince[sighting.eid] = sighting.time
     }
 
     /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
@@ -108,10 +129,12 @@ actor PresenceService: Service {
     private func apply(_ changes: ProximityBoard.Changes) {
         for eid in changes.lost {
             lastTold[eid] = nil
+            nearSince[eid] = nil
             hub.publish(.presenceLost(eid))
         }
         for eid in changes.changed {
             guard let presence = board[eid] else { continue }
+            counts.verdicts[presence.verdict, default: 0] += 1
             lastTold[eid] = .now
             // Only what a person could pay is worth a question to the server.
             if presence.verdict != .far { resolver.want(eid) }

@@ -15,6 +15,15 @@ actor RequestService: Service {
     /// How long after its expiry the server is waited for before a request is called unknown.
     static let expiryGrace: Duration = .seconds(2)
 
+    /// What became of requests since the start.
+    struct Counts: Sendable {
+        /// Those that came on the air.
+        var started = 0
+        var ended: [RequestView.State: Int] = [:]
+        /// Those that the server knew but the journal or the radio could not take.
+        var abandoned = 0
+    }
+
     let client: PaymentClient
     let radio: any Radio
     let logger: Logger
@@ -27,6 +36,7 @@ actor RequestService: Service {
     /// How many are being created, and are in nobody's list yet.
     private var creating = 0
     private var isStopping = false
+    private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -114,6 +124,7 @@ actor RequestService: Service {
             await abandon(record, because: error.sentence)
             throw Problem(.radioUnavailable, detail: error.sentence, fix: error.fix)
         }
+        counts.started += 1
         onAir.insert(record.sid)
         records[record.sid] = record
         forgetOldest()
@@ -213,6 +224,7 @@ actor RequestService: Service {
         records[id] = record
         // Whoever waits at the till is told first; the radio may take its time.
         tell(record)
+        if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
     }
@@ -235,6 +247,7 @@ actor RequestService: Service {
     }
 
     private func abandon(_ record: RequestRecord, because reason: String) async {
+        counts.abandoned += 1
         logger.warning("A request was given up", metadata: ["reason": "\(reason)"])
         _ = await client.cancel(record.sid)
         var ended = record

@@ -1,24 +1,58 @@
+import GotchuCore
+
 /// A page in the Prometheus text format, version 0.0.4.
 struct MetricsPage {
     private(set) var text = ""
 
     typealias Sample = (labels: [String: String], value: Int)
 
+    /// - Parameter name: Ends in `_total`.
     mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, help, "counter", samples)
+    }
+
+    mutating func counter(_ name: String, _ help: String, _ value: Int) {
+        add(name, help, "counter", [([:], value)])
     }
 
     mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, help, "gauge", samples)
     }
 
-    private mutating func add(_ name: String, _ help: String, _ type: String, _ samples: [Sample]) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        for sample in samples {
-            let labels = sample.labels.sorted { $0.key < $1.key }
-                .map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
-            text += labels.isEmpty ? name : "\(name){\(labels)}"
-            text += " \(sample.value)\n"
+    mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+        add(name, help, "gauge", [([:], value)])
+    }
+
+    /// - Parameter name: Ends in `_seconds`.
+    mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
+        head(name, help, "histogram")
+        for (bound, count) in zip(histogram.bounds, histogram.cumulativeCounts) {
+            line("\(name)_bucket", ["le": "\(bound.inSeconds)"], "\(count)")
         }
+        line("\(name)_bucket", ["le": "+Inf"], "\(histogram.count)")
+        line("\(name)_sum", [:], "\(histogram.sum.inSeconds)")
+        line("\(name)_count", [:], "\(histogram.count)")
+    }
+
+    private mutating func add(_ name: String, _ help: String, _ type: String, _ samples: [Sample]) {
+        head(name, help, type)
+        for sample in samples { line(name, sample.labels, "\(sample.value)") }
+    }
+
+    private mutating func head(_ name: String, _ help: String, _ type: String) {
+        let escaped = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+        text += "# HELP \(name) \(escaped)\n# TYPE \(name) \(type)\n"
+    }
+
+    private mutating func line(_ name: String, _ labels: [String: String], _ value: String) {
+        let inside = labels.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\"\(Self.escape($0.value))\"" }.joined(separator: ",")
+        text += inside.isEmpty ? name : "\(name){\(inside)}"
+        text += " \(value)\n"
+    }
+
+    private static func escape(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            .replacing("\n", with: "\\n")
     }
 }

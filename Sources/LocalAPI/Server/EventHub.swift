@@ -1,4 +1,5 @@
 package import GotchuAPI
+package import GotchuCore
 import Synchronization
 
 /// Hands every event to every reader that may see it, and waits for none of them.
@@ -9,31 +10,31 @@ package final class EventHub: Sendable {
     /// How many events wait for one reader.
     static let eventLimit = 256
     /// How many readers there can be.
-    static let readerLimit = 64
+    static let readerLimit = 128
 
     private let state = Mutex(State())
 
     private struct State {
         var readers: [Int: Reader] = [:]
         var nextID = 0
-        var lagged = 0
+        var counts = Counts()
     }
 
     private struct Reader {
         let levels: Set<AccessLevel>
-        let output: AsyncStream<Event?>.Continuation
+        let output: AsyncStream<Delivery>.Continuation
         var missed = 0
 
         /// - Returns: 1 if the event was lost, else 0.
-        mutating func deliver(_ event: Event) -> Int {
+        mutating func deliver(_ event: Event, at now: MonotonicTime) -> Int {
             if missed > 0 {
-                guard case .enqueued = output.yield(.lagged(missed)) else {
+                guard case .enqueued = output.yield(Delivery(.lagged(missed), at: now)) else {
                     missed += 1
                     return 1
                 }
                 missed = 0
             }
-            guard case .dropped = output.yield(event) else { return 0 }
+            guard case .dropped = output.yield(Delivery(event, at: now)) else { return 0 }
             missed += 1
             return 1
         }
@@ -41,17 +42,36 @@ package final class EventHub: Sendable {
 
     package init() {}
 
-    /// How many events were not delivered to some reader since the start.
-    package var laggedCount: Int { state.withLock(\.lagged) }
+    /// What happened here since the start.
+    package struct Counts: Sendable {
+        /// Events, each counted once.
+        package var published = 0
+        /// Events that some reader was too slow for, counted for each such reader.
+        package var dropped = 0
+        /// How many read now.
+        package var readers = 0
+        /// From an event to its line in a reader's socket.
+        package var lag = Histogram.local
+    }
+
+    package var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.readers = state.readers.count
+            return counts
+        }
+    }
 
     /// Gives an event to every reader that may see it.
     package func publish(_ event: Event) {
+        let now = MonotonicTime.now
         state.withLock { state in
+            state.counts.published += 1
             for id in state.readers.keys {
                 guard var reader = state.readers[id], event.isVisible(to: reader.levels) else {
                     continue
                 }
-                state.lagged += reader.deliver(event)
+                state.counts.dropped += reader.deliver(event, at: now)
                 state.readers[id] = reader
             }
         }
@@ -60,23 +80,32 @@ package final class EventHub: Sendable {
     /// Gives every reader a sign of life, so that one that has gone away is noticed when it is
     /// written.
     func beat() {
+        let now = MonotonicTime.now
         state.withLock { state in
             for (id, reader) in state.readers {
                 // What was missed is told at the latest now, even if nothing happens any more.
-                if reader.missed > 0, case .enqueued = reader.output.yield(.lagged(reader.missed)) {
+                let mark = Delivery(.lagged(reader.missed), at: now)
+                if reader.missed > 0, case .enqueued = reader.output.yield(mark) {
                     state.readers[id]?.missed = 0
                 } else {
-                    reader.output.yield(nil)
+                    reader.output.yield(Delivery(nil, at: now))
                 }
             }
         }
     }
 
-    /// Starts to read. The stream ends when its consumer does; a `nil` in it is a sign of life.
+    /// An event has been written to a reader's socket.
+    func noteWritten(_ delivery: Delivery) {
+        guard delivery.event != nil else { return }
+        let lag = MonotonicTime.now - delivery.publishedAt
+        state.withLock { $0.counts.lag.observe(lag) }
+    }
+
+    /// Starts to read. The stream ends when its consumer does.
     ///
     /// - Returns: `nil` when there are already as many readers as there can be.
-    func subscribe(levels: Set<AccessLevel>) -> AsyncStream<Event?>? {
-        let (stream, output) = AsyncStream<Event?>.makeStream(
+    func subscribe(levels: Set<AccessLevel>) -> AsyncStream<Delivery>? {
+        let (stream, output) = AsyncStream<Delivery>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.eventLimit)
         )
         let id = state.withLock { state -> Int? in

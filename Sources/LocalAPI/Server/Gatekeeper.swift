@@ -13,6 +13,7 @@ struct Gatekeeper: RouterMiddleware {
 
     let policy: @Sendable () -> AccessPolicy
     let version: String
+    let traffic: LocalTraffic
 
     func handle(
         _ request: Request,
@@ -30,6 +31,7 @@ struct Gatekeeper: RouterMiddleware {
             context.logger.info("A local request failed", metadata: ["error": "\(error)"])
             response = .problem(Problem(.internalError, detail: "gotchud failed to answer."))
         }
+        traffic.count(response.status.code)
         response.headers[Self.versionField] = version
         response.headers[Self.apiField] = "1"
         response.headers[.cacheControl] = "no-store"

@@ -19,7 +19,7 @@ struct LocalRoutes {
         table.add(.observer, .get, "/metrics") { _, _ in
             Response(
                 status: .ok,
-                headers: [.contentType: "text/plain; version=0.0.4"],
+                headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics()))
             )
         }
@@ -86,8 +86,10 @@ struct LocalRoutes {
             headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
                 try await writer.write(Self.line(.snapshot(snapshot)))
-                for await event in stream.cancelOnGracefulShutdown() {
-                    try await writer.write(event.map(Self.line) ?? ByteBuffer(string: "\n"))
+                for await delivery in stream.cancelOnGracefulShutdown() {
+                    let line = delivery.event.map(Self.line) ?? ByteBuffer(string: "\n")
+                    try await writer.write(line)
+                    hub.noteWritten(delivery)
                 }
                 try await writer.finish(nil)
             }

@@ -26,12 +26,14 @@ package struct LocalServer: Service {
     private let backend: any LocalBackend
     private let hub: EventHub
     private let version: String
+    private let traffic: LocalTraffic
     private let onReady: @Sendable () async -> Void
     private let logger: Logger
 
     /// - Parameters:
     ///   - groupID: The group that may open the socket, beside its owner.
     ///   - policy: Asked at each request who may do what.
+    ///   - traffic: Counts the replies.
     ///   - onReady: Called once, when the socket can be connected to.
     package init(
         path: String,
@@ -40,6 +42,7 @@ package struct LocalServer: Service {
         backend: any LocalBackend,
         hub: EventHub,
         version: String,
+        traffic: LocalTraffic,
         logger: Logger,
         onReady: @escaping @Sendable () async -> Void
     ) {
@@ -51,6 +54,7 @@ package struct LocalServer: Service {
         self.backend = backend
         self.hub = hub
         self.version = version
+        self.traffic = traffic
     }
 
     package func run() async throws {
@@ -69,7 +73,7 @@ package struct LocalServer: Service {
 
     private func application() -> some ApplicationProtocol {
         let router = Router(context: LocalContext.self)
-        router.add(middleware: Gatekeeper(policy: policy, version: version))
+        router.add(middleware: Gatekeeper(policy: policy, version: version, traffic: traffic))
         LocalRoutes(backend: backend, hub: hub).add(to: router)
         var quiet = logger
         // Hummingbird tells of each start and connection at info; the daemon says what matters

@@ -1,0 +1,50 @@
+/// How long something took, many times, counted by size: what Prometheus calls a histogram. Pure.
+package struct Histogram: Equatable, Sendable {
+    /// The upper bounds of the buckets, ascending; what is longer than the last is in none of them.
+    package let bounds: [Duration]
+    /// All of what was observed together.
+    package private(set) var sum: Duration = .zero
+    /// How many observations there were.
+    package private(set) var count = 0
+    private var counts: [Int]
+
+    package init(bounds: [Duration]) {
+        precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "bounds ascend")
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    /// For a round on this machine: an event's way to a reader, a sync of the disk.
+    package static let local = Histogram(
+        bounds: [
+            .microseconds(100), .microseconds(250), .microseconds(500), .milliseconds(1),
+            .microseconds(2500), .milliseconds(5), .milliseconds(10), .milliseconds(25),
+            .milliseconds(50), .milliseconds(100), .milliseconds(250), .seconds(1), .seconds(5),
+        ]
+    )
+
+    /// For what a person waits for.
+    package static let human = Histogram(
+        bounds: [
+            .milliseconds(250), .milliseconds(500), .seconds(1), .milliseconds(1500), .seconds(2),
+            .seconds(3), .seconds(5), .seconds(10), .seconds(20), .seconds(60), .seconds(300),
+        ]
+    )
+
+    package mutating func observe(_ duration: Duration) {
+        sum += duration
+        count += 1
+        // The bucket that it falls into; the page adds up those below.
+        guard let index = bounds.firstIndex(where: { duration <= $0 }) else { return }
+        counts[index] += 1
+    }
+
+    /// How many observations were at most as long as each bound, in the order of `bounds`.
+    package var cumulativeCounts: [Int] {
+        var total = 0
+        return counts.map { count in
+            total += count
+            return total
+        }
+    }
+}

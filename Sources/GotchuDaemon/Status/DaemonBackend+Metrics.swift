@@ -1,0 +1,149 @@
+import FoundationEssentials
+import Glibc
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+extension DaemonBackend {
+    /// Everything that is counted, for Prometheus. What has happened is a counter, so that nothing
+    /// is missed between two looks.
+    func metrics() async -> String {
+        var page = MetricsPage()
+        await addAir(to: &page)
+        await addRequests(to: &page)
+        await addPayments(to: &page)
+        addSocket(to: &page)
+        addProcess(to: &page)
+        return page.text
+    }
+
+    private func addAir(to page: inout MetricsPage) async {
+        let counts = await presenceService.counts
+        let ours: [MetricsPage.Sample] = [Sighting.Carrier.serviceData, .localName].map {
+            (["result": "ours", "reason": $0.rawValue], counts.heard[$0] ?? 0)
+        }
+        let others: [MetricsPage.Sample] = StrangerReason.allCases.map {
+            (["result": "ignored", "reason": $0.rawValue], counts.ignored[$0] ?? 0)
+        }
+        page.counter(
+            "gotchu_adverts_total",
+            "Advertisements heard: ours by where the EID stood, ignored ones by why.",
+            ours + others
+        )
+        page.gauge("gotchu_presences", "EIDs heard now.", await presenceService.presenceCount)
+        page.counter(
+            "gotchu_verdict_changes_total",
+            "Presences that appeared or changed, by their new verdict.",
+            Verdict.allCases.map { (["verdict": $0.rawValue], counts.verdicts[$0] ?? 0) }
+        )
+        let radio = daemonStatus.reply.radio
+        page.gauge("gotchu_scanning", "1 while the radio listens.", radio.isScanning ? 1 : 0)
+        page.gauge("gotchu_advertisements", "EIDs on the air now.", radio.advertising.count)
+    }
+
+    private func addRequests(to page: inout MetricsPage) async {
+        let counts = await requestService.counts
+        page.counter("gotchu_requests_started_total", "Requests put on the air.", counts.started)
+        let outcomes: [RequestView.State] = [.paid, .expired, .cancelled, .unknown]
+        page.counter(
+            "gotchu_requests_ended_total",
+            "Requests by how they ended; an unknown one may still get another end.",
+            outcomes.map { (["outcome": $0.rawValue], counts.ended[$0] ?? 0) }
+                + [(["outcome": "abandoned"], counts.abandoned)]
+        )
+        let views = await requestService.views()
+        page.gauge(
+            "gotchu_requests_open",
+            "Requests that have not ended, by state.",
+            RequestView.State.allCases.filter { !$0.isFinal }.map { state in
+                (["state": state.rawValue], views.count { $0.state == state })
+            }
+        )
+    }
+
+    private func addPayments(to page: inout MetricsPage) async {
+        let counts = await paymentService.counts
+        page.counter("gotchu_payments_started_total", "Payments agreed to.", counts.started)
+        page.counter("gotchu_payments_paid_total", "Payments that were made.", counts.paid)
+        let declines = counts.declined.map { code, count in
+            (labels: ["code": code?.rawValue ?? "other"], value: count)
+        }
+        page.counter(
+            "gotchu_payments_declined_total",
+            "Payments that were not made, by the code of the refusal.",
+            declines.sorted { ($0.labels["code"] ?? "") < ($1.labels["code"] ?? "") }
+        )
+        let views = await paymentService.views()
+        page.gauge(
+            "gotchu_payments_open",
+            "Payments whose end is not known, by state.",
+            PaymentView.State.allCases.filter { !$0.isFinal }.map { state in
+                (["state": state.rawValue], views.count { $0.state == state })
+            }
+        )
+        page.histogram(
+            "gotchu_tap_latency_seconds",
+            "From the first sighting at a near level to the payment's success.",
+            counts.tapLatency
+        )
+    }
+
+    private func addSocket(to page: inout MetricsPage) {
+        let events = hub.counts
+        page.counter("gotchu_events_total", "Events told to readers.", events.published)
+        page.counter(
+            "gotchu_events_dropped_total",
+            "Events that a reader was too slow for, counted for each reader.",
+            events.dropped
+        )
+        page.gauge("gotchu_event_readers", "Readers of events now.", events.readers)
+        page.histogram(
+            "gotchu_event_lag_seconds",
+            "From an event to its line in a reader's socket.",
+            events.lag
+        )
+        page.counter(
+            "gotchu_local_requests_total",
+            "Replies of the local API, by HTTP status.",
+            traffic.replies.sorted { $0.key < $1.key }.map { (["status": "\($0.key)"], $0.value) }
+        )
+    }
+
+    private func addProcess(to page: inout MetricsPage) {
+        let journal = journal.counts
+        page.histogram(
+            "gotchu_journal_append_seconds",
+            "From a record to its being on the disk.",
+            journal.latency
+        )
+        page.counter(
+            "gotchu_journal_failures_total",
+            "Records that could not be written.",
+            journal.failures
+        )
+        let status = daemonStatus.reply
+        page.gauge(
+            "gotchu_ready",
+            "1 when requests and payments can be made.",
+            status.isReady ? 1 : 0
+        )
+        page.gauge(
+            "gotchu_build_info",
+            "Always 1; the version is the label.",
+            [(["version": status.version], 1)]
+        )
+        if let bytes = Self.residentBytes {
+            page.gauge("process_resident_memory_bytes", "Memory in use.", bytes)
+        }
+    }
+
+    /// proc(5), `/proc/self/statm`: the second number, in pages.
+    private static var residentBytes: Int? {
+        guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else {
+            return nil
+        }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
+        return fields.count > 1
+            ? Int(fields[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
+    }
+}

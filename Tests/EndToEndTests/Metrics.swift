@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A page of metrics as prometheus_client reads it, which is Prometheus's own Python library.
+struct Metrics {
+    private struct Sample: Decodable {
+        let name: String
+        let type: String
+        let labels: [String: String]
+        let value: Double
+    }
+
+    private let samples: [Sample]
+
+    private static let parser = """
+        import json, sys
+        from prometheus_client.parser import text_string_to_metric_families as families
+        print(json.dumps([
+            {"name": s.name, "type": f.type, "labels": s.labels, "value": s.value}
+            for f in families(open(sys.argv[1]).read()) for s in f.samples
+        ]))
+        """
+
+    init(of device: Device) async throws {
+        let curl = try Program(
+            "/usr/bin/curl",
+            ["--silent", "--unix-socket", device.socket, "http://gotchu/metrics"]
+        )
+        try await curl.exitCode()
+        let folder = try TemporaryFolder()
+        let page = try folder.write(curl.text, to: "metrics")
+        let python = try await Self.python()
+        let parse = try Program(python, ["-c", Self.parser, page])
+        #expect(try await parse.exitCode() == 0, "\(parse.text)")
+        samples = try JSONDecoder().decode([Sample].self, from: Data(parse.text.utf8))
+    }
+
+    /// The value of a sample; `nil` if there is none.
+    subscript(name: String, labels: [String: String] = [:]) -> Double? {
+        samples.first { $0.name == name && $0.labels == labels }?.value
+    }
+
+    /// What Prometheus's documentation asks of names and types.
+    func expectConventions() {
+        for sample in samples {
+            #expect(sample.type != "unknown", "\(sample.name) has no type")
+            let isCounter = sample.type == "counter"
+            #expect(isCounter == sample.name.hasSuffix("_total"), "\(sample.name)")
+            #expect(!(isCounter && sample.value < 0))
+        }
+        let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
+        #expect(Set(series).count == series.count, "a series stands there twice")
+        for histogram in Set(samples.filter { $0.type == "histogram" }.map(\.name))
+        where histogram.hasSuffix("_bucket") {
+            let buckets = samples.filter { $0.name == histogram }.map(\.value)
+            #expect(buckets == buckets.sorted(), "\(histogram) is not cumulative")
+            let count = histogram.replacing("_bucket", with: "_count")
+            #expect(buckets.last == self[count])
+        }
+    }
+
+    /// The interpreter of the tests' own Python packages.
+    private static func python() async throws -> String {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let venv = try Program("/bin/bash", [root.appendingPathComponent(".ci/venv").path])
+        let isThere = try await venv.exitCode(within: .seconds(120)) == 0
+        let last = venv.text.split(separator: "\n").last.map(String.init)
+        return try #require(isThere ? last : nil, "\(venv.text)")
+    }
+}
