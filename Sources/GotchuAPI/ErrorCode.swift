@@ -23,6 +23,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case sessionCancelled = "SESSION_CANCELLED"
     case sessionExpired = "SESSION_EXPIRED"
     case amountChanged = "AMOUNT_CHANGED"
+    case tooManyRotations = "TOO_MANY_ROTATIONS"
 
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
@@ -46,7 +47,8 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
-            .payeeChanged, .notNear, .ambiguous, .paymentInProgress, .notLoggedIn:
+            .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
+            .notLoggedIn:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413

@@ -28,7 +28,8 @@ package struct Ledger: Sendable {
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {
         case .user(let user): return user
-        case .session, .send, .done, .refused: preconditionFailure("opening answers with a user")
+        case .session, .rotation, .send, .done, .refused:
+            preconditionFailure("opening answers with a user")
         }
     }
 
@@ -50,12 +51,21 @@ package struct Ledger: Sendable {
         decided(try await writer.submit(.cancel(cancel)))
     }
 
+    package func rotate(_ rotate: RotateEID) async throws(LedgerError) -> Decided<Rotation> {
+        switch try await writer.submit(.rotate(rotate)) {
+        case .rotation(let rotation): return .accepted(rotation)
+        case .refused(let refusal): return .refused(refusal)
+        case .user, .session, .send, .done: preconditionFailure("a rotation answers with EIDs")
+        }
+    }
+
     /// A refusal here is one that is not remembered; those that are come as an answer.
     package func send(_ send: Send) async throws(LedgerError) -> Decided<SendAnswer> {
         switch try await writer.submit(.send(send)) {
         case .send(let answer): return .accepted(answer)
         case .refused(let refusal): return .refused(refusal)
-        case .user, .session, .done: preconditionFailure("a payment answers with its outcome")
+        case .user, .session, .rotation, .done:
+            preconditionFailure("a payment answers with its outcome")
         }
     }
 
@@ -83,7 +93,8 @@ package struct Ledger: Sendable {
         switch answer {
         case .session(let session): .accepted(session)
         case .refused(let refusal): .refused(refusal)
-        case .user, .send, .done: preconditionFailure("the command answers with a session")
+        case .user, .rotation, .send, .done:
+            preconditionFailure("the command answers with a session")
         }
     }
 }

@@ -89,6 +89,17 @@ package struct PaymentClient: Sendable {
         await raw(.POST, "/sessions/\(sid)/cancel", body: []).map { _ in }
     }
 
+    /// Gives a session another EID; the old one resolves a while longer.
+    ///
+    /// - Parameter eid: The one that is on the air. Asking again with the same one, after an answer
+    ///   was lost, gets the answer that was lost.
+    package func rotateEID(
+        of sid: SessionID,
+        replacing eid: EID
+    ) async -> Answer<RotateEIDReply> {
+        await call(.POST, "/sessions/\(sid)/eids", RotateEIDRequest(replaces: eid))
+    }
+
     package func session(_ sid: SessionID) async -> Answer<SessionReply> {
         decode(await raw(.GET, "/sessions/\(sid)"))
     }

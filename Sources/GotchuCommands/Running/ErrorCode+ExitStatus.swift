@@ -6,7 +6,7 @@ extension ErrorCode {
         switch self {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
             .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
-            .notNear, .ambiguous, .paymentInProgress:
+            .notNear, .ambiguous, .paymentInProgress, .tooManyRotations:
             .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
@@ -27,7 +27,7 @@ extension ErrorCode {
         case .insufficientWalletBalance: "gotchu-ctl wallet"
         case .notNear, .ambiguous: "gotchu-ctl scan --explain"
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
-            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged:
+            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations:
             "gotchu-ctl scan"
         case .paymentInProgress: "gotchu-ctl history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"

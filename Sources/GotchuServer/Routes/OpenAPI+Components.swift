@@ -58,6 +58,7 @@ extension OpenAPI {
                 - SESSION_PAID
                 - SESSION_CANCELLED
                 - AMOUNT_CHANGED
+                - TOO_MANY_ROTATIONS
                 - SESSION_EXPIRED
                 - CONTENT_TOO_LARGE
                 - UNSUPPORTED_MEDIA_TYPE
@@ -134,6 +135,21 @@ extension OpenAPI {
               required: [eid]
               properties:
                 eid: {$ref: "#/components/schemas/EID"}
+            Rotate:
+              type: object
+              additionalProperties: false
+              properties:
+                replaces:
+                  description: The EID on the air; the same one again gets the same answer.
+                  $ref: "#/components/schemas/EID"
+            Rotated:
+              type: object
+              required: [eid, exp_at, replaced_eid, replaced_until]
+              properties:
+                eid: {$ref: "#/components/schemas/EID"}
+                exp_at: {type: string, format: date-time}
+                replaced_eid: {$ref: "#/components/schemas/EID"}
+                replaced_until: {type: string, format: date-time}
             ResolvedSession:
               type: object
               required: [sid, amount_cents, payee_display]

@@ -191,6 +191,39 @@ enum OpenAPI {
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
                 "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+          /sessions/{sid}/eids:
+            post:
+              summary: Give it another EID; the payee only. The old one resolves 60 s longer.
+              parameters:
+                - $ref: "#/components/parameters/sid"
+              requestBody:
+                required: true
+                content:
+                  application/json: {schema: {$ref: "#/components/schemas/Rotate"}}
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/json: {schema: {$ref: "#/components/schemas/Rotated"}}
+                "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
+                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
+                "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
+                "409":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    SESSION_PAID, SESSION_CANCELLED, TOO_MANY_ROTATIONS
+                "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
+                "413":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    CONTENT_TOO_LARGE
+                "415":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    UNSUPPORTED_MEDIA_TYPE
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
+                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /sessions/{sid}/unlock:
             post:
               summary: Give it back; the payer who holds it only.

@@ -34,7 +34,8 @@ extension Refusal.Reason {
         case .insufficientBalance: .insufficientWalletBalance
         case .keyReused: .idempotencyKeyReused
         case .tooManyLiveSessions: .rateLimited
-        case .noWalletInCurrency, .balanceTooLarge: .validationError
+        case .tooManyRotations: .tooManyRotations
+        case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID: .tryAgain
         }
     }
@@ -57,6 +58,8 @@ extension Refusal.Reason {
         case .noWalletInCurrency: "The payee has no wallet in this currency."
         case .balanceTooLarge: "The payee's wallet cannot hold that much."
         case .noFreeEID: "No free EID was found."
+        case .unknownEID: "The EID to be replaced was never this session's."
+        case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
     }
 
@@ -66,7 +69,8 @@ extension Refusal.Reason {
         case .tooManyLiveSessions, .noFreeEID: true
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
-            .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge:
+            .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
+            .unknownEID, .tooManyRotations:
             false
         }
     }

@@ -47,6 +47,7 @@ struct Routes: Sendable {
         add(router, "/sessions/:sid", .get, sessions.show)
         add(router, "/sessions/:sid/events", .get, events.follow)
         add(router, "/sessions/:sid/cancel", .post, sessions.cancel)
+        add(router, "/sessions/:sid/eids", .post, sessions.rotate)
         add(router, "/sessions/:sid/unlock", .post, sessions.unlock)
         add(router, "/wallet/me", .get, wallet.me)
         add(router, "/wallet/send", .post, wallet.send)

@@ -57,7 +57,8 @@ struct SessionRoutes: Sendable {
         guard let eid = text.flatMap({ EID($0) }) else {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
-        guard let published = try await ledger.store.published(eid) else {
+        guard let published = try await ledger.store.published(eid), published.resolves(at: .now)
+        else {
             limits.missed(by: context.client)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
@@ -100,6 +101,26 @@ struct SessionRoutes: Sendable {
         let sid = try Self.session(in: context)
         let session = try await ledger.cancel(CancelSession(session: sid, payee: payee)).accepted()
         return try Reply.json(SessionReply(session))
+    }
+
+    @Sendable func rotate(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payee = try await tokens.user(of: request, needing: .payee)
+        try limits.allowCall(by: payee)
+        let sid = try Self.session(in: context)
+        var fields = try await request.fields()
+        let replaced = try fields.eid("replaces")
+        try fields.end()
+        let rotation = try await ledger.rotate(
+            RotateEID(session: sid, payee: payee, replaced: replaced)
+        ).accepted()
+        return try Reply.json(
+            RotateEIDReply(
+                eid: rotation.session.eid,
+                expiresAt: rotation.session.expiresAt,
+                replacedEID: rotation.replaced.eid,
+                replacedUntil: rotation.replaced.resolvesUntil
+            )
+        )
     }
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {

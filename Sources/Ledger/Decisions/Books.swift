@@ -46,6 +46,11 @@ package struct Books: Sendable {
         rows.sessions[session.id] = session
     }
 
+    mutating func retire(_ eid: RetiredEID) {
+        rows.retiredEIDs[eid.eid] = eid
+        written.newRetiredEIDs.append(eid)
+    }
+
     mutating func remember(_ send: RememberedSend) {
         precondition(rows.sends[send.key] == nil, "a key is decided once")
         rows.sends[send.key] = send

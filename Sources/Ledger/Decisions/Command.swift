@@ -19,6 +19,7 @@ package struct Command: Equatable, Sendable {
         case lock(LockSession)
         case unlock(UnlockSession)
         case cancel(CancelSession)
+        case rotate(RotateEID)
         case send(Send)
         case expire(SessionID)
         /// Writes something, to prove that the books can be written.
@@ -30,6 +31,7 @@ package struct Command: Equatable, Sendable {
 package enum Answer: Equatable, Sendable {
     case user(User)
     case session(Session)
+    case rotation(Rotation)
     case send(SendAnswer)
     case done
     case refused(Refusal)

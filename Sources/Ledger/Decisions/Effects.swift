@@ -7,6 +7,7 @@ package struct Effects: Equatable, Sendable {
     package var wallets: [Wallet] = []
     /// New ones and changed ones.
     package var sessions: [Session] = []
+    package var newRetiredEIDs: [RetiredEID] = []
     package var newTransfers: [Transfer] = []
     package var newSends: [RememberedSend] = []
     package var probedAt: Timestamp?

@@ -11,6 +11,8 @@ package struct Footprint: Equatable, Sendable {
     package var paidSessions: Set<SessionID> = []
     /// EIDs of which it must be known whether they are taken.
     package var eids: Set<EID> = []
+    /// EIDs of which it must be known which session gave them up.
+    package var retiredEIDs: Set<EID> = []
     /// Payees whose live sessions must be counted.
     package var livePayees: Set<UserID> = []
     package var sendKeys: Set<SendKey> = []
@@ -39,6 +41,10 @@ package struct Footprint: Equatable, Sendable {
             sessions.insert(unlock.session)
         case .cancel(let cancel):
             sessions.insert(cancel.session)
+        case .rotate(let rotate):
+            sessions.insert(rotate.session)
+            eids.formUnion(rotate.eids)
+            if let replaced = rotate.replaced { retiredEIDs.insert(replaced) }
         case .send(let send):
             users.insert(send.key.user)
             walletOwners.insert(.user(send.key.user))

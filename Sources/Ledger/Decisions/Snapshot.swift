@@ -8,6 +8,7 @@ package struct Snapshot: Equatable, Sendable {
     package var wallets: [Wallet.Place: Wallet] = [:]
     package var sessions: [SessionID: Session] = [:]
     package var takenEIDs: Set<EID> = []
+    package var retiredEIDs: [EID: RetiredEID] = [:]
     /// How many sessions of a payee are stored as not final.
     package var liveSessions: [UserID: Int] = [:]
     package var sends: [SendKey: RememberedSend] = [:]

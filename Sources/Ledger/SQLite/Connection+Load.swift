@@ -27,13 +27,8 @@ extension Connection {
             )
             for session in sessions { rows.sessions[session.id] = session }
         }
+        try loadEIDs(footprint, into: &rows)
         guard !footprint.livePayees.isEmpty else { return }
-        let taken = try query(
-            "SELECT eid FROM sessions WHERE eid IN (SELECT value FROM json_each(?1))",
-            [.list(footprint.eids.map(\.description))],
-            read: { EID(try $0.text(0)) }
-        )
-        rows.takenEIDs = Set(taken.compactMap(\.self))
         let counts = try query(
             """
             SELECT value, (
@@ -45,6 +40,31 @@ extension Connection {
             read: { (UserID(trusted: try $0.text(0)), Int(try $0.integer(1))) }
         )
         for (payee, count) in counts { rows.liveSessions[payee] = count }
+    }
+
+    private borrowing func loadEIDs(_ footprint: Footprint, into rows: inout Snapshot) throws {
+        if !footprint.eids.isEmpty {
+            let taken = try query(
+                """
+                SELECT eid FROM sessions WHERE eid IN (SELECT value FROM json_each(?1))
+                UNION ALL
+                SELECT eid FROM retired_eids WHERE eid IN (SELECT value FROM json_each(?1))
+                """,
+                [.list(footprint.eids.map(\.description))],
+                read: { EID(try $0.text(0)) }
+            )
+            rows.takenEIDs = Set(taken.compactMap(\.self))
+        }
+        guard !footprint.retiredEIDs.isEmpty else { return }
+        let retired = try query(
+            """
+            SELECT \(Columns.retiredEID) FROM retired_eids
+            WHERE eid IN (SELECT value FROM json_each(?1))
+            """,
+            [.list(footprint.retiredEIDs.map(\.description))],
+            read: { try $0.retiredEID() }
+        )
+        for eid in retired { rows.retiredEIDs[eid.eid] = eid }
     }
 
     private borrowing func loadUsers(_ footprint: Footprint, into rows: inout Snapshot) throws {

@@ -8,6 +8,7 @@ extension Connection {
         for user in effects.newUsers { try insert(user) }
         for wallet in effects.wallets { try put(wallet) }
         for session in effects.sessions { try put(session) }
+        for eid in effects.newRetiredEIDs { try insert(eid) }
         for transfer in effects.newTransfers { try insert(transfer) }
         for send in effects.newSends { try insert(send) }
         if let time = effects.probedAt {
@@ -61,12 +62,13 @@ extension Connection {
             """
             INSERT INTO sessions (
                 id, eid, payee_id, amount, currency, memo, reference, created_at, expires_at,
-                status, payer_id, lock_expires_at, paid_at, version
-            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                status, payer_id, lock_expires_at, paid_at, version, rotations
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             ON CONFLICT (id) DO UPDATE SET
                 status = excluded.status, payer_id = excluded.payer_id,
                 lock_expires_at = excluded.lock_expires_at, paid_at = excluded.paid_at,
-                version = excluded.version
+                version = excluded.version, eid = excluded.eid,
+                rotations = excluded.rotations
             """,
             [
                 .text(session.id.rawValue), .text(session.eid.description),
@@ -76,6 +78,17 @@ extension Connection {
                 .integer(session.expiresAt.milliseconds), .text(session.status.rawValue),
                 .text(payer?.rawValue), .integer(lockedUntil?.milliseconds),
                 .integer(paidAt?.milliseconds), .integer(session.version),
+                .integer(session.rotations),
+            ]
+        )
+    }
+
+    private borrowing func insert(_ eid: RetiredEID) throws {
+        try run(
+            "INSERT INTO retired_eids (\(Columns.retiredEID)) VALUES (?1, ?2, ?3)",
+            [
+                .text(eid.eid.description), .text(eid.session.rawValue),
+                .integer(eid.resolvesUntil.milliseconds),
             ]
         )
     }

@@ -19,7 +19,8 @@ extension Row {
             createdAt: try time(7),
             expiresAt: try time(8),
             state: try sessionState(),
-            version: try integer(13)
+            version: try integer(13),
+            rotations: try integer(14)
         )
     }
 
@@ -35,6 +36,14 @@ extension Row {
         case .timeout: .timedOut
         case .cancelled: .cancelled
         }
+    }
+
+    /// The columns of `Columns.retiredEID`.
+    borrowing func retiredEID() throws -> RetiredEID {
+        guard let eid = EID(try text(0)), let session = SessionID(rawValue: try text(1)) else {
+            throw corrupt("a retired EID")
+        }
+        return RetiredEID(eid: eid, session: session, resolvesUntil: try time(2))
     }
 
     /// The columns of `Columns.user`.
@@ -115,9 +124,10 @@ extension Row {
 /// The columns that those readers expect, in their order.
 enum Columns {
     static let session = """
-        sessions.id, eid, payee_id, amount, currency, memo, reference, sessions.created_at,
-        expires_at, status, payer_id, lock_expires_at, paid_at, version
+        sessions.id, sessions.eid, payee_id, amount, currency, memo, reference, sessions.created_at,
+        expires_at, status, payer_id, lock_expires_at, paid_at, version, rotations
         """
+    static let retiredEID = "eid, session_id, resolves_until"
     static let user = "id, email, display_name, created_at"
     static let wallet = "id, user_id, system_account, currency, balance, entry_count"
     static let send = """

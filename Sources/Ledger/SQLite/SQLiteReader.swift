@@ -24,11 +24,22 @@ actor SQLiteReader {
     func published(_ eid: EID) throws -> PublishedSession? {
         try connection.query(
             """
-            SELECT \(Columns.session), display_name FROM sessions
-            JOIN users ON users.id = payee_id WHERE eid = ?1
+            SELECT \(Columns.session), display_name, NULL FROM sessions
+            JOIN users ON users.id = payee_id WHERE sessions.eid = ?1
+            UNION ALL
+            SELECT \(Columns.session), display_name, resolves_until FROM retired_eids
+            JOIN sessions ON sessions.id = session_id
+            JOIN users ON users.id = payee_id WHERE retired_eids.eid = ?1
+            LIMIT 1
             """,
             [.text(eid.description)],
-            read: { PublishedSession(session: try $0.session(), payeeName: try $0.text(14)) }
+            read: { row in
+                PublishedSession(
+                    session: try row.session(),
+                    payeeName: try row.text(15),
+                    resolvesUntil: try row.optionalInteger(16).map(Timestamp.init(milliseconds:))
+                )
+            }
         ).first
     }
 

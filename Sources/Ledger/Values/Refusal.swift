@@ -38,6 +38,9 @@ package struct Refusal: Equatable, Sendable {
         case noWalletInCurrency = "NO_WALLET_IN_CURRENCY"
         /// Every proposed EID was taken.
         case noFreeEID = "NO_FREE_EID"
+        /// The EID that is to be replaced was never this session's.
+        case unknownEID = "UNKNOWN_EID"
+        case tooManyRotations = "TOO_MANY_ROTATIONS"
         /// The payee's balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
     }

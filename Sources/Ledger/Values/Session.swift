@@ -8,7 +8,8 @@ package struct Session: Equatable, Sendable {
     package static let allowedSeconds = 1...300
 
     package let id: SessionID
-    package let eid: EID
+    /// The present one.
+    package var eid: EID
     package let payee: UserID
     package let amount: Money
     package let memo: String?
@@ -19,6 +20,8 @@ package struct Session: Equatable, Sendable {
     package var state: State
     /// 1 when made; grows by one with each change.
     package var version: Int64
+    /// How often it got another EID.
+    package var rotations: Int64
 
     package init(
         id: SessionID,
@@ -30,7 +33,8 @@ package struct Session: Equatable, Sendable {
         createdAt: Timestamp,
         expiresAt: Timestamp,
         state: State,
-        version: Int64
+        version: Int64,
+        rotations: Int64 = 0
     ) {
         self.id = id
         self.eid = eid
@@ -42,6 +46,7 @@ package struct Session: Equatable, Sendable {
         self.expiresAt = expiresAt
         self.state = state
         self.version = version
+        self.rotations = rotations
     }
 
     /// Where it stands, with what only that state has.
@@ -88,6 +93,14 @@ package struct Session: Equatable, Sendable {
         var next = self
         next.state = state
         next.version += 1
+        return next
+    }
+
+    /// The next version of it, under another EID.
+    package func rotated(to eid: EID) -> Session {
+        var next = changed(to: state)
+        next.eid = eid
+        next.rotations += 1
         return next
     }
 }

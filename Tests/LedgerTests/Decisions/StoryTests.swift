@@ -41,7 +41,7 @@ struct StoryTests {
     private static let outcomes: Set<String> = {
         let reasons: [Refusal.Reason] = [
             .unknownUser, .unknownSession, .ownSession, .sessionBusy, .sessionNotLocked,
-            .sessionPaid, .sessionCancelled, .sessionExpired,
+            .sessionPaid, .sessionCancelled, .sessionExpired, .unknownEID, .noFreeEID,
         ]
         let declined: [Refusal.Reason] = [
             .unknownSession, .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled,
@@ -50,7 +50,7 @@ struct StoryTests {
         return Set(
             reasons.map { "no \($0)" } + ["no forbidden", "no keyReused"]
                 + declined.flatMap { ["declined \($0)", "declined again \($0)"] }
-                + ["paid", "paid again"]
+                + ["paid", "paid again", "rotated"]
         )
     }()
 
@@ -99,6 +99,7 @@ struct StoryTests {
         switch reply {
         case .user: "user"
         case .deal: "session"
+        case .rotated: "rotated"
         case .paid(_, let again): again ? "paid again" : "paid"
         case .declined(let reason, let again): "declined \(again ? "again " : "")\(reason)"
         case .no(let reason): "no \(reason)"
@@ -113,7 +114,7 @@ struct StoryTests {
         case .send(let answer):
             guard case .declined = answer.send.outcome else { return nil }
             effects.newSends = []
-        case .user, .session, .done: return nil
+        case .user, .session, .rotation, .done: return nil
         }
         return effects.isEmpty ? nil : "a refused command left a trace"
     }
@@ -134,6 +135,15 @@ struct StoryTests {
                 ReferenceModel.Reply.deal(mark: $0.mark, holder: $0.holder)
             }
             guard stored == expected else { return "session \(number) is not what the model says" }
+        }
+        for (number, eid) in Cast.eids.enumerated() {
+            let holder = books.rows.sessions.values.first { $0.eid == eid }?.id
+            let retired = books.rows.retiredEIDs[eid]
+            let stored = (holder ?? retired?.session).flatMap(Cast.sessions.firstIndex)
+                .map {
+                    ReferenceModel.Name(session: $0, until: retired?.resolvesUntil.milliseconds)
+                }
+            guard stored == model.names[number] else { return "EID \(number) is another's" }
         }
         return nil
     }

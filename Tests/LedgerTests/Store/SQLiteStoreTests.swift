@@ -66,6 +66,46 @@ struct SQLiteStoreTests {
         #expect(first.count > 10)
     }
 
+    @Test("books that an older program made are brought up to date with what is in them")
+    func olderBooks() async throws {
+        let path = folder.file("older.db")
+        let connection = try Connection(path: path, mode: .create)
+        try connection.execute(Schema.steps[0])
+        try connection.execute(
+            """
+            INSERT INTO users VALUES ('u', 'u@shop.example', 'u', 1);
+            INSERT INTO wallets VALUES ('w', 'u', NULL, 'usd', 0, 0);
+            INSERT INTO sessions VALUES (
+                's', '0123456789', 'u', 5, 'usd', 'tea', NULL, 1, 2, 'ADVERTISING',
+                NULL, NULL, NULL, 1
+            );
+            PRAGMA application_id = \(Schema.applicationID);
+            PRAGMA user_version = 1;
+            """
+        )
+        let store = try SQLiteStore(path: path)
+        let eid = try #require(EID("0123456789"))
+        let published = try await store.published(eid)
+        #expect(published?.session.memo == "tea" && published?.session.rotations == 0)
+        #expect(try Audit.run(path: path).isClean)
+    }
+
+    @Test("a session is found under its present EID, and under a retired one until its time")
+    func retiredEID() async throws {
+        let store = try SQLiteStore(path: try await Planted.books(in: folder))
+        let step = Step(time: 1_000, action: .rotate(session: 1, user: 0, eid: 7, replaces: 1))
+        let command = step.command(number: 50)
+        _ = try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
+        let present = try await store.published(Cast.eids[7])
+        #expect(present?.session.id == Cast.sessions[1])
+        #expect(present?.resolves(at: Timestamp(milliseconds: .max)) == true)
+        let retired = try await store.published(Cast.eids[1])
+        #expect(retired?.session == present?.session)
+        #expect(retired?.resolves(at: Timestamp(milliseconds: 60_999)) == true)
+        #expect(retired?.resolves(at: Timestamp(milliseconds: 61_000)) == false)
+        #expect(try await store.published(Cast.eids[8]) == nil)
+    }
+
     @Test("a file of a newer program, of another program, or no database at all is refused")
     func foreignFiles() throws {
         let newer = folder.file("newer.db")

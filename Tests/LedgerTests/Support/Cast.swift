@@ -9,7 +9,9 @@ enum Cast {
     static let mint = WalletID(trusted: "wallet-mint")
     static let sessions = (0..<4).compactMap { SessionID(rawValue: "session-\($0)") }
     static let keys = (0..<3).compactMap { IdempotencyKey(rawValue: "key-0123456789-\($0)") }
-    static let eids = (0..<4).compactMap { EID("000000000\($0)") }
+    static let eids = (0..<10).compactMap { EID("000000000\($0)") }
+    /// The first four are those that sessions are made with.
+    static func eid(_ eid: EID) -> Int { eids.firstIndex(of: eid) ?? -1 }
     static let opening: Int64 = 10
 
     static func openWallet(_ user: Int) -> OpenWallet {

@@ -24,6 +24,7 @@ struct MemoryBooks: Equatable {
         }
         for id in footprint.sessions { loaded.sessions[id] = rows.sessions[id] }
         for key in footprint.sendKeys { loaded.sends[key] = rows.sends[key] }
+        for eid in footprint.retiredEIDs { loaded.retiredEIDs[eid] = rows.retiredEIDs[eid] }
         loaded.takenEIDs = rows.takenEIDs.intersection(footprint.eids)
         for payee in footprint.livePayees { loaded.liveSessions[payee] = live(of: payee) }
         return loaded
@@ -35,6 +36,11 @@ struct MemoryBooks: Equatable {
         for session in effects.sessions {
             rows.sessions[session.id] = session
             rows.takenEIDs.insert(session.eid)
+        }
+        for eid in effects.newRetiredEIDs {
+            rows.takenEIDs.insert(eid.eid)
+            let isNew = rows.retiredEIDs.updateValue(eid, forKey: eid.eid) == nil
+            promise(isNew, "an EID retired twice")
         }
         for send in effects.newSends {
             promise(rows.sends.updateValue(send, forKey: send.key) == nil, "a key decided twice")

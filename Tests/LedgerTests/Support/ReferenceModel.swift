@@ -7,6 +7,7 @@ struct ReferenceModel {
         let payee: Int
         let amount: Int64
         let ends: Int64
+        var eid: Int
         /// `a` open, `l` locked, `p` paid, `t` timed out, `c` cancelled.
         var mark: Character = "a"
         var holder: Int?
@@ -17,13 +18,21 @@ struct ReferenceModel {
     enum Reply: Equatable {
         case user(Int)
         case deal(mark: Character, holder: Int?)
+        case rotated(eid: Int, replaced: Int, until: Int64)
         case paid(left: Int64, again: Bool)
         case declined(Refusal.Reason, again: Bool)
         case no(Refusal.Reason)
     }
 
+    /// Whose an EID is, and until when if he has another by now.
+    struct Name: Equatable {
+        let session: Int
+        var until: Int64?
+    }
+
     private(set) var money: [Int: Int64] = [:]
-    private(set) var deals: [Int: Deal] = [:]
+    var deals: [Int: Deal] = [:]
+    var names: [Int: Name] = [:]
     private var replies: [String: (request: String, reply: Reply)] = [:]
 
     mutating func take(_ step: Step) -> Reply {
@@ -31,9 +40,13 @@ struct ReferenceModel {
         case .open(let user):
             if money[user] == nil { money[user] = Cast.opening }
             return .user(user)
-        case .create(let session, let payee, let amount, let seconds, _):
+        case .create(let session, let payee, let amount, let seconds, let proposesTaken):
             guard money[payee] != nil else { return .no(.unknownUser) }
-            deals[session] = Deal(payee: payee, amount: amount, ends: step.time + seconds * 1_000)
+            let eids = proposesTaken ? [max(0, session - 1), session] : [session]
+            guard let eid = eids.first(where: { names[$0] == nil }) else { return .no(.noFreeEID) }
+            let ends = step.time + seconds * 1_000
+            deals[session] = Deal(payee: payee, amount: amount, ends: ends, eid: eid)
+            names[eid] = Name(session: session)
             return .deal(mark: "a", holder: nil)
         case .lock(let session, let user): return lock(session, user, step.time)
         case .unlock(let session, let user):
@@ -52,6 +65,8 @@ struct ReferenceModel {
         case .expire(let session):
             guard let deal = now(session, step.time) else { return .no(.unknownSession) }
             return write(session, deal, deal.mark, holder: deal.holder)
+        case .rotate(let session, let user, let eid, let replaces):
+            return rotate(session, user, eid, replaces, step.time)
         case .send(let session, let user, let key, let expected):
             return send(session, user, key, expected, step.time)
         }
@@ -81,7 +96,7 @@ struct ReferenceModel {
             switch known.reply {
             case .paid(let left, _): return .paid(left: left, again: true)
             case .declined(let reason, _): return .declined(reason, again: true)
-            case .user, .deal, .no: return known.reply
+            case .user, .deal, .rotated, .no: return known.reply
             }
         }
         guard let purse = money[user] else { return .no(.unknownUser) }
@@ -117,7 +132,7 @@ struct ReferenceModel {
     }
 
     /// A deal with what time has done to it.
-    private func now(_ session: Int, _ time: Int64) -> Deal? {
+    func now(_ session: Int, _ time: Int64) -> Deal? {
         guard var deal = deals[session] else { return nil }
         let isOpen = deal.mark == "a" || deal.mark == "l"
         if isOpen, deal.ends <= time {
@@ -130,7 +145,7 @@ struct ReferenceModel {
         return deal
     }
 
-    private func over(_ deal: Deal) -> Refusal.Reason? {
+    func over(_ deal: Deal) -> Refusal.Reason? {
         switch deal.mark {
         case "p": .sessionPaid
         case "t": .sessionExpired
@@ -139,7 +154,7 @@ struct ReferenceModel {
         }
     }
 
-    private mutating func write(
+    mutating func write(
         _ session: Int,
         _ deal: Deal,
         _ mark: Character,
@@ -159,6 +174,12 @@ extension ReferenceModel.Reply {
         switch answer {
         case .user(let user): self = .user(Self.number(of: user.id))
         case .session(let session): self = .deal(session)
+        case .rotation(let rotation):
+            self = .rotated(
+                eid: Cast.eid(rotation.session.eid),
+                replaced: Cast.eid(rotation.replaced.eid),
+                until: rotation.replaced.resolvesUntil.milliseconds
+            )
         case .refused(let refusal): self = .no(refusal.reason)
         case .done: self = .user(-1)
         case .send(let answer):

@@ -52,12 +52,16 @@ extension Answer {
         case .send(let answer):
             if case .declined(let refusal) = answer.send.outcome { return refusal.reason }
             return nil
-        case .user, .session, .done: return nil
+        case .user, .session, .rotation, .done: return nil
         }
     }
 
     var session: Session? {
         if case .session(let session) = self { session } else { nil }
+    }
+
+    var rotation: Rotation? {
+        if case .rotation(let rotation) = self { rotation } else { nil }
     }
 
     var send: SendAnswer? {

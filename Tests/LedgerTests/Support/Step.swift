@@ -10,6 +10,8 @@ struct Step: Sendable {
         case lock(session: Int, user: Int)
         case unlock(session: Int, user: Int)
         case cancel(session: Int, user: Int)
+        /// EIDs by their numbers in the cast.
+        case rotate(session: Int, user: Int, eid: Int, replaces: Int?)
         case send(session: Int, user: Int, key: Int, expected: Int64?)
         case expire(session: Int)
     }
@@ -46,6 +48,15 @@ struct Step: Sendable {
             return .unlock(UnlockSession(session: Cast.sessions[session], payer: Cast.users[user]))
         case .cancel(let session, let user):
             return .cancel(CancelSession(session: Cast.sessions[session], payee: Cast.users[user]))
+        case .rotate(let session, let user, let eid, let replaces):
+            return .rotate(
+                RotateEID(
+                    session: Cast.sessions[session],
+                    payee: Cast.users[user],
+                    replaced: replaces.map { Cast.eids[$0] },
+                    eids: [Cast.eids[eid]]
+                )
+            )
         case .send(let session, let user, let key, let expected):
             return .send(
                 Send(

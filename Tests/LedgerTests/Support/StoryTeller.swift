@@ -37,6 +37,8 @@ struct StoryTeller {
             return .send(session: session, user: user, key: key, expected: expected)
         case .unlock(let session, _), .cancel(let session, _), .expire(let session):
             return send(session, Int(number(0...2)))
+        case .rotate(let session, let user, _, _):
+            return rotate(session, user)
         case .open, nil:
             return create() ?? anything()
         }
@@ -50,8 +52,9 @@ struct StoryTeller {
         case 4..<34: return create() ?? .lock(session: session, user: user)
         case 34..<54: return .lock(session: session, user: user)
         case 54..<62: return .unlock(session: session, user: user)
-        case 62..<70: return .cancel(session: session, user: user)
-        case 70..<76: return .expire(session: session)
+        case 62..<69: return .cancel(session: session, user: user)
+        case 69..<74: return .expire(session: session)
+        case 74..<82: return rotate(session, user)
         default: return send(session, user)
         }
     }
@@ -71,6 +74,23 @@ struct StoryTeller {
     private mutating func send(_ session: Int, _ user: Int) -> Step.Action {
         let expected = number(0...5) == 0 ? number(1...12) : nil
         return .send(session: session, user: user, key: Int(number(0...2)), expected: expected)
+    }
+
+    /// Half of them replace the EID that the session was probably made with.
+    private mutating func rotate(_ session: Int, _ user: Int) -> Step.Action {
+        let last = Int64(Cast.eids.count - 1)
+        let replaces: Int? =
+            switch number(0...3) {
+            case 0: nil
+            case 1: Int(number(0...last))
+            default: session
+            }
+        return .rotate(
+            session: session,
+            user: user,
+            eid: Int(number(0...last)),
+            replaces: replaces
+        )
     }
 
     private mutating func number(_ range: ClosedRange<Int64>) -> Int64 {

@@ -1,0 +1,120 @@
+import GotchuCore
+import Ledger
+import Testing
+
+/// A session that changes its EID.
+@Suite("EID rotation")
+struct RotationTests {
+    private static let states: [SessionStatus] = [
+        .advertising, .locked, .paid, .timeout, .cancelled,
+    ]
+
+    private let rotate = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: 0)
+
+    @Test("is for the payee, while the session lives", arguments: states)
+    func life(status: SessionStatus) {
+        let expected: Refusal.Reason? =
+            switch status {
+            case .created, .advertising, .locked: nil
+            case .paid: .sessionPaid
+            case .timeout: .sessionExpired
+            case .cancelled: .sessionCancelled
+            }
+        var rig = Rig()
+        rig.bring(to: status)
+        let before = rig.books
+        let other = Step.Action.rotate(session: 0, user: 1, eid: 5, replaces: 0)
+        #expect(rig.take(other).reason == .forbidden)
+        #expect(rig.books == before)
+        #expect(rig.take(rotate).reason == expected)
+        if expected != nil { #expect(rig.books == before) }
+    }
+
+    @Test("keeps the old EID for 60 seconds, and never beyond the session's end")
+    func overlap() {
+        var rig = Rig()
+        rig.bring(to: .advertising)
+        let first = rig.take(rotate).rotation
+        #expect(first?.session.eid == Cast.eids[5])
+        #expect(first?.session.version == 2)
+        #expect(first?.replaced.eid == Cast.eids[0])
+        #expect(first?.replaced.resolvesUntil == Timestamp(milliseconds: 61_000))
+        rig.time += 250_000
+        let late = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 5)).rotation
+        #expect(late?.replaced.resolvesUntil == late?.session.expiresAt)
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("asked for again with the same EID gives the same answer and changes nothing")
+    func lostAnswer() {
+        var rig = Rig()
+        rig.bring(to: .locked)
+        let first = rig.take(rotate)
+        let before = rig.books
+        rig.time += 1_000
+        #expect(rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
+        #expect(rig.books == before)
+        // Who does not say what he has gets another one.
+        let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
+        #expect(another?.session.eid == Cast.eids[6])
+        // Who is two behind gets the present one.
+        let behind = rig.take(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
+        #expect(behind?.session.eid == Cast.eids[6])
+    }
+
+    @Test("replaces nothing that was never this session's")
+    func otherEID() {
+        var rig = Rig()
+        rig.bring(to: .advertising)
+        rig.take(.create(session: 1, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
+        let before = rig.books
+        for eid in [1, 9] {
+            let step = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: eid)
+            #expect(rig.take(step).reason == .unknownEID)
+        }
+        let taken = Step.Action.rotate(session: 0, user: 0, eid: 1, replaces: 0)
+        #expect(rig.take(taken).reason == .noFreeEID)
+        #expect(rig.books == before)
+    }
+
+    @Test("a retired EID is nobody else's for ever")
+    func notReused() {
+        var rig = Rig()
+        rig.bring(to: .advertising)
+        rig.take(rotate)
+        rig.time += 10_000_000
+        let create = Step.Action.create(
+            session: 1,
+            payee: 0,
+            amount: 5,
+            seconds: 300,
+            proposesTaken: true
+        )
+        #expect(rig.take(create).session?.eid == Cast.eids[1])
+    }
+
+    @Test("is possible a bounded number of times")
+    func limit() {
+        var rig = Rig()
+        rig.bring(to: .advertising)
+        var answers: [Answer] = []
+        for _ in 0...RotateEID.limit {
+            answers.append(
+                rig.decide(
+                    Command(
+                        acceptedAt: Timestamp(milliseconds: rig.time),
+                        action: .rotate(
+                            RotateEID(
+                                session: Cast.sessions[0],
+                                payee: Cast.users[0],
+                                replaced: nil
+                            )
+                        )
+                    )
+                )
+            )
+        }
+        #expect(answers.dropLast().allSatisfy { $0.rotation != nil })
+        #expect(answers.last?.reason == .tooManyRotations)
+    }
+}
