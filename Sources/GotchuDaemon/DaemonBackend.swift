@@ -25,9 +25,12 @@ struct DaemonBackend: LocalBackend {
         PresencesReply(sessions: await presenceService.presences())
     }
 
-    func createRequest(_ new: NewRequest) async throws(Problem) -> RequestView {
+    func createRequest(
+        _ new: NewRequest,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<RequestView> {
         guard tokens.token != nil else { throw .notLoggedIn }
-        return try await requestService.create(new)
+        return try await requestService.create(new, key: key)
     }
 
     func requests() async -> RequestsReply {
@@ -42,8 +45,11 @@ struct DaemonBackend: LocalBackend {
         try await requestService.cancel(id)
     }
 
-    func createPayment(_ new: NewPayment) async throws(Problem) -> PaymentView {
-        try await paymentService.create(new)
+    func createPayment(
+        _ new: NewPayment,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<PaymentView> {
+        try await paymentService.create(new, key: key)
     }
 
     func payments() async -> PaymentsReply {

@@ -80,7 +80,8 @@ final class Device: Sendable {
     func call<Reply: Decodable>(
         _ method: String,
         _ path: String,
-        _ body: (some Encodable)?
+        _ body: (some Encodable)?,
+        key: String? = nil
     ) async throws -> Reply {
         var arguments = [
             "--silent", "--max-time", "20", "--unix-socket", socket, "--request", method,
@@ -91,6 +92,7 @@ final class Device: Sendable {
                 "--data", String(decoding: try JSONEncoder().encode(body), as: UTF8.self),
             ]
         }
+        if let key { arguments += ["--header", "Idempotency-Key: \(key)"] }
         let curl = try Program("/usr/bin/curl", arguments)
         guard try await curl.exitCode(within: .seconds(25)) == 0 else {
             throw NeverHappened(description: "\(method) \(path) was not answered")

@@ -71,15 +71,14 @@ struct PayCommand: SocketCommand {
         try confirm(session, output)
 
         let agreed = ContinuousClock.now
-        let payment = try await client.createPayment(
-            NewPayment(
-                eid: eid,
-                sid: session.sid,
-                confirmAmountCents: session.amountCents,
-                confirmPayee: session.payee,
-                proximity: reach?.verdict
-            )
+        let new = NewPayment(
+            eid: eid,
+            sid: session.sid,
+            confirmAmountCents: session.amountCents,
+            confirmPayee: session.payee,
+            proximity: reach?.verdict
         )
+        let payment = try await client.repeating { try await client.createPayment(new, key: $0) }
         let watch = PaymentWatch(payment: payment, since: agreed, output: output)
         try await watch.finish(client, limit: timeout.duration)
     }

@@ -38,11 +38,14 @@ struct RequestCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         let new = try parsed()
         if isNotWaited {
-            return try announceOnly(try await client.createRequest(new), output)
+            return try announceOnly(
+                try await client.repeating { try await client.createRequest(new, key: $0) },
+                output
+            )
         }
         // Whoever ends the command while the request is being made wants it taken back too.
         let interruption = await Interruption()
-        let request = try await client.createRequest(new)
+        let request = try await client.repeating { try await client.createRequest(new, key: $0) }
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
         switch try await race(

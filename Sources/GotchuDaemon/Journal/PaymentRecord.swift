@@ -25,6 +25,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     var stage: Stage
     var receipt: Receipt?
     var refusal: Decline?
+    /// The call that asked for it, if it may be repeated.
+    var call: IdempotentCall?
 
     /// How far the payment is known to have come.
     enum Stage: String, Codable, Sendable {

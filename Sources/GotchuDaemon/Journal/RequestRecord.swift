@@ -13,4 +13,6 @@ struct RequestRecord: Codable, Equatable, Sendable {
     let expiresAt: Timestamp
     var state: RequestView.State
     var paidAt: Timestamp?
+    /// The call that asked for it, if it may be repeated.
+    var call: IdempotentCall?
 }

@@ -4,7 +4,13 @@ import PaymentClient
 
 extension PaymentRecord {
     /// A payment that a person has just agreed to.
-    init(new: NewPayment, session: ResolvedSession, payer: String, server: String) {
+    init(
+        new: NewPayment,
+        session: ResolvedSession,
+        payer: String,
+        server: String,
+        call: IdempotentCall?
+    ) {
         let key = IdempotencyKey.random()
         let send = SendRequest(sid: session.sid, expectedAmountCents: new.confirmAmountCents)
         let now = Timestamp.now
@@ -22,7 +28,8 @@ extension PaymentRecord {
             createdAt: now,
             expiresAt: session.expiresAt,
             updatedAt: now,
-            stage: .locking
+            stage: .locking,
+            call: call
         )
     }
 

@@ -35,6 +35,7 @@ actor PaymentService: Service {
     /// Sessions whose payment is being journalled, so that a second press starts no second one.
     private var starting: Set<SessionID> = []
     private var toDrive: [String] = []
+    private var calls = CallsUnderWay()
     private var isStopping = false
     /// When what an open payment pays was first heard near, for the latency of a tap.
     private var nearSince: [String: MonotonicTime] = [:]
@@ -82,7 +83,32 @@ actor PaymentService: Service {
     var hasOpenPayment: Bool { records.values.contains(where: \.isOpen) }
 
     /// Pays what a person has agreed to. Returns once the journal has it.
-    func create(_ new: NewPayment) async throws(Problem) -> PaymentView {
+    ///
+    /// - Parameter key: Of a call that may be repeated. A repeat gets the payment that the first
+    ///   made, as it then stands, and starts no second one.
+    func create(
+        _ new: NewPayment,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<PaymentView> {
+        guard let key else { return Created(try await make(new, call: nil), isReplay: false) }
+        let call = IdempotentCall(key: key, new)
+        while let running = calls.call(of: key) {
+            try call.requireSame(running)
+            await withCheckedContinuation { calls.wait(for: key, $0) }
+        }
+        if let record = records.values.first(where: { $0.call?.key == key }) {
+            if let earlier = record.call { try call.requireSame(earlier) }
+            return Created(view(record), isReplay: true)
+        }
+        calls.begin(call)
+        defer { calls.end(key) }
+        return Created(try await make(new, call: call), isReplay: false)
+    }
+
+    private func make(
+        _ new: NewPayment,
+        call: IdempotentCall?
+    ) async throws(Problem) -> PaymentView {
         guard Money.allowedRequest.contains(new.confirmAmountCents) else {
             throw Problem(
                 .validationError,
@@ -117,7 +143,8 @@ actor PaymentService: Service {
             new: new,
             session: session,
             payer: payer,
-            server: client.server.description
+            server: client.server.description,
+            call: call
         )
         starting.insert(session.sid)
         defer { starting.remove(session.sid) }

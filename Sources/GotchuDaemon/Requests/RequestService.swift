@@ -35,6 +35,7 @@ actor RequestService: Service {
     private var toWatch: [SessionID] = []
     /// How many are being created, and are in nobody's list yet.
     private var creating = 0
+    private var calls = CallsUnderWay()
     private var isStopping = false
     private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
@@ -78,8 +79,33 @@ actor RequestService: Service {
     }
 
     /// Asks for money: the request is on the air when this returns.
-    func create(_ new: NewRequest) async throws(Problem) -> RequestView {
+    ///
+    /// - Parameter key: Of a call that may be repeated. A repeat gets the request that the first
+    ///   made, as it then stands, and puts no second one up.
+    func create(
+        _ new: NewRequest,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<RequestView> {
         try Self.validate(new)
+        guard let key else { return Created(try await make(new, call: nil), isReplay: false) }
+        let call = IdempotentCall(key: key, new)
+        while let running = calls.call(of: key) {
+            try call.requireSame(running)
+            await withCheckedContinuation { calls.wait(for: key, $0) }
+        }
+        if let record = records.values.first(where: { $0.call?.key == key }) {
+            if let earlier = record.call { try call.requireSame(earlier) }
+            return Created(view(record), isReplay: true)
+        }
+        calls.begin(call)
+        defer { calls.end(key) }
+        return Created(try await make(new, call: call), isReplay: false)
+    }
+
+    private func make(
+        _ new: NewRequest,
+        call: IdempotentCall?
+    ) async throws(Problem) -> RequestView {
         guard !isStopping else { throw .stopping }
         guard openCount + creating < Self.openLimit else {
             throw Problem(
@@ -110,7 +136,8 @@ actor RequestService: Service {
                 by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
             ),
             state: .advertising,
-            paidAt: nil
+            paidAt: nil,
+            call: call
         )
         do throws(JournalFailure) {
             try await journal.append(.request(record))
@@ -252,6 +279,8 @@ actor RequestService: Service {
         _ = await client.cancel(record.sid)
         var ended = record
         ended.state = .cancelled
+        // Its caller was told that there is none: a repeat is a new try.
+        ended.call = nil
         try? await journal.append(.request(ended))
     }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GotchuAPI
+import GotchuCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -16,25 +17,28 @@ extension LocalClient {
         _ path: String,
         limit: Duration = promptLimit
     ) async throws -> Reply {
-        try await call(method, path, bytes: nil, limit: limit)
+        try await call(method, path, bytes: nil, key: nil, limit: limit)
     }
 
     func call<Reply: Decodable>(
         _ method: HTTPMethod,
         _ path: String,
         body: some Encodable,
+        key: IdempotencyKey? = nil,
         limit: Duration
     ) async throws -> Reply {
-        try await call(method, path, bytes: [UInt8](JSONEncoder().encode(body)), limit: limit)
+        let bytes = try [UInt8](JSONEncoder().encode(body))
+        return try await call(method, path, bytes: bytes, key: key, limit: limit)
     }
 
     private func call<Reply: Decodable>(
         _ method: HTTPMethod,
         _ path: String,
         bytes: [UInt8]?,
+        key: IdempotencyKey?,
         limit: Duration
     ) async throws -> Reply {
-        let body = try await withReply(method, path, bytes: bytes, limit: limit) {
+        let body = try await withReply(method, path, bytes: bytes, key: key, limit: limit) {
             parts,
             deadline in
             defer { deadline.cancel() }
@@ -55,6 +59,7 @@ extension LocalClient {
         _ method: HTTPMethod,
         _ path: String,
         bytes: [UInt8]?,
+        key: IdempotencyKey? = nil,
         limit: Duration,
         _ body: (inout Parts, Scheduled<Void>) async throws -> Result
     ) async throws -> Result {
@@ -66,7 +71,7 @@ extension LocalClient {
                 channel.close(promise: nil)
             }
             return try await connection.executeThenClose { inbound, outbound in
-                try await outbound.write(contentsOf: requestParts(method, path, bytes))
+                try await outbound.write(contentsOf: requestParts(method, path, bytes, key))
                 var parts = inbound.makeAsyncIterator()
                 try await acceptHead(&parts)
                 return try await body(&parts, deadline)
@@ -96,13 +101,15 @@ extension LocalClient {
     private func requestParts(
         _ method: HTTPMethod,
         _ path: String,
-        _ bytes: [UInt8]?
+        _ bytes: [UInt8]?,
+        _ key: IdempotencyKey?
     ) -> [HTTPClientRequestPart] {
         var headers: HTTPHeaders = [
             "Host": "gotchu",
             "Connection": "close",
             "User-Agent": "gotchu-ctl/\(GotchuVersion.current)",
         ]
+        if let key { headers.add(name: IdempotencyHeader.key, value: key.rawValue) }
         if let bytes {
             headers.add(name: "Content-Type", value: "application/json")
             headers.add(name: "Content-Length", value: String(bytes.count))

@@ -43,8 +43,14 @@ package struct LocalClient: Sendable {
     }
 
     /// Asks for money; returns once the EID is on the air.
-    package func createRequest(_ request: NewRequest) async throws -> RequestView {
-        try await call(.POST, "/v1/requests", body: request, limit: Self.serverBoundLimit)
+    ///
+    /// - Parameter key: Repeated with the same key, the call makes nothing new.
+    package func createRequest(
+        _ request: NewRequest,
+        key: IdempotencyKey? = nil
+    ) async throws -> RequestView {
+        let limit = Self.serverBoundLimit
+        return try await call(.POST, "/v1/requests", body: request, key: key, limit: limit)
     }
 
     /// The daemon's requests, newest first.
@@ -64,8 +70,14 @@ package struct LocalClient: Sendable {
     }
 
     /// Starts to pay; returns once the daemon has written down that it will.
-    package func createPayment(_ payment: NewPayment) async throws -> PaymentView {
-        try await call(.POST, "/v1/payments", body: payment, limit: Self.serverBoundLimit)
+    ///
+    /// - Parameter key: Repeated with the same key, the call starts nothing new.
+    package func createPayment(
+        _ payment: NewPayment,
+        key: IdempotencyKey? = nil
+    ) async throws -> PaymentView {
+        let limit = Self.serverBoundLimit
+        return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
     }
 
     /// The daemon's payments, newest first.

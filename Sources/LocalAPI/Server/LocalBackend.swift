@@ -9,12 +9,20 @@ package protocol LocalBackend: Sendable {
     func presences() async -> PresencesReply
     func metrics() async -> String
 
-    func createRequest(_ new: NewRequest) async throws(Problem) -> RequestView
+    /// - Parameter key: Names the caller's wish, if it may be repeated.
+    func createRequest(
+        _ new: NewRequest,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<RequestView>
     func requests() async -> RequestsReply
     func request(_ id: SessionID) async throws(Problem) -> RequestView
     func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView
 
-    func createPayment(_ new: NewPayment) async throws(Problem) -> PaymentView
+    /// - Parameter key: Names the caller's wish, if it may be repeated.
+    func createPayment(
+        _ new: NewPayment,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<PaymentView>
     func payments() async -> PaymentsReply
     func payment(_ id: String) async throws(Problem) -> PaymentView
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession

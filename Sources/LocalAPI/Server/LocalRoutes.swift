@@ -31,7 +31,8 @@ struct LocalRoutes {
     private func addRequests(to table: LevelledRouter) {
         table.add(.cashier, .post, "/v1/requests") { request, _ in
             let new = try NewRequest(try await fields(request))
-            return .json(try await backend.createRequest(new), status: .created)
+            let created = try await backend.createRequest(new, key: try key(of: request))
+            return .created(created, status: .created)
         }
         table.add(.cashier, .get, "/v1/requests") { _, _ in .json(await backend.requests()) }
         table.add(.cashier, .get, "/v1/requests/{id}") { _, context in
@@ -45,7 +46,8 @@ struct LocalRoutes {
     private func addPayments(to table: LevelledRouter) {
         table.add(.spender, .post, "/v1/payments") { request, _ in
             let new = try NewPayment(try await fields(request))
-            return .json(try await backend.createPayment(new), status: .accepted)
+            let created = try await backend.createPayment(new, key: try key(of: request))
+            return .created(created, status: .accepted)
         }
         table.add(.spender, .get, "/v1/payments") { _, _ in .json(await backend.payments()) }
         table.add(.spender, .get, "/v1/payments/{id}") { _, context in
@@ -107,6 +109,17 @@ struct LocalRoutes {
             throw Problem(.notFound, detail: "There is no request of that name.")
         }
         return id
+    }
+
+    private func key(of request: Request) throws -> IdempotencyKey? {
+        guard let text = request.headers[.idempotencyKey] else { return nil }
+        guard let key = IdempotencyKey(header: text) else {
+            throw Problem(
+                .validationError,
+                detail: "An Idempotency-Key is 16 to 255 visible ASCII characters."
+            )
+        }
+        return key
     }
 
     private func fields(_ request: Request) async throws -> JSONFields {

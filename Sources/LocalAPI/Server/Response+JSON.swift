@@ -20,6 +20,16 @@ extension Response {
         )
     }
 
+    /// What a call made, with a mark if it was made by an earlier one.
+    static func created(
+        _ created: Created<some Encodable & Sendable>,
+        status: HTTPResponse.Status
+    ) -> Response {
+        var response = json(created.view, status: status)
+        if created.isReplay { response.headers[.idempotentReplayed] = "true" }
+        return response
+    }
+
     static func problem(_ problem: Problem) -> Response {
         json(
             problem,
@@ -36,5 +46,15 @@ extension Response {
             preconditionFailure("our own wire types can always be encoded")
         }
         return [UInt8](data)
+    }
+}
+
+extension HTTPField.Name {
+    static var idempotencyKey: HTTPField.Name { valid(IdempotencyHeader.key) }
+    static var idempotentReplayed: HTTPField.Name { valid(IdempotencyHeader.replayed) }
+
+    private static func valid(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
+        return name
     }
 }

@@ -1,0 +1,28 @@
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+
+/// A call that its caller may repeat: the key that names it, and what was asked for.
+///
+/// It stands in the record of what the call made, so a repeat after a restart is known too, and is
+/// forgotten with that record.
+struct IdempotentCall: Codable, Equatable, Sendable {
+    let key: IdempotencyKey
+    /// The body as canonical JSON: the same wish is the same text.
+    let body: String
+
+    init(key: IdempotencyKey, _ body: some Encodable) {
+        self.key = key
+        self.body = String(decoding: PaymentClient.encode(body), as: UTF8.self)
+    }
+
+    /// - Throws: `IDEMPOTENCY_KEY_REUSED` if the same key asked for something else before.
+    func requireSame(_ earlier: IdempotentCall) throws(Problem) {
+        guard body != earlier.body else { return }
+        throw Problem(
+            .idempotencyKeyReused,
+            detail: "This Idempotency-Key was used for another call.",
+            fix: "Use a new key for a new wish."
+        )
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("A call that is repeated")
+struct IdempotencyTests {
+    private let wish = NewRequest(amountCents: 1200, memo: "Tea")
+
+    /// How many requests the daemon knows.
+    private func count(_ kiosk: Device) async throws -> Int {
+        try await kiosk.get("/v1/requests", as: RequestsReply.self).requests.count
+    }
+
+    private func ask(_ kiosk: Device, _ key: String) async throws -> RequestView {
+        try await kiosk.call("POST", "/v1/requests", wish, key: key)
+    }
+
+    @Test("puts one request up, says that it is a repeat, and is known after a kill")
+    func request() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let key = IdempotencyKey.random().rawValue
+        let first = try await ask(kiosk, key)
+        let raw = try Program(
+            "/usr/bin/curl",
+            [
+                "--silent", "--include", "--unix-socket", kiosk.socket,
+                "--header", "Idempotency-Key: \"\(key)\"",
+                "--data", #"{"memo":"Tea","amount_cents":1200}"#, "http://gotchu/v1/requests",
+            ]
+        )
+        try await raw.exitCode()
+        #expect(raw.text.hasPrefix("HTTP/1.1 201"))
+        #expect(raw.text.contains("Idempotent-Replayed: true"))
+        #expect(raw.text.contains(first.id.rawValue))
+        await #expect {
+            let other = NewRequest(amountCents: 1201, memo: "Tea")
+            _ = try await kiosk.call("POST", "/v1/requests", other, key: key) as RequestView
+        } throws: { ($0 as? Problem)?.errorCode == .idempotencyKeyReused }
+        await #expect {
+            _ = try await ask(kiosk, "short")
+        } throws: { ($0 as? Problem)?.errorCode == .validationError }
+        try kiosk.signal(SIGKILL)
+        _ = try await kiosk.exitCode()
+        try await kiosk.start(at: "0,0")
+        #expect(try await ask(kiosk, key).id == first.id)
+        #expect(try await ask(kiosk, IdempotencyKey.random().rawValue).id != first.id)
+        #expect(try await count(kiosk) == 2)
+    }
+
+    @Test("while the first is still being answered waits for its answer")
+    func atOnce() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let key = IdempotencyKey.random().rawValue
+        shop.server.signal(SIGSTOP)
+        let ids = try await withThrowingTaskGroup(of: SessionID.self) { group in
+            for _ in 0..<4 { group.addTask { try await ask(kiosk, key).id } }
+            // All four are with the daemon before the server can answer any.
+            try await eventually("four calls are under way") {
+                let connections = try String(contentsOfFile: "/proc/net/unix", encoding: .utf8)
+                    .split(separator: "\n").filter { $0.hasSuffix(kiosk.socket) }
+                return connections.count >= 5 ? true : nil
+            }
+            shop.server.signal(SIGCONT)
+            return try await group.reduce(into: Set<SessionID>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+        #expect(try await count(kiosk) == 1)
+    }
+
+    @Test("that failed made nothing, so the same key may try again")
+    func afterFailure() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let key = IdempotencyKey.random().rawValue
+        await #expect {
+            _ = try await ask(kiosk, key)
+        } throws: { ($0 as? Problem)?.errorCode == .notLoggedIn }
+        try await kiosk.logIn()
+        #expect(try await ask(kiosk, key).state == .advertising)
+    }
+
+    @Test("pays once, and tells the end of that payment when it is repeated after it")
+    func payment() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let request = try await ask(kiosk, IdempotencyKey.random().rawValue)
+        let key = IdempotencyKey.random().rawValue
+        let pay = NewPayment(eid: request.eid, confirmAmountCents: 1200)
+        let first: PaymentView = try await payer.call("POST", "/v1/payments", pay, key: key)
+        #expect(try await end(of: first, on: payer).state == .paid)
+        let again: PaymentView = try await payer.call("POST", "/v1/payments", pay, key: key)
+        #expect(again.id == first.id && again.state == .paid)
+        await #expect {
+            let other = NewPayment(eid: request.eid, confirmAmountCents: 1)
+            _ = try await payer.call("POST", "/v1/payments", other, key: key) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .idempotencyKeyReused }
+        #expect(try await payer.balance() == 8800)
+    }
+}
