@@ -6,7 +6,8 @@ DESTDIR ?=
 BINARIES ?=
 
 PROGRAMS := gotchud gotchu-ctl gotchu-server
-RELEASE_FLAGS := -c release --static-swift-stdlib
+# A program of the system has no business looking for libraries beside itself.
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 RELEASE := .build/release
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
@@ -20,7 +21,7 @@ CONFDIR := $(DESTDIR)/etc/gotchu
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm install release format lint
+.PHONY: help build demo test vm install release deb format lint
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +30,7 @@ help:
 	@echo 'make test      run every test, those on a real kernel and bluetoothd included'
 	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
+	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
 	@echo 'make format    format the sources'
 	@echo 'make lint      say what `make format` would change'
 
@@ -67,6 +69,8 @@ release:
 	done
 
 ifeq ($(BINARIES),)
+deb: release
+deb: BINARIES := $(RELEASE)
 install: release
 install: BINARIES := $(RELEASE)
 endif
@@ -77,17 +81,28 @@ install:
 	    sed 's|=/usr/bin/|=$(PREFIX)/bin/|' systemd/$$unit.service >$(UNITDIR)/$$unit.service && \
 	    chmod 644 $(UNITDIR)/$$unit.service || exit; \
 	done
-	install -m 644 systemd/gotchu.sysusers.conf $(SYSUSERSDIR)/gotchu.conf
+	for users in gotchu gotchu-server; do \
+	    install -m 644 systemd/$$users.sysusers.conf $(SYSUSERSDIR)/$$users.conf || exit; \
+	done
 	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
+	@# What stands in it may be a password.
+	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)
 	for page in $(MANUALS); do \
 	    section=$(MANDIR)/man$${page##*.}; \
 	    install -d $$section && install -m 644 $$page $$section || exit; \
 	done
-	.ci/install-completions $(BINARIES)/gotchu-ctl $(SHAREDIR)
+	for program in $(PROGRAMS); do \
+	    .ci/install-completions $(BINARIES)/$$program $(SHAREDIR) || exit; \
+	done
 ifeq ($(DESTDIR),)
-	systemd-sysusers $(SYSUSERSDIR)/gotchu.conf
+	systemd-sysusers $(SYSUSERSDIR)/gotchu.conf $(SYSUSERSDIR)/gotchu-server.conf
 	-systemctl daemon-reload
 	-systemctl reload dbus
 	@echo 'Installed. Next: sudo systemctl enable --now gotchud'
 endif
+
+deb:
+	@.ci/need build package
+	@.ci/deb $(BINARIES) .build/deb
+	@ls .build/deb/*.deb

@@ -8,7 +8,7 @@ struct CommandTests {
     func help() async throws {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
-        for target in ["demo", "build", "test", "vm", "install", "format", "lint"] {
+        for target in ["demo", "build", "test", "vm", "install", "deb", "format", "lint"] {
             #expect(help.text.contains("make \(target) "), "\(target)")
         }
     }

@@ -12,15 +12,20 @@ struct InstallTests {
         "usr/lib/systemd/system/gotchud.service": 0o644,
         "usr/lib/systemd/system/gotchu-server.service": 0o644,
         "usr/lib/sysusers.d/gotchu.conf": 0o644,
+        "usr/lib/sysusers.d/gotchu-server.conf": 0o644,
         "usr/share/dbus-1/system.d/org.gotchu.gotchud.conf": 0o644,
         "usr/share/bash-completion/completions/gotchu-ctl": 0o644,
+        "usr/share/bash-completion/completions/gotchud": 0o644,
         "usr/share/zsh/vendor-completions/_gotchu-ctl": 0o644,
+        "usr/share/zsh/vendor-completions/_gotchu-server": 0o644,
         "usr/share/fish/vendor_completions.d/gotchu-ctl.fish": 0o644,
+        "usr/share/fish/vendor_completions.d/gotchu-server.fish": 0o644,
         "usr/share/man/man1/gotchu-ctl.1": 0o644,
         "usr/share/man/man5/gotchud.json.5": 0o644,
         "usr/share/man/man8/gotchud.8": 0o644,
         "usr/share/man/man8/gotchu-server.8": 0o644,
         "etc/gotchu/gotchud.json": 0o644,
+        "etc/gotchu/gotchu-server.env": 0o600,
     ]
 
     @Test("everything is in its place, and configuration that is there is left alone")

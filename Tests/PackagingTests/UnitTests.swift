@@ -79,7 +79,8 @@ struct UnitTests {
         let made = try await Repository.run(
             "systemd-sysusers",
             "--root=\(folder.path)",
-            Repository.path("systemd/gotchu.sysusers.conf")
+            Repository.path("systemd/gotchu.sysusers.conf"),
+            Repository.path("systemd/gotchu-server.sysusers.conf")
         )
         #expect(made.status == 0, "\(made.text)")
         let users = try names(in: folder.path + "/etc/passwd")

@@ -23,17 +23,18 @@ actor Guest {
         return try await run.value
     }
 
-    /// Runs our units under a real systemd, in a machine of their own.
+    /// Installs our packages under a real systemd, in a machine of their own.
     ///
     /// - Returns: The exit status, and what the proof said.
     static func serviceProof() async throws -> (status: Int32, text: String) {
+        let packages = try await DebianPackages.built()
         // One machine at a time: two would spoil each other's figures.
         _ = try? await shared.report()
         let folder = output.appendingPathComponent("service")
         let boot = try Program(
             Self.folder.appendingPathComponent("boot").path,
             ["--timeout", "\(limit.components.seconds)", "--first", folder.path]
-                + [Self.folder.appendingPathComponent("service/start").path, Program.folder.path]
+                + [Self.folder.appendingPathComponent("service/start").path, packages.folder.path]
         )
         let status = try await boot.exitCode(within: limit + .seconds(120))
         let proof = folder.appendingPathComponent("proof.log")

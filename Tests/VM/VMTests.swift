@@ -24,13 +24,15 @@ struct VMTests {
     }
 
     @Test(
-        "our units run under a real systemd, hardened, and reach the air",
+        "our packages under a real systemd: hardened, on the air, upgraded, and gone",
         .timeLimit(.minutes(20))
     )
     func service() async throws {
         let proof = try await Guest.serviceProof()
         #expect(proof.status == 0, "\(proof.text)")
-        #expect(proof.text.contains("passed: policy_lets_it_on_the_air"), "\(proof.text)")
+        for name in ["policy_lets_it_on_the_air", "hang_is_a_restart", "purging_leaves_nothing"] {
+            #expect(proof.text.contains("passed: \(name)"), "\(proof.text)")
+        }
     }
 
     @Test("the simulated air keeps its own rules")

@@ -1,8 +1,9 @@
-"""What must be true of the running services; writes /out/status, and switches the machine off."""
+"""What must be true of our packages and their services; writes /out/status, and switches the machine off."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ from guest.http import Client, Refused
 from guest.scenario import expect
 
 SOCKET = "/run/gotchu/gotchud.sock"
+STATE = Path("/var/lib/gotchu")
+PACKAGES = tuple(str(package) for package in sorted(Path(sys.argv[1]).glob("*.deb")))
 
 
 def systemctl(*arguments: str) -> str:
@@ -24,10 +27,22 @@ def shown(unit: str, name: str) -> str:
     return systemctl("show", "-P", name, unit)
 
 
-def start(unit: str) -> None:
-    systemctl("start", "--no-block", unit)
+def is_ready(unit: str) -> None:
     eventually(f"{unit} to say that it is ready", lambda: shown(unit, "ActiveState") == "active")
     expect(f"restarts of {unit}", shown(unit, "NRestarts"), "0")
+
+
+def dpkg(*arguments: str) -> None:
+    done = subprocess.run(
+        ["dpkg", "--force-unsafe-io", "--force-confold", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=200,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"dpkg {arguments[0]} ended with {done.returncode}:\n{done.stdout}")
 
 
 def process(unit: str) -> dict[str, str]:
@@ -41,9 +56,18 @@ def journal(unit: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
 
 
+def installing_starts_the_daemon() -> None:
+    """And not the server, which serves what its operator chose."""
+    dpkg("--install", *PACKAGES)
+    is_ready("gotchud")
+    expect("the server's state", shown("gotchu-server", "ActiveState"), "inactive")
+    expect("whether gotchud starts at boot", systemctl("is-enabled", "gotchud"), "enabled")
+    expect("whether the server does", systemctl("is-enabled", "gotchu-server"), "disabled")
+
+
 def both_start_hardened() -> None:
-    start("gotchu-server")
-    start("gotchud")
+    systemctl("start", "--no-block", "gotchu-server")
+    is_ready("gotchu-server")
     for unit in ("gotchu-server", "gotchud"):
         found = process(unit)
         expect(f"whether {unit} is root", found["Uid"].split()[0] == "0", False)
@@ -128,6 +152,20 @@ def credential_is_the_login() -> None:
     eventually("the credential to be the login", is_logged_in)
 
 
+def upgrading_keeps_the_state_and_restarts() -> None:
+    """dpkg makes no difference between a later version and the same one again."""
+    before = {unit: shown(unit, "MainPID") for unit in ("gotchud", "gotchu-server")}
+    kept = {file: file.read_bytes() for file in STATE.iterdir() if file.is_file()}
+    expect("whether there is a state", bool(kept), True)
+    dpkg("--install", *PACKAGES)
+    for unit, process_id in before.items():
+        is_ready(unit)
+        expect(f"whether {unit} is another process", shown(unit, "MainPID") != process_id, True)
+        expect(f"the result of {unit}", shown(unit, "Result"), "success")
+    for file, content in kept.items():
+        expect(f"whether {file} is as it was", file.read_bytes().startswith(content), True)
+
+
 def wrong_configuration_is_not_retried() -> None:
     Path("/etc/gotchu/gotchud.json").write_text('{"rdaio": "bluez"}')
     systemctl("restart", "gotchud")
@@ -141,7 +179,18 @@ def it_stops_well() -> None:
     expect("the result of the server", shown("gotchu-server", "Result"), "success")
 
 
+def purging_leaves_nothing() -> None:
+    systemctl("start", "gotchu-server")
+    dpkg("--purge", "gotchu", "gotchu-server")
+    for unit in ("gotchud", "gotchu-server"):
+        expect(f"the process of {unit}", shown(unit, "MainPID"), "0")
+        expect(f"the unit file of {unit}", shown(unit, "LoadState"), "not-found")
+    folders = (STATE, Path("/var/lib/gotchu-server"), Path("/etc/gotchu"), Path("/run/gotchu"))
+    expect("what is left", [str(folder) for folder in folders if folder.exists()], [])
+
+
 PROOFS: tuple[Callable[[], None], ...] = (
+    installing_starts_the_daemon,
     both_start_hardened,
     policy_lets_it_on_the_air,
     socket_is_for_the_group,
@@ -150,8 +199,10 @@ PROOFS: tuple[Callable[[], None], ...] = (
     death_is_a_restart,
     hang_is_a_restart,
     credential_is_the_login,
+    upgrading_keeps_the_state_and_restarts,
     wrong_configuration_is_not_retried,
     it_stops_well,
+    purging_leaves_nothing,
 )
 
 
