@@ -24,6 +24,9 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case sessionExpired = "SESSION_EXPIRED"
     case amountChanged = "AMOUNT_CHANGED"
     case tooManyRotations = "TOO_MANY_ROTATIONS"
+    case sessionNotPaid = "SESSION_NOT_PAID"
+    case sessionRefunded = "SESSION_REFUNDED"
+    case refundTooLarge = "REFUND_TOO_LARGE"
 
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
@@ -48,7 +51,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
-            .notLoggedIn:
+            .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413

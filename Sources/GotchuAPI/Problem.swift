@@ -18,7 +18,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var fix: String?
     /// On money calls: whether the same request may be sent again and could then succeed.
     package var retryable: Bool?
-    /// With `INSUFFICIENT_WALLET_BALANCE`: what the payment needs, in minor units.
+    /// With `INSUFFICIENT_WALLET_BALANCE`: what the payment or refund needs, in minor units.
     package var requiredCents: Int64?
     /// With `INSUFFICIENT_WALLET_BALANCE`: what the wallet has, in minor units.
     package var availableCents: Int64?

@@ -28,7 +28,7 @@ package struct Ledger: Sendable {
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {
         case .user(let user): return user
-        case .session, .rotation, .send, .done, .refused:
+        case .session, .rotation, .send, .refund, .done, .refused:
             preconditionFailure("opening answers with a user")
         }
     }
@@ -55,7 +55,8 @@ package struct Ledger: Sendable {
         switch try await writer.submit(.rotate(rotate)) {
         case .rotation(let rotation): return .accepted(rotation)
         case .refused(let refusal): return .refused(refusal)
-        case .user, .session, .send, .done: preconditionFailure("a rotation answers with EIDs")
+        case .user, .session, .send, .refund, .done:
+            preconditionFailure("a rotation answers with EIDs")
         }
     }
 
@@ -64,8 +65,18 @@ package struct Ledger: Sendable {
         switch try await writer.submit(.send(send)) {
         case .send(let answer): return .accepted(answer)
         case .refused(let refusal): return .refused(refusal)
-        case .user, .session, .rotation, .done:
+        case .user, .session, .rotation, .refund, .done:
             preconditionFailure("a payment answers with its outcome")
+        }
+    }
+
+    /// A refusal here is one that is not remembered; those that are come as an answer.
+    package func refund(_ refund: Refund) async throws(LedgerError) -> Decided<RefundAnswer> {
+        switch try await writer.submit(.refund(refund)) {
+        case .refund(let answer): return .accepted(answer)
+        case .refused(let refusal): return .refused(refusal)
+        case .user, .session, .rotation, .send, .done:
+            preconditionFailure("a refund answers with its outcome")
         }
     }
 
@@ -93,7 +104,7 @@ package struct Ledger: Sendable {
         switch answer {
         case .session(let session): .accepted(session)
         case .refused(let refusal): .refused(refusal)
-        case .user, .rotation, .send, .done:
+        case .user, .rotation, .send, .refund, .done:
             preconditionFailure("the command answers with a session")
         }
     }

@@ -120,6 +120,26 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
+    /// Gives money back.
+    ///
+    /// - Parameters:
+    ///   - body: The exact bytes that the journal holds.
+    ///   - key: The refund's one key, from the journal too.
+    package func refund(
+        _ sid: SessionID,
+        body: [UInt8],
+        key: IdempotencyKey
+    ) async -> Answer<RefundReply> {
+        let bytes = await raw(
+            .POST,
+            "/sessions/\(sid)/refund",
+            body: body,
+            headers: [("Idempotency-Key", key.rawValue)]
+        )
+        let answer: Answer<RefundReply> = decode(bytes)
+        return answer.requiring(\.ok)
+    }
+
     private func call<Body: Encodable, Reply: Decodable & Sendable>(
         _ method: HTTPMethod,
         _ path: String,

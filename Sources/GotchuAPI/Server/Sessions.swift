@@ -146,6 +146,8 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var expiresAt: Timestamp
     package var lockExpiresAt: Timestamp?
     package var paidAt: Timestamp?
+    /// What has gone back to the payer; absent while nothing has.
+    package var refundedCents: WireInteger?
     /// Grows by one with each change; the `id:` of the session's events.
     package var version: Int64
 
@@ -158,6 +160,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
         expiresAt: Timestamp,
         lockExpiresAt: Timestamp?,
         paidAt: Timestamp?,
+        refundedCents: WireInteger? = nil,
         version: Int64
     ) {
         self.sid = sid
@@ -168,6 +171,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
         self.expiresAt = expiresAt
         self.lockExpiresAt = lockExpiresAt
         self.paidAt = paidAt
+        self.refundedCents = refundedCents
         self.version = version
     }
 
@@ -177,5 +181,6 @@ package struct SessionReply: Codable, Equatable, Sendable {
         case expiresAt = "exp_at"
         case lockExpiresAt = "lock_expires_at"
         case paidAt = "paid_at"
+        case refundedCents = "refunded_cents"
     }
 }

@@ -29,7 +29,8 @@ package struct WalletReply: Codable, Equatable, Sendable {
 /// One line of a wallet's history.
 package struct WalletEntry: Codable, Equatable, Sendable {
     package var id: String
-    /// What happened: `SEND_P2P`, `RECEIVE_P2P`, `DEV_OPENING`.
+    /// What happened: `SEND_P2P`, `RECEIVE_P2P`, `SEND_REFUND`, `RECEIVE_REFUND`,
+    /// `DEV_OPENING`.
     package var type: String
     package var direction: EntryDirection
     /// Always positive; `direction` says which way it went.

@@ -6,7 +6,8 @@ extension ErrorCode {
         switch self {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
             .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
-            .notNear, .ambiguous, .paymentInProgress, .tooManyRotations:
+            .notNear, .ambiguous, .paymentInProgress, .tooManyRotations, .sessionNotPaid,
+            .sessionRefunded, .refundTooLarge:
             .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
@@ -29,7 +30,8 @@ extension ErrorCode {
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations:
             "gotchu-ctl scan"
-        case .paymentInProgress: "gotchu-ctl history"
+        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+            "gotchu-ctl history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"
         case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,
             .idempotencyKeyRequired, .idempotencyKeyReused, .unsupportedMediaType,

@@ -59,6 +59,9 @@ extension OpenAPI {
                 - SESSION_CANCELLED
                 - AMOUNT_CHANGED
                 - TOO_MANY_ROTATIONS
+                - SESSION_NOT_PAID
+                - SESSION_REFUNDED
+                - REFUND_TOO_LARGE
                 - SESSION_EXPIRED
                 - CONTENT_TOO_LARGE
                 - UNSUPPORTED_MEDIA_TYPE
@@ -106,7 +109,7 @@ extension OpenAPI {
               required: [id, type, direction, amount_cents, created_at]
               properties:
                 id: {type: string}
-                type: {enum: [SEND_P2P, RECEIVE_P2P, DEV_OPENING]}
+                type: {enum: [SEND_P2P, RECEIVE_P2P, SEND_REFUND, RECEIVE_REFUND, DEV_OPENING]}
                 direction: {enum: [DEBIT, CREDIT]}
                 amount_cents: {type: integer, format: int64}
                 currency: {$ref: "#/components/schemas/Currency"}
@@ -185,6 +188,7 @@ extension OpenAPI {
                 exp_at: {type: string, format: date-time}
                 lock_expires_at: {type: string, format: date-time}
                 paid_at: {type: string, format: date-time}
+                refunded_cents: {$ref: "#/components/schemas/Cents"}
                 version: {type: integer, minimum: 1}
             Send:
               type: object
@@ -198,6 +202,22 @@ extension OpenAPI {
               required: [ok, new_balance_cents]
               properties:
                 ok: {const: true}
+                new_balance_cents: {type: integer, format: int64}
+                transfer_id: {type: string}
+            Refund:
+              type: object
+              additionalProperties: false
+              properties:
+                amount_cents:
+                  description: All that has not gone back yet unless said.
+                  $ref: "#/components/schemas/Cents"
+            Refunded:
+              type: object
+              required: [ok, amount_cents, refunded_cents, new_balance_cents, transfer_id]
+              properties:
+                ok: {const: true}
+                amount_cents: {$ref: "#/components/schemas/Cents"}
+                refunded_cents: {$ref: "#/components/schemas/Cents"}
                 new_balance_cents: {type: integer, format: int64}
                 transfer_id: {type: string}
             Outcome:

@@ -244,6 +244,50 @@ enum OpenAPI {
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
                 "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+          /sessions/{sid}/refund:
+            post:
+              summary: Give back what was paid, whole or in part; the payee only.
+              parameters:
+                - $ref: "#/components/parameters/sid"
+                - $ref: "#/components/parameters/idempotencyKey"
+              requestBody:
+                required: true
+                content:
+                  application/json: {schema: {$ref: "#/components/schemas/Refund"}}
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/json: {schema: {$ref: "#/components/schemas/Refunded"}}
+                "400":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    VALIDATION_ERROR, IDEMPOTENCY_KEY_REQUIRED
+                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "402":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    INSUFFICIENT_WALLET_BALANCE
+                "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
+                "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
+                "409":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    SESSION_NOT_PAID, SESSION_REFUNDED, REFUND_TOO_LARGE
+                "413":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    CONTENT_TOO_LARGE
+                "415":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    UNSUPPORTED_MEDIA_TYPE
+                "422":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    IDEMPOTENCY_KEY_REUSED
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
+                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /wallet/send:
             post:
               summary: Pay a session that the caller has locked.

@@ -35,6 +35,9 @@ extension Refusal.Reason {
         case .keyReused: .idempotencyKeyReused
         case .tooManyLiveSessions: .rateLimited
         case .tooManyRotations: .tooManyRotations
+        case .sessionNotPaid: .sessionNotPaid
+        case .sessionRefunded: .sessionRefunded
+        case .refundTooLarge: .refundTooLarge
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID: .tryAgain
         }
@@ -53,11 +56,14 @@ extension Refusal.Reason {
         case .sessionExpired: "The session has run out."
         case .amountChanged: "The session asks for another amount than the payer saw."
         case .insufficientBalance: "The wallet does not hold enough."
-        case .keyReused: "The idempotency key was used for another payment."
+        case .keyReused: "The idempotency key was used for another payment or refund."
         case .tooManyLiveSessions: "Too many sessions of this payee are open."
         case .noWalletInCurrency: "The payee has no wallet in this currency."
         case .balanceTooLarge: "The payee's wallet cannot hold that much."
         case .noFreeEID: "No free EID was found."
+        case .sessionNotPaid: "Nobody has paid the session, so nothing can go back."
+        case .sessionRefunded: "All that was paid has gone back already."
+        case .refundTooLarge: "That is more than what is left of the payment."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -70,7 +76,7 @@ extension Refusal.Reason {
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
-            .unknownEID, .tooManyRotations:
+            .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             false
         }
     }

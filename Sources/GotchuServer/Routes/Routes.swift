@@ -21,6 +21,7 @@ struct Routes: Sendable {
     private let sessions: SessionRoutes
     private let events: SessionEvents
     private let wallet: WalletRoutes
+    private let refunds: RefundRoutes
     private let health: HealthRoutes
 
     /// - Parameter opening: What a new wallet of a development server starts with, in minor units;
@@ -33,6 +34,7 @@ struct Routes: Sendable {
         sessions = SessionRoutes(ledger: ledger, tokens: tokens, limits: limits)
         events = SessionEvents(ledger: ledger, tokens: tokens, limits: limits)
         wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
+        refunds = RefundRoutes(ledger: ledger, tokens: tokens, limits: limits)
         health = HealthRoutes(readiness: Readiness(ledger: ledger))
     }
 
@@ -49,6 +51,7 @@ struct Routes: Sendable {
         add(router, "/sessions/:sid/cancel", .post, sessions.cancel)
         add(router, "/sessions/:sid/eids", .post, sessions.rotate)
         add(router, "/sessions/:sid/unlock", .post, sessions.unlock)
+        add(router, "/sessions/:sid/refund", .post, refunds.refund)
         add(router, "/wallet/me", .get, wallet.me)
         add(router, "/wallet/send", .post, wallet.send)
         add(router, "/wallet/sends/:key", .get, wallet.outcome)

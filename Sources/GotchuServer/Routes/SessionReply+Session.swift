@@ -13,6 +13,7 @@ extension SessionReply {
             expiresAt: session.expiresAt,
             lockExpiresAt: session.lockExpiresAt,
             paidAt: session.paidAt,
+            refundedCents: session.refunded > 0 ? WireInteger(session.refunded) : nil,
             version: session.version
         )
     }

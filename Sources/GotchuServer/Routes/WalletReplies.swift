@@ -8,6 +8,7 @@ extension WalletEntry {
         let type =
             switch entry.kind {
             case .payment: isDebit ? "SEND_P2P" : "RECEIVE_P2P"
+            case .refund: isDebit ? "SEND_REFUND" : "RECEIVE_REFUND"
             case .developmentOpening: "DEV_OPENING"
             }
         self.init(

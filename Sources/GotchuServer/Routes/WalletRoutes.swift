@@ -1,4 +1,3 @@
-internal import Crypto
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -29,7 +28,7 @@ struct WalletRoutes: Sendable {
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
         try limits.allowCall(by: payer)
-        let key = try Self.idempotencyKey(of: request)
+        let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         let expected = try fields.integer("expected_amount_cents")
@@ -37,7 +36,7 @@ struct WalletRoutes: Sendable {
         let answer = try await ledger.send(
             Send(
                 key: SendKey(user: payer, key: key),
-                fingerprint: Self.fingerprint(sid, expected),
+                fingerprint: Fingerprint(call: "POST /wallet/send", sid, expected),
                 session: sid,
                 expectedAmount: expected,
                 requestID: context.requestID
@@ -51,7 +50,7 @@ struct WalletRoutes: Sendable {
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
-        guard let key = IdempotencyKey(header: text) else { throw Self.malformedKey }
+        guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
         guard let send = try await ledger.store.send(SendKey(user: payer, key: key)) else {
             throw Problem(
                 .notFound,
@@ -80,31 +79,5 @@ struct WalletRoutes: Sendable {
             problem.requestID = answer.send.requestID
             return try Reply.problem(problem, headers: headers)
         }
-    }
-
-    private static func idempotencyKey(of request: Request) throws(Problem) -> IdempotencyKey {
-        guard let header = request.headers[.idempotencyKey] else {
-            throw Problem(
-                .idempotencyKeyRequired,
-                detail: "A payment needs an Idempotency-Key, so that a resend cannot charge twice.",
-                retryable: false
-            )
-        }
-        guard let key = IdempotencyKey(header: header) else { throw malformedKey }
-        return key
-    }
-
-    private static var malformedKey: Problem {
-        .invalid("An idempotency key is 16 to 255 visible ASCII characters, bare or quoted.")
-    }
-
-    /// Of what was understood, not of the bytes: another order of members is the same payment.
-    private static func fingerprint(_ sid: SessionID, _ expected: Int64?) -> Fingerprint {
-        let parameters = "POST /wallet/send\n\(sid)\n\(expected.map { String($0) } ?? "-")"
-        let digest = Array(SHA256.hash(data: Array(parameters.utf8)))
-        guard let fingerprint = Fingerprint(bytes: digest) else {
-            preconditionFailure("SHA-256 has 32 bytes")
-        }
-        return fingerprint
     }
 }

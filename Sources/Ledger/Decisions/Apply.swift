@@ -29,6 +29,7 @@ package func apply(_ commands: [Command], to snapshot: Snapshot) -> Decision {
         case .cancel(let cancel): cancel.decide(on: &books, at: time)
         case .rotate(let rotate): rotate.decide(on: &books, at: time)
         case .send(let send): send.decide(on: &books, at: time)
+        case .refund(let refund): refund.decide(on: &books, at: time)
         case .expire(let session): expire(session, on: &books, at: time)
         case .probe: probe(&books, at: time)
         }

@@ -57,6 +57,12 @@ package struct Books: Sendable {
         written.newSends.append(send)
     }
 
+    mutating func remember(_ refund: RememberedRefund) {
+        precondition(rows.refunds[refund.key] == nil, "a key is decided once")
+        rows.refunds[refund.key] = refund
+        written.newRefunds.append(refund)
+    }
+
     mutating func probe(at time: Timestamp) {
         written.probedAt = time
     }

@@ -21,6 +21,7 @@ package struct Command: Equatable, Sendable {
         case cancel(CancelSession)
         case rotate(RotateEID)
         case send(Send)
+        case refund(Refund)
         case expire(SessionID)
         /// Writes something, to prove that the books can be written.
         case probe
@@ -33,6 +34,7 @@ package enum Answer: Equatable, Sendable {
     case session(Session)
     case rotation(Rotation)
     case send(SendAnswer)
+    case refund(RefundAnswer)
     case done
     case refused(Refusal)
 }

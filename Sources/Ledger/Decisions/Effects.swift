@@ -10,6 +10,7 @@ package struct Effects: Equatable, Sendable {
     package var newRetiredEIDs: [RetiredEID] = []
     package var newTransfers: [Transfer] = []
     package var newSends: [RememberedSend] = []
+    package var newRefunds: [RememberedRefund] = []
     package var probedAt: Timestamp?
 
     package init() {}

@@ -7,7 +7,7 @@ package struct Footprint: Equatable, Sendable {
     /// Whose wallets; in every currency.
     package var walletOwners: Set<Wallet.Owner> = []
     package var sessions: Set<SessionID> = []
-    /// Sessions whose payee's wallets are needed too.
+    /// Sessions whose payee's and payer's wallets are needed too.
     package var paidSessions: Set<SessionID> = []
     /// EIDs of which it must be known whether they are taken.
     package var eids: Set<EID> = []
@@ -16,6 +16,7 @@ package struct Footprint: Equatable, Sendable {
     /// Payees whose live sessions must be counted.
     package var livePayees: Set<UserID> = []
     package var sendKeys: Set<SendKey> = []
+    package var refundKeys: Set<SendKey> = []
 
     package init() {}
 
@@ -51,6 +52,12 @@ package struct Footprint: Equatable, Sendable {
             sessions.insert(send.session)
             paidSessions.insert(send.session)
             sendKeys.insert(send.key)
+        case .refund(let refund):
+            users.insert(refund.key.user)
+            walletOwners.insert(.user(refund.key.user))
+            sessions.insert(refund.session)
+            paidSessions.insert(refund.session)
+            refundKeys.insert(refund.key)
         case .expire(let session):
             sessions.insert(session)
         case .probe:

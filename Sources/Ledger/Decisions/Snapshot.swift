@@ -12,6 +12,7 @@ package struct Snapshot: Equatable, Sendable {
     /// How many sessions of a payee are stored as not final.
     package var liveSessions: [UserID: Int] = [:]
     package var sends: [SendKey: RememberedSend] = [:]
+    package var refunds: [SendKey: RememberedRefund] = [:]
 
     package init() {}
 

@@ -7,7 +7,7 @@ struct AuditCheck {
 
     static let all = [
         references, guards, conservation, transfers, balances, numbering, funds, paidSessions,
-        payments, answers,
+        payments, answers, refunds, refundTotals,
     ]
 
     private static let references = AuditCheck(

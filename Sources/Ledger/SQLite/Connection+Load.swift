@@ -101,7 +101,9 @@ extension Connection {
             }
         }
         for session in footprint.paidSessions {
-            if let payee = rows.sessions[session]?.payee { users.insert(payee.rawValue) }
+            guard let session = rows.sessions[session] else { continue }
+            users.insert(session.payee.rawValue)
+            if let payer = session.payer { users.insert(payer.rawValue) }
         }
         var wallets: [Wallet] = []
         if !users.isEmpty {
@@ -130,6 +132,16 @@ extension Connection {
     private borrowing func loadSends(_ footprint: Footprint, into rows: inout Snapshot) throws {
         for key in footprint.sendKeys {
             rows.sends[key] = try send(key)
+        }
+        for key in footprint.refundKeys {
+            rows.refunds[key] = try query(
+                """
+                SELECT \(Columns.refund) FROM refunds
+                WHERE user_id = ?1 AND idempotency_key = ?2
+                """,
+                [.text(key.user.rawValue), .text(key.key.rawValue)],
+                read: { try $0.refund() }
+            ).first
         }
     }
 

@@ -11,6 +11,7 @@ extension Connection {
         for eid in effects.newRetiredEIDs { try insert(eid) }
         for transfer in effects.newTransfers { try insert(transfer) }
         for send in effects.newSends { try insert(send) }
+        for refund in effects.newRefunds { try insert(refund) }
         if let time = effects.probedAt {
             try run(
                 "INSERT OR REPLACE INTO probe (id, written_at) VALUES (1, ?1)",
@@ -62,13 +63,15 @@ extension Connection {
             """
             INSERT INTO sessions (
                 id, eid, payee_id, amount, currency, memo, reference, created_at, expires_at,
-                status, payer_id, lock_expires_at, paid_at, version, rotations
-            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                status, payer_id, lock_expires_at, paid_at, version, rotations,
+                refunded
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                ?16)
             ON CONFLICT (id) DO UPDATE SET
                 status = excluded.status, payer_id = excluded.payer_id,
                 lock_expires_at = excluded.lock_expires_at, paid_at = excluded.paid_at,
                 version = excluded.version, eid = excluded.eid,
-                rotations = excluded.rotations
+                rotations = excluded.rotations, refunded = excluded.refunded
             """,
             [
                 .text(session.id.rawValue), .text(session.eid.description),
@@ -78,7 +81,7 @@ extension Connection {
                 .integer(session.expiresAt.milliseconds), .text(session.status.rawValue),
                 .text(payer?.rawValue), .integer(lockedUntil?.milliseconds),
                 .integer(paidAt?.milliseconds), .integer(session.version),
-                .integer(session.rotations),
+                .integer(session.rotations), .integer(session.refunded),
             ]
         )
     }
@@ -141,6 +144,33 @@ extension Connection {
             """
             INSERT INTO sends (\(Columns.send))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """,
+            values
+        )
+    }
+
+    private borrowing func insert(_ refund: RememberedRefund) throws {
+        var values: [Value] = [
+            .text(refund.key.user.rawValue), .text(refund.key.key.rawValue),
+            .blob(refund.fingerprint.bytes), .text(refund.session.rawValue),
+            .text(refund.requestID), .integer(refund.decidedAt.milliseconds),
+        ]
+        switch refund.outcome {
+        case .refunded(let made):
+            values += [
+                .text(made.transfer.rawValue), .integer(made.amount), .integer(made.total),
+                .integer(made.newBalance), .null, .null, .null,
+            ]
+        case .declined(let refusal):
+            values += [
+                .null, .null, .null, .null, .text(refusal.reason.rawValue),
+                .integer(refusal.required), .integer(refusal.available),
+            ]
+        }
+        try run(
+            """
+            INSERT INTO refunds (\(Columns.refund))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """,
             values
         )

@@ -20,7 +20,8 @@ extension Row {
             expiresAt: try time(8),
             state: try sessionState(),
             version: try integer(13),
-            rotations: try integer(14)
+            rotations: try integer(14),
+            refunded: try integer(15)
         )
     }
 
@@ -104,6 +105,39 @@ extension Row {
         )
     }
 
+    /// The columns of `Columns.refund`.
+    borrowing func refund() throws -> RememberedRefund {
+        guard let key = IdempotencyKey(rawValue: try text(1)),
+            let fingerprint = Fingerprint(bytes: try blob(2)),
+            let session = SessionID(rawValue: try text(3))
+        else { throw corrupt("a remembered refund") }
+        let outcome: RememberedRefund.Outcome
+        if let transfer = try optionalText(6) {
+            outcome = .refunded(
+                RememberedRefund.Made(
+                    transfer: TransferID(trusted: transfer),
+                    amount: try integer(7),
+                    total: try integer(8),
+                    newBalance: try integer(9)
+                )
+            )
+        } else if let reason = Refusal.Reason(rawValue: try text(10)) {
+            let required = try optionalInteger(11)
+            let available = try optionalInteger(12)
+            outcome = .declined(Refusal(reason, required: required, available: available))
+        } else {
+            throw corrupt("a remembered refusal")
+        }
+        return RememberedRefund(
+            key: SendKey(user: UserID(trusted: try text(0)), key: key),
+            fingerprint: fingerprint,
+            session: session,
+            outcome: outcome,
+            requestID: try text(4),
+            decidedAt: try time(5)
+        )
+    }
+
     borrowing func time(_ column: Int) throws -> Timestamp {
         Timestamp(milliseconds: try integer(column))
     }
@@ -125,7 +159,7 @@ extension Row {
 enum Columns {
     static let session = """
         sessions.id, sessions.eid, payee_id, amount, currency, memo, reference, sessions.created_at,
-        expires_at, status, payer_id, lock_expires_at, paid_at, version, rotations
+        expires_at, status, payer_id, lock_expires_at, paid_at, version, rotations, refunded
         """
     static let retiredEID = "eid, session_id, resolves_until"
     static let user = "id, email, display_name, created_at"
@@ -133,5 +167,9 @@ enum Columns {
     static let send = """
         user_id, idempotency_key, fingerprint, session_id, request_id, decided_at, transfer_id,
         new_balance, refusal, required, available
+        """
+    static let refund = """
+        user_id, idempotency_key, fingerprint, session_id, request_id, decided_at, transfer_id,
+        amount, total, new_balance, refusal, required, available
         """
 }

@@ -36,8 +36,8 @@ actor SQLiteReader {
             read: { row in
                 PublishedSession(
                     session: try row.session(),
-                    payeeName: try row.text(15),
-                    resolvesUntil: try row.optionalInteger(16).map(Timestamp.init(milliseconds:))
+                    payeeName: try row.text(16),
+                    resolvesUntil: try row.optionalInteger(17).map(Timestamp.init(milliseconds:))
                 )
             }
         ).first
@@ -64,10 +64,12 @@ actor SQLiteReader {
     ) throws -> [WalletStatement.Entry] {
         try connection.query(
             """
-            SELECT transfer_id, kind, entries.amount, transfers.currency, memo,
+            SELECT entries.transfer_id, kind, entries.amount, transfers.currency, memo,
                 transfers.created_at
-            FROM entries JOIN transfers ON transfers.id = transfer_id
-            LEFT JOIN sessions ON sessions.id = session_id
+            FROM entries JOIN transfers ON transfers.id = entries.transfer_id
+            LEFT JOIN refunds ON refunds.transfer_id = transfers.id
+            LEFT JOIN sessions
+                ON sessions.id = coalesce(transfers.session_id, refunds.session_id)
             WHERE wallet_id = ?1 ORDER BY number DESC LIMIT ?2
             """,
             [.text(wallet.rawValue), .integer(Int64(limit))],

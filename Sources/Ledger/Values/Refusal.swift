@@ -2,7 +2,7 @@
 /// is an ordinary outcome.
 package struct Refusal: Equatable, Sendable {
     package let reason: Reason
-    /// With `insufficientBalance`: what the payment needs, in minor units.
+    /// With `insufficientBalance`: what the payment or refund needs, in minor units.
     package let required: Int64?
     /// With `insufficientBalance`: what the wallet has, in minor units.
     package let available: Int64?
@@ -41,6 +41,12 @@ package struct Refusal: Equatable, Sendable {
         /// The EID that is to be replaced was never this session's.
         case unknownEID = "UNKNOWN_EID"
         case tooManyRotations = "TOO_MANY_ROTATIONS"
+        /// Only what was paid can go back.
+        case sessionNotPaid = "SESSION_NOT_PAID"
+        /// All of it has gone back already.
+        case sessionRefunded = "SESSION_REFUNDED"
+        /// More than what is left of the payment.
+        case refundTooLarge = "REFUND_TOO_LARGE"
         /// The payee's balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
     }

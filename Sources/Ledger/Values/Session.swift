@@ -22,6 +22,8 @@ package struct Session: Equatable, Sendable {
     package var version: Int64
     /// How often it got another EID.
     package var rotations: Int64
+    /// What has gone back to the payer, in minor units; never more than the amount.
+    package var refunded: Int64
 
     package init(
         id: SessionID,
@@ -34,7 +36,8 @@ package struct Session: Equatable, Sendable {
         expiresAt: Timestamp,
         state: State,
         version: Int64,
-        rotations: Int64 = 0
+        rotations: Int64 = 0,
+        refunded: Int64 = 0
     ) {
         self.id = id
         self.eid = eid
@@ -47,6 +50,7 @@ package struct Session: Equatable, Sendable {
         self.state = state
         self.version = version
         self.rotations = rotations
+        self.refunded = refunded
     }
 
     /// Where it stands, with what only that state has.
@@ -96,6 +100,16 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
+    /// The next version of it, with more gone back to the payer.
+    ///
+    /// - Precondition: It is paid, and so much is left.
+    package func refunded(by amount: Int64) -> Session {
+        precondition(status == .paid && (1...self.amount.minorUnits - refunded).contains(amount))
+        var next = changed(to: state)
+        next.refunded += amount
+        return next
+    }
+
     /// The next version of it, under another EID.
     package func rotated(to eid: EID) -> Session {
         var next = changed(to: state)
@@ -109,6 +123,14 @@ extension Session {
     /// Until when a payer holds it, if one does.
     package var lockExpiresAt: Timestamp? {
         if case .locked(_, let until) = state { until } else { nil }
+    }
+
+    /// Who holds it or has paid it, if somebody does or has.
+    package var payer: UserID? {
+        switch state {
+        case .locked(let payer, _), .paid(let payer, _): payer
+        case .created, .advertising, .timedOut, .cancelled: nil
+        }
     }
 
     /// When it was paid, if it was.

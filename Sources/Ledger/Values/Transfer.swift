@@ -30,6 +30,8 @@ package struct Transfer: Equatable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// A payer paid a payee's session.
         case payment = "PAYMENT"
+        /// A payee gave back what he was paid, or some of it.
+        case refund = "REFUND"
         /// A development server opened a wallet with money.
         case developmentOpening = "DEV_OPENING"
     }

@@ -45,12 +45,13 @@ struct StoryTests {
         ]
         let declined: [Refusal.Reason] = [
             .unknownSession, .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled,
-            .sessionExpired, .amountChanged, .insufficientBalance,
+            .sessionExpired, .amountChanged, .insufficientBalance, .sessionNotPaid,
+            .sessionRefunded, .refundTooLarge,
         ]
         return Set(
             reasons.map { "no \($0)" } + ["no forbidden", "no keyReused"]
                 + declined.flatMap { ["declined \($0)", "declined again \($0)"] }
-                + ["paid", "paid again", "rotated"]
+                + ["paid", "paid again", "rotated", "refunded", "refunded again"]
         )
     }()
 
@@ -100,6 +101,7 @@ struct StoryTests {
         case .user: "user"
         case .deal: "session"
         case .rotated: "rotated"
+        case .refunded(_, _, _, let again): again ? "refunded again" : "refunded"
         case .paid(_, let again): again ? "paid again" : "paid"
         case .declined(let reason, let again): "declined \(again ? "again " : "")\(reason)"
         case .no(let reason): "no \(reason)"
@@ -114,6 +116,9 @@ struct StoryTests {
         case .send(let answer):
             guard case .declined = answer.send.outcome else { return nil }
             effects.newSends = []
+        case .refund(let answer):
+            guard case .declined = answer.refund.outcome else { return nil }
+            effects.newRefunds = []
         case .user, .session, .rotation, .done: return nil
         }
         return effects.isEmpty ? nil : "a refused command left a trace"

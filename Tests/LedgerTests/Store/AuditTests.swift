@@ -97,6 +97,26 @@ struct AuditTests {
                 names: "transfer-6"
             ),
             Damage(
+                sql: "UPDATE refunds SET amount = 3 WHERE transfer_id = 'refund-8'",
+                rule: "every refund went",
+                names: "refund-8"
+            ),
+            Damage(
+                sql: "UPDATE refunds SET user_id = 'user-1' WHERE transfer_id = 'refund-8'",
+                rule: "every refund went",
+                names: "refund-8"
+            ),
+            Damage(
+                sql: "DELETE FROM refunds WHERE transfer_id = 'refund-8'",
+                rule: "every refund went",
+                names: "refund-8"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET refunded = 6 WHERE id = 'session-0'",
+                rule: "no session was refunded more",
+                names: "session-0"
+            ),
+            Damage(
                 sql: "DELETE FROM users WHERE id = 'user-0'",
                 rule: "every reference leads somewhere",
                 names: "users"
@@ -143,10 +163,10 @@ struct AuditTests {
         let counts = Dictionary(
             uniqueKeysWithValues: audit.findings.map { ($0.rule.prefix(16), $0.count) }
         )
-        #expect(counts["every transfer's"] == 3)
+        #expect(counts["every transfer's"] == 4)
         #expect(counts["every paid sessi"] == 1)
         #expect(counts["every balance is"] == 3)
-        #expect(counts["every wallet's e"] == 6)
+        #expect(counts["every wallet's e"] == 8)
     }
 
     @Test("a backup is complete, private, audited, and never overwrites")

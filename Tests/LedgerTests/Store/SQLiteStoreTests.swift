@@ -36,6 +36,18 @@ struct SQLiteStoreTests {
             for (id, session) in memory.rows.sessions {
                 #expect(try await store.session(id) == session)
             }
+            for refund in memory.rows.refunds.values {
+                let footprint = Footprint(refunding: refund.key)
+                let loaded = try await store.commit(touching: footprint) { rows in
+                    Decision(
+                        effects: Effects(),
+                        answers: rows.refunds.values.map {
+                            .refund(RefundAnswer(refund: $0, isReplay: true))
+                        }
+                    )
+                }
+                #expect(loaded.answers.first?.refund?.refund == refund)
+            }
             for (key, send) in memory.rows.sends { #expect(try await store.send(key) == send) }
             let audit = try Audit.run(path: path)
             #expect(audit.isClean, "seed \(runSeed), story \(number): \(audit.findings)")
@@ -180,5 +192,12 @@ struct SQLiteStoreTests {
             "SELECT name FROM sqlite_schema ORDER BY name",
             read: { try $0.text(0) }
         )
+    }
+}
+
+extension Footprint {
+    fileprivate init(refunding key: SendKey) {
+        self.init()
+        refundKeys = [key]
     }
 }

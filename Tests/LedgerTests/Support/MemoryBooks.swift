@@ -17,13 +17,16 @@ struct MemoryBooks: Equatable {
         }
         var owners = footprint.walletOwners
         for id in footprint.paidSessions {
-            if let payee = rows.sessions[id]?.payee { owners.insert(.user(payee)) }
+            guard let session = rows.sessions[id] else { continue }
+            owners.insert(.user(session.payee))
+            if let payer = session.payer { owners.insert(.user(payer)) }
         }
         for (place, wallet) in rows.wallets where owners.contains(place.owner) {
             loaded.wallets[place] = wallet
         }
         for id in footprint.sessions { loaded.sessions[id] = rows.sessions[id] }
         for key in footprint.sendKeys { loaded.sends[key] = rows.sends[key] }
+        for key in footprint.refundKeys { loaded.refunds[key] = rows.refunds[key] }
         for eid in footprint.retiredEIDs { loaded.retiredEIDs[eid] = rows.retiredEIDs[eid] }
         loaded.takenEIDs = rows.takenEIDs.intersection(footprint.eids)
         for payee in footprint.livePayees { loaded.liveSessions[payee] = live(of: payee) }
@@ -44,6 +47,10 @@ struct MemoryBooks: Equatable {
         }
         for send in effects.newSends {
             promise(rows.sends.updateValue(send, forKey: send.key) == nil, "a key decided twice")
+        }
+        for refund in effects.newRefunds {
+            let isNew = rows.refunds.updateValue(refund, forKey: refund.key) == nil
+            promise(isNew, "a refund's key decided twice")
         }
         for transfer in effects.newTransfers {
             let isNew = transfers.updateValue(transfer, forKey: transfer.id) == nil
@@ -71,6 +78,26 @@ struct MemoryBooks: Equatable {
         guard paid == Set(orders.map(\.session)), paid.count == orders.count,
             Set(orders.map(\.key)).count == orders.count
         else { return "paid sessions and payments differ" }
+        return refundComplaint
+    }
+
+    private var refundComplaint: String? {
+        var totals: [SessionID: Int64] = [:]
+        for refund in rows.refunds.values {
+            guard case .refunded(let made) = refund.outcome else { continue }
+            totals[refund.session, default: 0] += made.amount
+            guard transfers[made.transfer]?.kind == .refund,
+                transfers[made.transfer]?.amount.minorUnits == made.amount
+            else { return "a refund without its transfer" }
+        }
+        guard totals.values.count == rows.sessions.values.count(where: { $0.refunded > 0 }) else {
+            return "refunded sessions and refunds differ"
+        }
+        for session in rows.sessions.values {
+            guard session.refunded == totals[session.id, default: 0],
+                session.refunded <= session.amount.minorUnits
+            else { return "refunded more than is known, or than was paid" }
+        }
         return nil
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 
 /// Small true books, to plant damage in.
 enum Planted {
-    /// Two wallets, one paid session, one open one, one declined payment.
+    /// Two wallets, a paid session with a refund, an open one, a declined payment and refund.
     static func books(in folder: TemporaryFolder) async throws -> String {
         let path = folder.file("books.db")
         let store = try SQLiteStore(path: path)
@@ -16,6 +16,8 @@ enum Planted {
             .lock(session: 0, user: 1), .lock(session: 1, user: 1),
             .send(session: 0, user: 1, key: 0, expected: nil),
             .send(session: 1, user: 1, key: 1, expected: nil),
+            .refund(session: 0, user: 0, key: 0, amount: 2),
+            .refund(session: 0, user: 0, key: 1, amount: 4),
         ]
         let commands = steps.enumerated().map {
             Step(time: 1_000, action: $1).command(number: $0)

@@ -12,6 +12,7 @@ struct ReferenceModel {
         var mark: Character = "a"
         var holder: Int?
         var lockEnds: Int64 = 0
+        var refunded: Int64 = 0
     }
 
     /// What an answer comes to.
@@ -20,6 +21,7 @@ struct ReferenceModel {
         case deal(mark: Character, holder: Int?)
         case rotated(eid: Int, replaced: Int, until: Int64)
         case paid(left: Int64, again: Bool)
+        case refunded(amount: Int64, total: Int64, left: Int64, again: Bool)
         case declined(Refusal.Reason, again: Bool)
         case no(Refusal.Reason)
     }
@@ -30,10 +32,10 @@ struct ReferenceModel {
         var until: Int64?
     }
 
-    private(set) var money: [Int: Int64] = [:]
+    var money: [Int: Int64] = [:]
     var deals: [Int: Deal] = [:]
     var names: [Int: Name] = [:]
-    private var replies: [String: (request: String, reply: Reply)] = [:]
+    var replies: [String: (request: String, reply: Reply)] = [:]
 
     mutating func take(_ step: Step) -> Reply {
         switch step.action {
@@ -69,6 +71,8 @@ struct ReferenceModel {
             return rotate(session, user, eid, replaces, step.time)
         case .send(let session, let user, let key, let expected):
             return send(session, user, key, expected, step.time)
+        case .refund(let session, let user, let key, let amount):
+            return refund(session, user, key, amount, step.time)
         }
     }
 
@@ -96,7 +100,7 @@ struct ReferenceModel {
             switch known.reply {
             case .paid(let left, _): return .paid(left: left, again: true)
             case .declined(let reason, _): return .declined(reason, again: true)
-            case .user, .deal, .rotated, .no: return known.reply
+            case .user, .deal, .rotated, .refunded, .no: return known.reply
             }
         }
         guard let purse = money[user] else { return .no(.unknownUser) }
@@ -182,6 +186,17 @@ extension ReferenceModel.Reply {
             )
         case .refused(let refusal): self = .no(refusal.reason)
         case .done: self = .user(-1)
+        case .refund(let answer):
+            switch answer.refund.outcome {
+            case .refunded(let made):
+                self = .refunded(
+                    amount: made.amount,
+                    total: made.total,
+                    left: made.newBalance,
+                    again: answer.isReplay
+                )
+            case .declined(let no): self = .declined(no.reason, again: answer.isReplay)
+            }
         case .send(let answer):
             switch answer.send.outcome {
             case .paid(_, let left): self = .paid(left: left, again: answer.isReplay)

@@ -52,6 +52,9 @@ extension Answer {
         case .send(let answer):
             if case .declined(let refusal) = answer.send.outcome { return refusal.reason }
             return nil
+        case .refund(let answer):
+            if case .declined(let refusal) = answer.refund.outcome { return refusal.reason }
+            return nil
         case .user, .session, .rotation, .done: return nil
         }
     }
@@ -62,6 +65,10 @@ extension Answer {
 
     var rotation: Rotation? {
         if case .rotation(let rotation) = self { rotation } else { nil }
+    }
+
+    var refund: RefundAnswer? {
+        if case .refund(let answer) = self { answer } else { nil }
     }
 
     var send: SendAnswer? {

@@ -13,6 +13,7 @@ struct Step: Sendable {
         /// EIDs by their numbers in the cast.
         case rotate(session: Int, user: Int, eid: Int, replaces: Int?)
         case send(session: Int, user: Int, key: Int, expected: Int64?)
+        case refund(session: Int, user: Int, key: Int, amount: Int64?)
         case expire(session: Int)
     }
 
@@ -65,6 +66,17 @@ struct Step: Sendable {
                     session: Cast.sessions[session],
                     expectedAmount: expected,
                     transfer: TransferID(trusted: "transfer-\(number)"),
+                    requestID: "request-\(number)"
+                )
+            )
+        case .refund(let session, let user, let key, let amount):
+            return .refund(
+                Refund(
+                    key: SendKey(user: Cast.users[user], key: Cast.keys[key]),
+                    fingerprint: Cast.fingerprint(session: session, expected: amount),
+                    session: Cast.sessions[session],
+                    amount: amount,
+                    transfer: TransferID(trusted: "refund-\(number)"),
                     requestID: "request-\(number)"
                 )
             )

@@ -7,13 +7,15 @@ struct StoryTeller {
     private var time: Int64 = 0
     private var made = 0
     private var last: Step.Action?
+    /// Who asks for money in a session, by its number.
+    private var payees: [Int] = []
 
     init(seed: UInt64) {
         generator = SeededGenerator("A story teller", seed: seed)
     }
 
     mutating func story() -> [Step] {
-        (time, made, last) = (1_000, 0, nil)
+        (time, made, last, payees) = (1_000, 0, nil, [])
         return (0..<number(4...11)).map { _ in
             time += Self.waits[Int(number(0...Int64(Self.waits.count - 1)))]
             let action = number(0...99) < 55 ? next() : anything()
@@ -34,7 +36,11 @@ struct StoryTeller {
         case .lock(let session, let user):
             return send(session, user)
         case .send(let session, let user, let key, let expected):
+            if number(0...1) == 0 { return refund(session) }
             return .send(session: session, user: user, key: key, expected: expected)
+        case .refund(let session, let user, let key, let amount):
+            if number(0...2) == 0 { return refund(session) }
+            return .refund(session: session, user: user, key: key, amount: amount)
         case .unlock(let session, _), .cancel(let session, _), .expire(let session):
             return send(session, Int(number(0...2)))
         case .rotate(let session, let user, _, _):
@@ -49,12 +55,13 @@ struct StoryTeller {
         let user = Int(number(0...2))
         switch number(0...99) {
         case 0..<4: return .open(user: user)
-        case 4..<34: return create() ?? .lock(session: session, user: user)
-        case 34..<54: return .lock(session: session, user: user)
-        case 54..<62: return .unlock(session: session, user: user)
-        case 62..<69: return .cancel(session: session, user: user)
-        case 69..<74: return .expire(session: session)
-        case 74..<82: return rotate(session, user)
+        case 4..<30: return create() ?? .lock(session: session, user: user)
+        case 30..<50: return .lock(session: session, user: user)
+        case 50..<58: return .unlock(session: session, user: user)
+        case 58..<64: return .cancel(session: session, user: user)
+        case 64..<69: return .expire(session: session)
+        case 69..<77: return rotate(session, user)
+        case 77..<82: return refund(session)
         default: return send(session, user)
         }
     }
@@ -62,9 +69,10 @@ struct StoryTeller {
     private mutating func create() -> Step.Action? {
         guard made < 4 else { return nil }
         made += 1
+        payees.append(Int(number(0...2)))
         return .create(
             session: made - 1,
-            payee: Int(number(0...2)),
+            payee: payees[made - 1],
             amount: number(1...12),
             seconds: [1, 30, 60, 61, 300][Int(number(0...4))],
             proposesTaken: number(0...3) == 0
@@ -74,6 +82,17 @@ struct StoryTeller {
     private mutating func send(_ session: Int, _ user: Int) -> Step.Action {
         let expected = number(0...5) == 0 ? number(1...12) : nil
         return .send(session: session, user: user, key: Int(number(0...2)), expected: expected)
+    }
+
+    /// Mostly by the payee.
+    private mutating func refund(_ session: Int) -> Step.Action {
+        let isPayee = number(0...5) > 0 && session < payees.count
+        return .refund(
+            session: session,
+            user: isPayee ? payees[session] : Int(number(0...2)),
+            key: Int(number(0...2)),
+            amount: number(0...2) == 0 ? nil : number(1...12)
+        )
     }
 
     /// Half of them replace the EID that the session was probably made with.

@@ -1,0 +1,47 @@
+/// `POST /sessions/{sid}/refund`, which also carries an `Idempotency-Key` header.
+package struct RefundRequest: Codable, Equatable, Sendable {
+    /// In minor units; all that has not gone back yet unless said.
+    package var amountCents: Int64?
+
+    package init(amountCents: Int64?) {
+        self.amountCents = amountCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+    }
+}
+
+/// The answer to `POST /sessions/{sid}/refund`: the money has gone back and the books say so
+/// durably.
+package struct RefundReply: Codable, Equatable, Sendable {
+    package var ok: Bool
+    package var amountCents: WireInteger
+    /// What the session has been refunded in all, this included.
+    package var refundedCents: WireInteger
+    /// The payee's balance right after it.
+    package var newBalanceCents: WireInteger
+    package var transferID: String
+
+    package init(
+        ok: Bool,
+        amountCents: WireInteger,
+        refundedCents: WireInteger,
+        newBalanceCents: WireInteger,
+        transferID: String
+    ) {
+        self.ok = ok
+        self.amountCents = amountCents
+        self.refundedCents = refundedCents
+        self.newBalanceCents = newBalanceCents
+        self.transferID = transferID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case ok
+        case amountCents = "amount_cents"
+        case refundedCents = "refunded_cents"
+        case newBalanceCents = "new_balance_cents"
+        case transferID = "transfer_id"
+    }
+}

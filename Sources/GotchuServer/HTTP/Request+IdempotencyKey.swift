@@ -1,0 +1,38 @@
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+extension Request {
+    /// The key that a call which moves money must carry.
+    func idempotencyKey() throws(Problem) -> IdempotencyKey {
+        guard let header = headers[.idempotencyKey] else {
+            throw Problem(
+                .idempotencyKeyRequired,
+                detail: "The call needs an Idempotency-Key, so that a resend moves no money twice.",
+                retryable: false
+            )
+        }
+        guard let key = IdempotencyKey(header: header) else { throw .malformedKey }
+        return key
+    }
+}
+
+extension Problem {
+    static var malformedKey: Problem {
+        .invalid("An idempotency key is 16 to 255 visible ASCII characters, bare or quoted.")
+    }
+}
+
+extension Fingerprint {
+    /// Of what was understood, not of the bytes: another order of members is the same request.
+    init(call: String, _ session: SessionID, _ amount: Int64?) {
+        let parameters = "\(call)\n\(session)\n\(amount.map { String($0) } ?? "-")"
+        let digest = Array(SHA256.hash(data: Array(parameters.utf8)))
+        guard let fingerprint = Fingerprint(bytes: digest) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        self = fingerprint
+    }
+}
