@@ -24,6 +24,13 @@ package protocol LedgerStore: Sendable {
     /// A user's wallet and its newest entries, newest first.
     func statement(of user: UserID, entries: Int) async throws(LedgerError) -> WalletStatement?
 
+    /// A stretch of the history of a user's wallet in one currency; `nil` if he has no such wallet.
+    func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory?
+
     /// What was answered to a payment's key.
     func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend?
 

@@ -231,6 +231,55 @@ extension OpenAPI {
                 new_balance_cents: {type: integer, format: int64}
                 code: {$ref: "#/components/schemas/Code"}
                 detail: {type: string}
+            Balance:
+              type: object
+              additionalProperties: false
+              required: [wallet_id, user_id, balance_cents, currency, last_updated]
+              properties:
+                wallet_id: {type: string}
+                user_id: {type: string}
+                balance_cents: {type: integer, format: int64}
+                currency: {const: usd}
+                last_updated: {type: string, format: date-time}
+            Transactions:
+              type: object
+              additionalProperties: false
+              required: [transactions, total_count, limit, total_pages]
+              properties:
+                transactions:
+                  type: array
+                  maxItems: 100
+                  items: {$ref: "#/components/schemas/Transaction"}
+                total_count: {type: integer, minimum: 0}
+                page: {type: integer, minimum: 1}
+                limit: {type: integer, minimum: 1, maximum: 100}
+                total_pages: {type: integer, minimum: 0}
+                next_cursor: {type: string, maxLength: 64}
+            Transaction:
+              type: object
+              additionalProperties: false
+              required:
+                - transaction_id
+                - wallet_id
+                - user_id
+                - type
+                - direction
+                - amount_cents
+                - currency
+                - created_at
+                - status
+              properties:
+                transaction_id: {type: string}
+                wallet_id: {type: string}
+                user_id: {type: string}
+                type: {enum: [deposit, debit, credit, refund]}
+                direction: {enum: [DEBIT, CREDIT]}
+                amount_cents: {type: integer, format: int64, minimum: 1}
+                currency: {$ref: "#/components/schemas/Currency"}
+                memo: {type: string}
+                session_id: {$ref: "#/components/schemas/SessionID"}
+                created_at: {type: string, format: date-time}
+                status: {const: confirmed}
             Status:
               type: object
               required: [status]

@@ -1,6 +1,6 @@
 /// The contract as OpenAPI 3.1, served as it stands here; a test holds it against the server.
 enum OpenAPI {
-    static let document = paths + components
+    static let document = paths + walletReads + components
 
     private static let paths = """
         openapi: 3.1.0

@@ -22,6 +22,7 @@ struct Routes: Sendable {
     private let events: SessionEvents
     private let wallet: WalletRoutes
     private let refunds: RefundRoutes
+    private let history: HistoryRoutes
     private let health: HealthRoutes
 
     /// - Parameter opening: What a new wallet of a development server starts with, in minor units;
@@ -35,6 +36,7 @@ struct Routes: Sendable {
         events = SessionEvents(ledger: ledger, tokens: tokens, limits: limits)
         wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
         refunds = RefundRoutes(ledger: ledger, tokens: tokens, limits: limits)
+        history = HistoryRoutes(ledger: ledger, tokens: tokens, limits: limits)
         health = HealthRoutes(readiness: Readiness(ledger: ledger))
     }
 
@@ -55,6 +57,8 @@ struct Routes: Sendable {
         add(router, "/wallet/me", .get, wallet.me)
         add(router, "/wallet/send", .post, wallet.send)
         add(router, "/wallet/sends/:key", .get, wallet.outcome)
+        add(router, "/api/wallet/balance", .get, history.balance)
+        add(router, "/api/wallet/transactions", .get, history.transactions)
         add(router, "/healthz", .get, health.alive)
         add(router, "/readyz", .get, health.ready)
         add(router, "/openapi.yaml", .get, health.description)

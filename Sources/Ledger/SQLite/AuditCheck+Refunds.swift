@@ -18,8 +18,10 @@ extension AuditCheck {
             FROM moved FULL JOIN refunds ON transfer_id = moved.id
             LEFT JOIN sessions ON sessions.id = session_id
             WHERE (moved.id IS NOT NULL OR transfer_id IS NOT NULL) AND (
-                refunds.amount IS NOT moved.amount OR sessions.payee_id IS NOT source
-                OR sessions.payer_id IS NOT destination OR refunds.user_id IS NOT source
+                refunds.amount IS DISTINCT FROM moved.amount
+                OR sessions.payee_id IS DISTINCT FROM source
+                OR sessions.payer_id IS DISTINCT FROM destination
+                OR refunds.user_id IS DISTINCT FROM source
             ) LIMIT 1
             """
     )

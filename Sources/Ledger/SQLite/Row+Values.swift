@@ -138,6 +138,22 @@ extension Row {
         )
     }
 
+    /// The columns of `Columns.historyEntry`.
+    borrowing func historyEntry() throws -> WalletHistory.Entry {
+        guard let kind = Transfer.Kind(rawValue: try text(2)) else {
+            throw corrupt("a transfer's kind")
+        }
+        return WalletHistory.Entry(
+            number: try integer(0),
+            transfer: TransferID(trusted: try text(1)),
+            kind: kind,
+            amount: try money(3),
+            memo: try optionalText(5),
+            session: try optionalText(6).flatMap(SessionID.init(rawValue:)),
+            createdAt: try time(7)
+        )
+    }
+
     borrowing func time(_ column: Int) throws -> Timestamp {
         Timestamp(milliseconds: try integer(column))
     }
@@ -164,6 +180,13 @@ enum Columns {
     static let retiredEID = "eid, session_id, resolves_until"
     static let user = "id, email, display_name, created_at"
     static let wallet = "id, user_id, system_account, currency, balance, entry_count"
+    static let ownedWallet = """
+        wallets.id, user_id, system_account, currency, balance, entry_count, users.created_at
+        """
+    static let historyEntry = """
+        entries.number, entries.transfer_id, kind, entries.amount, transfers.currency, memo,
+        sessions.id, transfers.created_at
+        """
     static let send = """
         user_id, idempotency_key, fingerprint, session_id, request_id, decided_at, transfer_id,
         new_balance, refusal, required, available

@@ -4,7 +4,7 @@ internal import SQLite
 /// A read-only connection on a thread of its own: a slow reader never delays a payment.
 actor SQLiteReader {
     private let executor: ThreadExecutor
-    private let connection: Connection
+    let connection: Connection
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

@@ -84,6 +84,16 @@ package final class SQLiteStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.statement(of: user, entries: entries) }
     }
 
+    package func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory? {
+        try await wrapping(.tryAgain) {
+            try await reader.history(of: user, in: currency, range)
+        }
+    }
+
     package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
         try await wrapping(.tryAgain) { try await reader.send(key) }
     }

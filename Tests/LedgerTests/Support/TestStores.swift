@@ -49,6 +49,14 @@ final class FaultyStore: LedgerStore {
         try await store.statement(of: user, entries: entries)
     }
 
+    func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory? {
+        try await store.history(of: user, in: currency, range)
+    }
+
     func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
         try await store.send(key)
     }

@@ -1,0 +1,122 @@
+package import GotchuCore
+
+/// The answer to `GET /api/wallet/balance`.
+package struct BalanceReply: Codable, Equatable, Sendable {
+    package var walletID: String
+    package var userID: String
+    package var balanceCents: WireInteger
+    package var currency: Currency
+    /// When the newest entry was made.
+    package var lastUpdated: Timestamp
+
+    package init(
+        walletID: String,
+        userID: String,
+        balanceCents: WireInteger,
+        currency: Currency,
+        lastUpdated: Timestamp
+    ) {
+        self.walletID = walletID
+        self.userID = userID
+        self.balanceCents = balanceCents
+        self.currency = currency
+        self.lastUpdated = lastUpdated
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currency
+        case walletID = "wallet_id"
+        case userID = "user_id"
+        case balanceCents = "balance_cents"
+        case lastUpdated = "last_updated"
+    }
+}
+
+/// The answer to `GET /api/wallet/transactions`, newest first.
+package struct TransactionsReply: Codable, Equatable, Sendable {
+    package var transactions: [WalletTransaction]
+    package var totalCount: Int64
+    /// Absent where a cursor was followed.
+    package var page: Int64?
+    package var limit: Int
+    package var totalPages: Int64
+    /// For the entries right behind these; absent where there are none.
+    package var nextCursor: String?
+
+    package init(
+        transactions: [WalletTransaction],
+        totalCount: Int64,
+        page: Int64?,
+        limit: Int,
+        totalPages: Int64,
+        nextCursor: String?
+    ) {
+        self.transactions = transactions
+        self.totalCount = totalCount
+        self.page = page
+        self.limit = limit
+        self.totalPages = totalPages
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case transactions, page, limit
+        case totalCount = "total_count"
+        case totalPages = "total_pages"
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// One line of a wallet's history. A public contract: every field is a commitment.
+package struct WalletTransaction: Codable, Equatable, Sendable {
+    package var transactionID: String
+    package var walletID: String
+    package var userID: String
+    package var type: Kind
+    package var direction: EntryDirection
+    /// Always positive.
+    package var amountCents: WireInteger
+    package var currency: Currency
+    package var memo: String?
+    package var sessionID: SessionID?
+    package var createdAt: Timestamp
+    package var status = "confirmed"
+
+    package init(
+        transactionID: String,
+        walletID: String,
+        userID: String,
+        type: Kind,
+        direction: EntryDirection,
+        amountCents: WireInteger,
+        currency: Currency,
+        memo: String?,
+        sessionID: SessionID?,
+        createdAt: Timestamp
+    ) {
+        self.transactionID = transactionID
+        self.walletID = walletID
+        self.userID = userID
+        self.type = type
+        self.direction = direction
+        self.amountCents = amountCents
+        self.currency = currency
+        self.memo = memo
+        self.sessionID = sessionID
+        self.createdAt = createdAt
+    }
+
+    package enum Kind: String, Codable, Sendable {
+        case deposit, debit, credit, refund
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case type, direction, currency, memo, status
+        case transactionID = "transaction_id"
+        case walletID = "wallet_id"
+        case userID = "user_id"
+        case amountCents = "amount_cents"
+        case sessionID = "session_id"
+        case createdAt = "created_at"
+    }
+}

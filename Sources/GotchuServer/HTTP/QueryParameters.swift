@@ -1,0 +1,50 @@
+internal import GotchuAPI
+internal import Hummingbird
+
+/// The parameters of an address, each asked for by name; what is left over is refused.
+struct QueryParameters {
+    /// Whose wallet it is says the token alone: who asks for somebody's must not get his own.
+    private static let ownerNames: Set = ["user", "user_id", "userid", "wallet", "wallet_id"]
+
+    private var values: [String: String] = [:]
+
+    /// - Throws: A problem: 403 for a user's name, 400 for a parameter that comes twice.
+    init(_ request: Request) throws(Problem) {
+        for (name, value) in request.uri.queryParameters {
+            let name = String(name)
+            if Self.ownerNames.contains(name.lowercased()) {
+                throw Problem(.forbidden, detail: "Only the caller's own wallet can be read.")
+            }
+            guard values.updateValue(String(value), forKey: name) == nil else {
+                throw .invalid("The parameter \(name.prefix(64)) comes twice.")
+            }
+        }
+    }
+
+    /// The value of a parameter, or `nil` if it is absent.
+    mutating func text(_ name: String) -> String? {
+        values.removeValue(forKey: name)
+    }
+
+    /// A whole number in a range, written in plain digits; `nil` if it is absent.
+    mutating func integer(
+        _ name: String,
+        in range: ClosedRange<Int64>
+    ) throws(Problem) -> Int64? {
+        guard let text = text(name) else { return nil }
+        guard text.utf8.first != UInt8(ascii: "0"), text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+            let value = Int64(text), range.contains(value)
+        else {
+            throw .invalid(
+                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)."
+            )
+        }
+        return value
+    }
+
+    /// Refuses what nobody asked for.
+    consuming func end() throws(Problem) {
+        guard let name = values.keys.min() else { return }
+        throw .invalid("The parameter \(name.prefix(64)) is not known here.")
+    }
+}

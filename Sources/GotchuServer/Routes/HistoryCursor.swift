@@ -1,0 +1,41 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import Ledger
+
+/// Where the next entries of a history begin, in a form that nobody but this server should read.
+///
+/// It says after which entry to go on, not on which page: entries that arrive meanwhile move
+/// nothing. It is bound to its wallet: taken to another one, or changed, it is refused.
+struct HistoryCursor: Equatable, Sendable {
+    private static let checkLength = 8
+
+    /// The last entry that was shown.
+    let number: Int64
+
+    init(after number: Int64) {
+        self.number = number
+    }
+
+    /// Reads a cursor of this wallet's.
+    init?(_ text: String, of wallet: Wallet) {
+        guard text.utf8.count <= 64,
+            let bytes = Data(
+                base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/")
+            ),
+            bytes.count == 8 + Self.checkLength
+        else { return nil }
+        let number = bytes.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        self.init(after: number)
+        guard (1...wallet.entryCount + 1).contains(number), self.text(for: wallet) == text else {
+            return nil
+        }
+    }
+
+    func text(for wallet: Wallet) -> String {
+        let digits = (0..<8).map { UInt8(truncatingIfNeeded: number >> Int64(56 - 8 * $0)) }
+        let named = Array("cursor 1\n\(wallet.id)\n".utf8) + digits
+        let bytes = digits + SHA256.hash(data: named).prefix(Self.checkLength)
+        return Data(bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_")
+    }
+}
