@@ -24,11 +24,11 @@ package struct AdapterState: Equatable, Sendable {
 /// per connection, and forgets both when the connection ends.
 package struct Adapter: Sendable {
     package let path: ObjectPath
-    private let connection: Connection
+    private let peer: BlueZPeer
 
-    package init(_ path: ObjectPath, on connection: Connection) {
+    package init(_ path: ObjectPath, of peer: BlueZPeer) {
         self.path = path
-        self.connection = connection
+        self.peer = peer
     }
 
     /// Replaces this connection's filter. While it discovers, a filter that differs restarts the
@@ -52,7 +52,17 @@ package struct Adapter: Sendable {
         }
     }
 
+    /// Switches the adapter on or off, for every program on the machine.
+    package func setPowered(_ isOn: Bool) async throws(BlueZError) {
+        try await peer.call(
+            path,
+            BlueZ.propertiesInterface,
+            "Set",
+            [.string(BlueZ.adapterInterface), .string("Powered"), .variant(.boolean(isOn))]
+        )
+    }
+
     private func call(_ member: String, _ arguments: [Value] = []) async throws(BlueZError) {
-        try await BlueZ.call(connection, path, BlueZ.adapterInterface, member, arguments)
+        try await peer.call(path, BlueZ.adapterInterface, member, arguments)
     }
 }

@@ -15,13 +15,9 @@ package struct BlueZQuirks: Equatable, Sendable {
         return version != BlueZVersion(5, 87)
     }
 
-    /// Before 5.71 bluetoothd writes four bytes into a one-byte field when a filter holds
-    /// `DuplicateData` or `Discoverable` (fixed by ad089d299).
-    package var canFilterByFlags: Bool { isAtLeast(5, 71) }
-
-    /// Before 5.74 a failed update of a registered advertisement crashes bluetoothd (fixed by
-    /// 6b5447583).
-    package var canUpdateAdvertisements: Bool { isAtLeast(5, 74) }
+    /// Before 5.73 bluetoothd uses freed memory when an advertisement is taken away which it is
+    /// still reading from us (fixed by c01c40498).
+    package var canUnregisterWhileRegistering: Bool { isAtLeast(5, 73) }
 
     /// Before 5.77 `MinInterval` and `MaxInterval` are silently ignored unless bluetoothd is
     /// experimental; the kernel then advertises every 1.28 s.

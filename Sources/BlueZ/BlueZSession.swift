@@ -8,28 +8,38 @@ package struct BlueZSession {
         /// bluetoothd came up under this unique name, or went away. What was registered with an
         /// earlier one is gone.
         case daemon(owner: String?)
+        /// bluetoothd has its name and says nothing about its objects.
+        case notAnswering
+        /// Signals were lost. What they said is made good for adapters by the event that follows;
+        /// what became of anything else meanwhile is not known.
+        case signalsLost
         /// All adapters as they are now.
         case adapters([AdapterState])
         case heard(DeviceReport)
+        /// The adapter at this path heard a stranger.
+        case noise(ObjectPath)
     }
 
     private let connection: Connection
+    private let callTimeout: Duration
     private var tree: ObjectTree
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
 
     /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
     /// fraction of one.
-    private static let signalLimit = 4096
+    package static let signalLimit = 4096
     /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects
     /// yet.
     private static let snapshotPause: Duration = .milliseconds(250)
 
-    /// Between snapshots that make up for lost signals.
-    private static let recoveryPause: Duration = .seconds(5)
-
-    package init(connection: Connection, serviceUUID: UUID16) {
+    package init(
+        connection: Connection,
+        serviceUUID: UUID16,
+        callTimeout: Duration = BlueZPeer.usualTimeout
+    ) {
         self.connection = connection
+        self.callTimeout = callTimeout
         tree = ObjectTree(serviceUUID: serviceUUID)
     }
 
@@ -46,28 +56,40 @@ package struct BlueZSession {
             limit: Self.signalLimit
         )
         try await take(owner: connection.owner(of: BlueZ.busName), report)
-        var seenDrops = 0
-        var nextSnapshot = ContinuousClock.now
+        var losses = SignalLosses(bufferLimit: Self.signalLimit)
         for await signal in subscription.signals {
-            // In a flood the oldest signals are lost, and with them maybe that an adapter went
-            // away.
-            if subscription.dropped > seenDrops, nextSnapshot <= .now {
-                seenDrops = subscription.dropped
-                nextSnapshot = .now + Self.recoveryPause
-                try await take(owner: connection.owner(of: BlueZ.busName), report)
-                continue
-            }
-            if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
-                if newOwner != owner { try await take(owner: newOwner, report) }
-            } else if let owner, signal.sender == owner {
-                switch tree.apply(signal) {
-                case .adapters: report(.adapters(sortedAdapters))
-                case .heard(let device): report(.heard(device))
-                case nil: break
-                }
+            if losses.isRecoveryDue(dropped: subscription.dropped) {
+                try await recover(report)
+            } else {
+                try await take(signal, report)
             }
         }
         await connection.unsubscribe(subscription)
+    }
+
+    private mutating func take(
+        _ signal: Signal,
+        _ report: (Event) -> Void
+    ) async throws(DBusError) {
+        if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
+            if newOwner != owner { try await take(owner: newOwner, report) }
+        } else if let owner, signal.sender == owner {
+            switch tree.apply(signal) {
+            case .adapters: report(.adapters(sortedAdapters))
+            case .heard(let device): report(.heard(device))
+            case .noise(let adapter): report(.noise(adapter))
+            case nil: break
+            }
+        }
+    }
+
+    /// Makes up for lost signals: with them it may have been said that an adapter went away, or
+    /// bluetoothd itself. The same bluetoothd still has all that was registered with it.
+    private mutating func recover(_ report: (Event) -> Void) async throws(DBusError) {
+        let current = try await connection.owner(of: BlueZ.busName)
+        guard current == owner, let current else { return try await take(owner: current, report) }
+        report(.signalsLost)
+        try await load(from: current, report)
     }
 
     private mutating func take(
@@ -77,7 +99,14 @@ package struct BlueZSession {
         self.owner = owner
         tree.clear()
         report(.daemon(owner: owner))
-        guard let owner else { return }
+        if let owner { try await load(from: owner, report) }
+    }
+
+    /// Asks for all objects until they come, or bluetoothd is another.
+    private mutating func load(
+        from owner: String,
+        _ report: (Event) -> Void
+    ) async throws(DBusError) {
         while !Task.isCancelled {
             do {
                 // Addressed to the owner, not the name: a later one must not answer for it.
@@ -89,7 +118,7 @@ package struct BlueZSession {
                             interface: BlueZ.objectManagerInterface,
                             member: "GetManagedObjects"
                         ),
-                        timeout: BlueZ.callTimeout
+                        timeout: callTimeout
                     )
                 )
                 report(.adapters(sortedAdapters))
@@ -98,7 +127,12 @@ package struct BlueZSession {
                 throw error
             } catch {
                 guard try await connection.owner(of: BlueZ.busName) == owner else { return }
-                try? await Task.sleep(for: Self.snapshotPause)
+                // It has been waited for already.
+                if error.code == .timedOut {
+                    report(.notAnswering)
+                } else {
+                    try? await Task.sleep(for: Self.snapshotPause)
+                }
             }
         }
     }

@@ -58,11 +58,11 @@ package struct LEAdvertisement: Sendable {
 /// `org.bluez.LEAdvertisingManager1` of one adapter.
 package struct LEAdvertisingManager: Sendable {
     package let adapter: ObjectPath
-    private let connection: Connection
+    private let peer: BlueZPeer
 
-    package init(_ adapter: ObjectPath, on connection: Connection) {
+    package init(_ adapter: ObjectPath, of peer: BlueZPeer) {
         self.adapter = adapter
-        self.connection = connection
+        self.peer = peer
     }
 
     /// Puts an exported advertisement on the air; returns when it is there.
@@ -81,12 +81,6 @@ package struct LEAdvertisingManager: Sendable {
     }
 
     private func call(_ member: String, _ arguments: [Value]) async throws(BlueZError) {
-        try await BlueZ.call(
-            connection,
-            adapter,
-            BlueZ.advertisingManagerInterface,
-            member,
-            arguments
-        )
+        try await peer.call(adapter, BlueZ.advertisingManagerInterface, member, arguments)
     }
 }

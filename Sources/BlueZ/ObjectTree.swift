@@ -101,9 +101,8 @@ package struct ObjectTree {
         let (device, isNews) = devices.update(path, changed, isFresh: true)
         // A level or service data come with an advertisement; other properties may change without
         // one.
-        guard changed["RSSI"] != nil || changed["ServiceData"] != nil, !device.isEmpty else {
-            return nil
-        }
+        guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
+        guard !device.isEmpty else { return adapter(of: path).map(ObjectChange.noise) }
         return .heard(report(path, device, changed, isNews: isNews))
     }
 
@@ -119,6 +118,10 @@ package struct ObjectTree {
         return nil
     }
 
+    private func adapter(of device: ObjectPath) -> ObjectPath? {
+        adapters.keys.first { $0.contains(device) }
+    }
+
     private func report(
         _ path: ObjectPath,
         _ device: DeviceTable.Device,
@@ -126,7 +129,7 @@ package struct ObjectTree {
         isNews: Bool
     ) -> DeviceReport {
         DeviceReport(
-            adapter: adapters.keys.first { $0.contains(path) },
+            adapter: adapter(of: path),
             advertisement: device.advertisement,
             rssi: properties["RSSI"]?.asInt16.flatMap { RSSI(dBm: Int($0)) },
             isNews: isNews
@@ -140,6 +143,8 @@ package enum ObjectChange: Equatable, Sendable {
     case adapters
     /// An advertisement was heard.
     case heard(DeviceReport)
+    /// The adapter at this path heard a stranger, who says nothing of our service.
+    case noise(ObjectPath)
 }
 
 /// One advertisement, as far as BlueZ tells of it.

@@ -13,6 +13,7 @@ extension RadioSpecification {
             BlueZRadio(
                 adapter: adapter,
                 serviceUUID: UUID16(configuration.serviceUUID),
+                canPowerCycle: configuration.canPowerCycle,
                 logger: logger
             )
         }

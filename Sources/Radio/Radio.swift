@@ -21,6 +21,9 @@ package protocol Radio: Service {
     func startAdvertising(_ eid: EID) async throws(RadioFailure)
 
     /// Takes an EID off the air; returns when it is off. Does nothing for one that is not on it.
+    ///
+    /// While bluetoothd does not answer, nothing can take it off: then this returns after a while,
+    /// and it is taken off as soon as that can be done.
     func stopAdvertising(_ eid: EID) async
 }
 

@@ -19,6 +19,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case tooManyAdvertisements = "advertisements-exhausted"
         case rejected = "bluetooth-request-rejected"
         case timedOut = "bluetoothd-not-answering"
+        case scanSilent = "bluetooth-scan-silent"
         case airUnavailable = "simulated-air-unavailable"
     }
 
@@ -33,6 +34,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .tooManyAdvertisements: "The adapter has no room for another advertisement."
         case .rejected: "bluetoothd refused the request."
         case .timedOut: "bluetoothd does not answer."
+        case .scanSilent: "The adapter says that it scans, and hears nothing at all."
         case .airUnavailable: "The folder of the simulated air cannot be used."
         }
     }
@@ -47,7 +49,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .notPermitted: "sudo systemctl reload dbus"
         case .tooManyAdvertisements: "bluetoothctl show"
         case .rejected: "journalctl -u bluetooth -n 20"
-        case .timedOut: "sudo systemctl restart bluetooth"
+        case .timedOut, .scanSilent: "sudo systemctl restart bluetooth"
         case .airUnavailable:
             "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
         }

@@ -12,6 +12,8 @@ package struct RadioState: Equatable, Sendable {
     package var advertising: Set<EID> = []
     /// Why the radio does not do what is wanted, or `nil` if it does.
     package var problem: RadioFailure?
+    /// What it took so far to keep it so.
+    package var recovery = RecoveryCounts()
 
     package init(adapter: String? = nil, problem: RadioFailure? = nil) {
         self.adapter = adapter

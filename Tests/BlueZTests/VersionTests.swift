@@ -22,16 +22,11 @@ import Testing
         #expect(!BlueZQuirks(version: nil).canFilterByUUID)
     }
 
-    @Test("a filter has flags from 5.71 on")
-    func flags() {
-        #expect(!quirks(5, 70).canFilterByFlags && quirks(5, 71).canFilterByFlags)
-        #expect(!BlueZQuirks(version: nil).canFilterByFlags)
-    }
-
-    @Test("an advertisement may be updated in place from 5.74 on")
-    func updates() {
-        #expect(!quirks(5, 73).canUpdateAdvertisements && quirks(5, 74).canUpdateAdvertisements)
-        #expect(!BlueZQuirks(version: nil).canUpdateAdvertisements)
+    @Test("before 5.73 an advertisement that is being read must not be taken away")
+    func unregistering() {
+        #expect(!quirks(5, 72).canUnregisterWhileRegistering)
+        #expect(quirks(5, 73).canUnregisterWhileRegistering)
+        #expect(!BlueZQuirks(version: nil).canUnregisterWhileRegistering)
     }
 
     @Test("intervals are honoured from 5.77 on")

@@ -49,6 +49,7 @@ struct ConfigurationTests {
                   "token_file": "/tmp/token", "radio": "bluez:hci1", "service_uuid": "fd6f",
                   "group": "tills", "cashier_uids": [1000], "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
+                  "power_cycle": true,
                   "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55}
                 }
                 """
@@ -62,7 +63,7 @@ struct ConfigurationTests {
         #expect(configuration.group == "tills")
         #expect(configuration.cashierUserIDs == [1000])
         #expect(configuration.spenderUserIDs == [1001, 1002])
-        #expect(configuration.proximity.acceptsUnknownRSSI)
+        #expect(configuration.proximity.acceptsUnknownRSSI && configuration.canPowerCycle)
         #expect(configuration.proximity.tap == .init(enter: -40, leave: -50))
         #expect(configuration.proximity.near == .init(enter: -55, leave: -68))
         #expect(configuration.logLevel == .debug)

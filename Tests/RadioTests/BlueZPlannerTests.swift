@@ -8,6 +8,7 @@ import Testing
 
 @Suite struct BlueZPlannerTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let timings = RecoveryTimings()
     private var planner = BlueZPlanner(adapterName: nil)
     private var now = MonotonicTime(sinceStart: .zero)
 
@@ -21,7 +22,8 @@ import Testing
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
-        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
     }
 
     @Test("an advertisement comes before the scan, and a removal before both")
@@ -92,8 +94,8 @@ import Testing
         #expect(planner.state.advertising.isEmpty)
     }
 
-    @Test("a scan that stays silent is restarted, one that blinks is not")
-    mutating func silence() {
+    @Test("a scan that has ended is restarted, one that blinks is not")
+    mutating func ended() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         planner.adaptersChanged([Self.adapter()], now: now)
@@ -101,8 +103,54 @@ import Testing
         #expect(planner.next(now: now) == nil)
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         planner.adaptersChanged([Self.adapter()], now: now)
-        now = now + BlueZPlanner.discoveringGrace
+        now = now + Self.timings.discoveringGrace
         #expect(planner.next(now: now) == .startScan(isRestart: true))
+        #expect(planner.takeStep() == RecoveryStep(rung: .restart, reason: .ended))
+    }
+
+    @Test("an advertisement that could not be taken off is taken off until it is")
+    mutating func stuckAdvertisement() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid), .failure(RadioFailure(.timedOut)))
+        #expect(planner.state.advertising == [Self.eid], "it may be on the air, and says so")
+        #expect(planner.next(now: now) == .unregister(Self.eid), "at once: it was waited for")
+        for _ in 0..<BlueZPlanner.failureLimit {
+            finish(.unregister(Self.eid), .failure(RadioFailure(.rejected)))
+            now = now + Retry.longestPause
+        }
+        #expect(planner.next(now: now) == .reconnect, "the connection's end takes it off")
+        #expect(planner.takeStep()?.reason == .stuckAdvertisement)
+        planner.linkChanged(.connecting)
+        #expect(!planner.isOnAir(Self.eid) && planner.state.advertising.isEmpty)
+        #expect(planner.state.recovery.rungs[.reconnect] == 1)
+    }
+
+    @Test("a registration that timed out is taken off before anything else is tried")
+    mutating func unclearRegistration() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid), .failure(RadioFailure(.timedOut)))
+        #expect(planner.outcome(of: Self.eid) != nil)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        planner.want(Self.eid)
+        finish(.unregister(Self.eid))
+        #expect(planner.next(now: now) == .register(Self.eid), "wanted again meanwhile")
+        #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
+    }
+
+    @Test("after lost signals what bluetoothd has is put on the air anew, wanted or not")
+    mutating func signalsLost() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        planner.signalsLost(now: now)
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        #expect(planner.state.recovery.signalLosses == 1)
     }
 
     @Test("samples that flow leave the scan alone; samples that stop have it restarted")
@@ -118,8 +166,10 @@ import Testing
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
         #expect(planner.next(now: now) == nil)
+        let lastHeard = now + (.zero - SampleRefresher.fastPause)
         now = now + SampleRefresher.candidateLifetime
-        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now) == lastHeard + Self.timings.longQuietLimit)
     }
 
     @Test("a candidate that is far and still is looked at less often")
@@ -161,8 +211,15 @@ import Testing
                 )
             default:
                 guard let action = planner.next(now: now) else { continue }
-                let isFine = Bool.random(using: &random)
-                finish(action, isFine ? .success(()) : .failure(RadioFailure(.rejected)))
+                let failure =
+                    [nil, nil, RadioFailure.Code.rejected, .timedOut]
+                    .randomElement(using: &random) ?? nil
+                finish(action, failure.map { .failure(RadioFailure($0)) } ?? .success(()))
+                if action == .reconnect {
+                    planner.linkChanged(.connecting)
+                    planner.linkChanged(.asking(":1.1"))
+                    planner.adaptersChanged([Self.adapter()], now: now)
+                }
             }
             for eid in eids {
                 if case .failure = planner.outcome(of: eid) { wanted.remove(eid) }
@@ -173,6 +230,8 @@ import Testing
             now = now + Retry.longestPause
             guard let action = planner.next(now: now) else { break }
             finish(action)
+            if action == .reconnect { planner.linkChanged(.asking(":1.2")) }
+            planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         }
         #expect(planner.state.advertising == wanted && planner.state.isScanning)
     }

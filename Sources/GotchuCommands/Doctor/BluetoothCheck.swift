@@ -65,7 +65,7 @@ struct BluetoothCheck {
             interface: "org.freedesktop.DBus.ObjectManager",
             member: "GetManagedObjects"
         )
-        let objects = try await connection.call(call, timeout: BlueZ.callTimeout)
+        let objects = try await connection.call(call, timeout: BlueZPeer.usualTimeout)
         let adapters = BluetoothAdapters(objects).adapters
         let running = Finding("bluetoothd", .good, "running")
         guard !adapters.isEmpty else {

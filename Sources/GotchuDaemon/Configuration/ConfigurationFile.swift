@@ -12,6 +12,7 @@ struct ConfigurationFile: Decodable, Sendable {
     var cashierUIDs: [UInt32]?
     var spenderUIDs: [UInt32]?
     var acceptUnknownRSSI: Bool?
+    var powerCycle: Bool?
     var proximity: Levels?
     var logLevel: Text?
 
@@ -61,6 +62,7 @@ struct ConfigurationFile: Decodable, Sendable {
         case cashierUIDs = "cashier_uids"
         case spenderUIDs = "spender_uids"
         case acceptUnknownRSSI = "accept_unknown_rssi"
+        case powerCycle = "power_cycle"
         case logLevel = "log_level"
     }
 
@@ -77,6 +79,7 @@ struct ConfigurationFile: Decodable, Sendable {
         cashierUIDs = try container.decodeIfPresent([UInt32].self, forKey: .cashierUIDs)
         spenderUIDs = try container.decodeIfPresent([UInt32].self, forKey: .spenderUIDs)
         acceptUnknownRSSI = try container.decodeIfPresent(Bool.self, forKey: .acceptUnknownRSSI)
+        powerCycle = try container.decodeIfPresent(Bool.self, forKey: .powerCycle)
         proximity = try container.decodeIfPresent(Levels.self, forKey: .proximity)
         logLevel = try container.decodeIfPresent(Text.self, forKey: .logLevel)
     }

@@ -16,6 +16,8 @@ struct DaemonConfiguration: Sendable {
     var cashierUserIDs: Set<UInt32>
     var spenderUserIDs: Set<UInt32>
     var proximity: ProximityPolicy
+    /// Whether the adapter may be switched off and on when nothing else brings the scan back.
+    var canPowerCycle: Bool
     var logLevel: Logger.Level
 
     /// Builds it from the three sources.
@@ -45,6 +47,7 @@ struct DaemonConfiguration: Sendable {
             file.spenderUIDs
         )
         proximity = try sources.proximity()
+        canPowerCycle = file.powerCycle ?? false
         logLevel = try sources.logLevel()
     }
 

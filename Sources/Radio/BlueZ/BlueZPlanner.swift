@@ -13,6 +13,12 @@ struct BlueZPlanner: Sendable {
         case refreshScan
         case register(EID)
         case unregister(EID)
+        /// End the connection to the bus; another is opened.
+        case reconnect
+        /// Switch the adapter off and on.
+        case powerCycle
+        /// Switch the adapter on, which we had switched off.
+        case powerOn
     }
 
     /// How far the way to bluetoothd is.
@@ -25,19 +31,7 @@ struct BlueZPlanner: Sendable {
         case up
     }
 
-    private struct Advertisement {
-        var isWanted = true
-        var isRegistered = false
-        /// The registration is under way; what is stopped now is taken off when it is through.
-        var isRegistering = false
-        /// bluetoothd may still have it from before the adapter went off.
-        var mayRemain = false
-        /// Someone waits for it to be on the air for the first time; a failure ends it.
-        var isNew = true
-        var retry = Retry()
-    }
-
-    private enum Scan: Equatable {
+    enum Scan: Equatable {
         case off(isRestart: Bool)
         case on
     }
@@ -46,64 +40,45 @@ struct BlueZPlanner: Sendable {
     private(set) var epoch = 0
     private(set) var adapter: AdapterState?
     private let adapterName: String?
-    private var advertisements: [EID: Advertisement] = [:]
+    let canPowerCycle: Bool
+    let timings: RecoveryTimings
+
+    var advertisements: [EID: PlannedAdvertisement] = [:]
     /// Why a new advertisement did not come to be; taken by whoever waits.
-    private var refusals: [EID: RadioFailure] = [:]
-    private var scan = Scan.off(isRestart: false)
-    private var scanRetry = Retry()
-    private var scanFailure: RadioFailure?
-    /// Since when `Discovering` is false although we scan.
-    private var silentSince: MonotonicTime?
+    var refusals: [EID: RadioFailure] = [:]
+
+    var scan = Scan.off(isRestart: false)
+    var scanRetry = Retry()
+    var scanFailure: RadioFailure?
+    var watch: ScanWatch
+    var ladder: RecoveryLadder
+    /// The rung that the last action belongs to, until it is taken.
+    var step: RecoveryStep?
+    var recovery = RecoveryCounts()
+    /// Calls in a row that bluetoothd left without an answer.
+    var timeouts = 0
+    /// bluetoothd has its name and has not told its objects in time.
+    private var isNotAnswering = false
+    /// The connection was ended by ourselves, and the ladder is to be climbed on.
+    var isReconnecting = false
+    /// We have switched the adapter off and not yet on again.
+    var isPowerOwed = false
+    var powerRetry = Retry()
     private var refresher = SampleRefresher()
 
-    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has
-    /// ended.
-    static let discoveringGrace: Duration = .milliseconds(1500)
-
-    /// - Parameter adapterName: `hci0`; `nil` for the first that is powered.
-    init(adapterName: String?) {
+    /// - Parameters:
+    ///   - adapterName: `hci0`; `nil` for the first that is powered.
+    ///   - canPowerCycle: whether the adapter may be switched off and on, for everybody.
+    init(
+        adapterName: String?,
+        canPowerCycle: Bool = false,
+        timings: RecoveryTimings = RecoveryTimings()
+    ) {
         self.adapterName = adapterName
-    }
-
-    // MARK: What is wanted
-
-    mutating func want(_ eid: EID) {
-        refusals[eid] = nil
-        advertisements[eid, default: Advertisement()].isWanted = true
-        refuseNewIfHopeless()
-    }
-
-    mutating func unwant(_ eid: EID) {
-        guard let advertisement = advertisements[eid],
-            advertisement.isRegistered || advertisement.isRegistering || advertisement.mayRemain
-        else {
-            advertisements[eid] = nil
-            return
-        }
-        advertisements[eid]?.isWanted = false
-        if !advertisement.isRegistering { advertisements[eid]?.isRegistered = true }
-    }
-
-    /// What became of a wanted advertisement; `nil` while it is under way.
-    mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
-        if let failure = refusals.removeValue(forKey: eid) { return .failure(failure) }
-        guard let advertisement = advertisements[eid] else {
-            return .failure(RadioFailure(.rejected, underlying: "stopped meanwhile"))
-        }
-        return advertisement.isNew ? nil : .success(())
-    }
-
-    /// Nobody waits any longer for a new advertisement: bluetoothd has had its time.
-    mutating func giveUp(_ eid: EID) {
-        guard let advertisement = advertisements[eid], advertisement.isNew else { return }
-        refusals[eid] = RadioFailure(.timedOut)
-        // What is under way is taken off again when it is through.
-        if advertisement.isRegistering { unwant(eid) } else { advertisements[eid] = nil }
-    }
-
-    /// Whether an advertisement may still be on the air, or come there by itself.
-    func isOnAir(_ eid: EID) -> Bool {
-        advertisements[eid] != nil && link == .up && adapter?.isPowered == true
+        self.canPowerCycle = canPowerCycle
+        self.timings = timings
+        watch = ScanWatch(timings: timings)
+        ladder = RecoveryLadder(timings: timings)
     }
 
     // MARK: What happens
@@ -112,36 +87,59 @@ struct BlueZPlanner: Sendable {
         guard self.link != link else { return }
         self.link = link
         adapter = nil
+        isNotAnswering = false
         // With the connection or bluetoothd went all that it had.
         advertisements = advertisements.filter(\.value.isWanted)
         startAfresh()
-        for eid in advertisements.keys { advertisements[eid]?.mayRemain = false }
+        for eid in advertisements.keys { advertisements[eid]?.stage = .off }
+        refuseNewIfHopeless()
+    }
+
+    /// bluetoothd, which has its name, does not tell its objects.
+    mutating func notAnswering() {
+        isNotAnswering = true
         refuseNewIfHopeless()
     }
 
     mutating func adaptersChanged(_ adapters: [AdapterState], now: MonotonicTime) {
         link = .up
+        isNotAnswering = false
         let before = adapter
         adapter = choose(from: adapters)
         if before?.path != adapter?.path || before?.isPowered != adapter?.isPowered
             || before?.canAdvertise != adapter?.canAdvertise
         {
             startAfresh()
+        } else if let adapter, before?.isDiscovering != adapter.isDiscovering,
+            watch.discoveringChanged(to: adapter.isDiscovering, now: now)
+        {
+            ladder.proved()
         }
-        let isSilent = scan == .on && adapter?.isDiscovering == false
-        silentSince = isSilent ? (silentSince ?? now) : nil
+        if adapter != nil { isReconnecting = false }
+        if before?.isPowered == false, adapter?.isPowered == true { isPowerOwed = false }
         refuseNewIfHopeless()
     }
 
+    /// An advertisement of ours was heard on our adapter.
     mutating func heard(_ sighting: Sighting) {
+        noticed(now: sighting.time)
         guard advertisements[sighting.eid] == nil else { return }
         refresher.heard(sighting)
     }
 
-    /// bluetoothd has let go of an advertisement by itself.
-    mutating func released(_ eid: EID) {
-        advertisements[eid]?.isRegistered = false
-        if advertisements[eid]?.isWanted == false { advertisements[eid] = nil }
+    /// Anything was heard on our adapter.
+    mutating func noticed(now: MonotonicTime) {
+        watch.heard(now: now)
+        if ladder.reason?.isDisprovedByHearing == true { ladder.proved() }
+    }
+
+    /// Signals were lost. What we have at bluetoothd may be gone without our knowing.
+    mutating func signalsLost(now: MonotonicTime) {
+        recovery.signalLosses += 1
+        noticed(now: now)
+        for (eid, advertisement) in advertisements where advertisement.stage == .on {
+            advertisements[eid]?.stage = .unclear
+        }
     }
 
     mutating func finished(
@@ -150,6 +148,7 @@ struct BlueZPlanner: Sendable {
         epoch: Int,
         now: MonotonicTime
     ) {
+        if action == .powerCycle { powerCycleFinished(result) }
         guard epoch == self.epoch else { return }
         switch action {
         case .startScan: scanFinished(result, now: now)
@@ -157,64 +156,100 @@ struct BlueZPlanner: Sendable {
             refresher.restarted(now: now)
             if case .failure = result { scan = .off(isRestart: true) }
         case .register(let eid): registerFinished(eid, result, now: now)
-        // If bluetoothd fails to take it off, the connection's end will; there is nothing else to
-        // try.
-        case .unregister(let eid): advertisements[eid] = nil
+        case .unregister(let eid): unregisterFinished(eid, result, now: now)
+        case .powerOn:
+            if case .failure = result { powerRetry.failed(now: now) }
+        case .reconnect, .powerCycle: return
         }
+        noteAnswer(result)
     }
 
     // MARK: What to do
 
     /// The next thing to do now; `nil` if there is none before `nextDeadline`.
     mutating func next(now: MonotonicTime) -> Action? {
-        guard link == .up, let adapter, adapter.isPowered else { return nil }
-        if adapter.canAdvertise, let action = nextAdvertising(now: now) { return action }
-        if let silentSince, now - silentSince >= Self.discoveringGrace {
-            self.silentSince = nil
-            scan = .off(isRestart: true)
+        guard link == .up, let adapter else { return nil }
+        guard adapter.isPowered else {
+            return isPowerOwed && powerRetry.isDue(now: now) ? .powerOn : nil
         }
+        if let action = nextReconnection(now: now) { return action }
+        if adapter.canAdvertise, let action = nextAdvertising(now: now) { return action }
+        guard let action = nextScanning(now: now) else { return nil }
+        // `Discovering` may change before the answer comes.
+        if case .startScan = action { watch.starting(now: now) }
+        if action == .refreshScan { watch.refreshing(now: now) }
+        return action
+    }
+
+    private mutating func nextScanning(now: MonotonicTime) -> Action? {
         switch scan {
         case .off(let isRestart):
             return scanRetry.isDue(now: now) ? .startScan(isRestart: isRestart) : nil
         case .on:
-            guard let restart = refresher.nextRestart(now: now), restart <= now else { return nil }
+            if let action = nextRecovery(now: now) { return action }
+            guard !ladder.isClimbing, let restart = refresher.nextRestart(now: now),
+                restart <= now
+            else { return nil }
             return .refreshScan
         }
     }
 
-    /// When `next` may have something to do although nothing happened.
+    /// When `next`, which has nothing to do now, may have something although nothing happened.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
-        guard link == .up, adapter?.isPowered == true else { return nil }
-        var deadlines = advertisements.values.filter { !$0.isRegistered }.map(\.retry.due)
+        guard link == .up, let adapter else { return nil }
+        guard adapter.isPowered else { return isPowerOwed ? powerRetry.due : nil }
+        var deadlines: [MonotonicTime?] = [ladder.due]
+        if adapter.canAdvertise {
+            deadlines += advertisements.values.filter(\.needsAction).map(\.retry.due)
+        }
         if scan == .on {
-            deadlines.append(silentSince.map { $0 + Self.discoveringGrace })
+            deadlines.append(watch.nextDeadline)
             deadlines.append(refresher.nextRestart(now: now))
         } else {
             deadlines.append(scanRetry.due)
         }
-        return deadlines.compactMap { $0 }.min()
+        // What was due before now has been looked at.
+        return deadlines.compactMap { $0 }.filter { $0 > now }.min()
     }
 
     var state: RadioState {
         var state = RadioState(adapter: adapter?.name, problem: problem)
         state.address = adapter?.address
         state.bluezVersion = adapter?.version?.description
-        state.isScanning = scan == .on
-        state.advertising = Set(advertisements.filter { $0.value.isRegistered }.keys)
+        state.isScanning = scan == .on && !ladder.isExhausted
+        state.advertising = Set(advertisements.filter { isOnAir($0.value) }.keys)
+        state.recovery = recovery
         return state
     }
 
     private var problem: RadioFailure? {
+        if let hopeless { return hopeless }
+        if let scanFailure { return scanFailure }
+        return ladder.isExhausted ? RadioFailure(.scanSilent) : nil
+    }
+
+    /// Why nothing at all can be done now, or `nil`.
+    private var hopeless: RadioFailure? {
         switch link {
-        case .connecting, .asking: nil
+        case .connecting: nil
+        case .asking: isNotAnswering ? RadioFailure(.timedOut) : nil
         case .noBus(let underlying): RadioFailure(.noBus, underlying: underlying)
         case .noBlueZ: RadioFailure(.noBlueZ)
         case .up:
             if let adapter {
-                adapter.isPowered ? scanFailure : RadioFailure(.adapterOff)
+                adapter.isPowered ? nil : RadioFailure(.adapterOff)
             } else {
                 RadioFailure(.noAdapter)
             }
+        }
+    }
+
+    private func isOnAir(_ advertisement: PlannedAdvertisement) -> Bool {
+        switch advertisement.stage {
+        case .off, .registering: false
+        case .on, .unregistering: true
+        // One that could not be taken off.
+        case .unclear: !advertisement.isWanted && adapter?.isPowered == true
         }
     }
 }
@@ -225,7 +260,9 @@ extension BlueZPlanner {
     private func choose(from adapters: [AdapterState]) -> AdapterState? {
         if let adapterName { return adapters.first { $0.name == adapterName } }
         let current = adapters.first { $0.path == adapter?.path && $0.isPowered }
-        return current ?? adapters.first(where: \.isPowered) ?? adapters.first
+        // One that we have switched off comes back: no other takes its place meanwhile.
+        let owed = isPowerOwed ? adapters.first { $0.path == adapter?.path } : nil
+        return current ?? owed ?? adapters.first(where: \.isPowered) ?? adapters.first
     }
 
     /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
@@ -234,29 +271,24 @@ extension BlueZPlanner {
     private mutating func startAfresh() {
         epoch += 1
         for (eid, advertisement) in advertisements {
-            if advertisement.isRegistered || advertisement.isRegistering {
-                advertisements[eid]?.mayRemain = true
-            }
-            advertisements[eid]?.isRegistered = !advertisement.isWanted
-            advertisements[eid]?.isRegistering = false
+            if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
             advertisements[eid]?.retry = Retry()
         }
         scan = .off(isRestart: scan == .on)
         scanRetry = Retry()
         scanFailure = nil
-        silentSince = nil
+        powerRetry = Retry()
+        timeouts = 0
+        watch = ScanWatch(timings: timings)
+        // What comes now may be well, unless it was our own doing.
+        if !isReconnecting, !isPowerOwed { ladder.proved() }
         refresher.reset()
     }
 
     /// Whoever wants something new on the air is told at once when it cannot be.
-    private mutating func refuseNewIfHopeless() {
-        guard let problem, problem != scanFailure else { return }
-        for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, problem) }
-    }
-
-    private mutating func refuse(_ eid: EID, _ failure: RadioFailure) {
-        advertisements[eid] = nil
-        refusals[eid] = failure
+    mutating func refuseNewIfHopeless() {
+        guard let hopeless else { return }
+        for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, hopeless) }
     }
 
     private mutating func scanFinished(
@@ -268,59 +300,11 @@ extension BlueZPlanner {
             scan = .on
             scanRetry = Retry()
             scanFailure = nil
-            silentSince = adapter?.isDiscovering == false ? now : nil
+            watch.started(isDiscovering: adapter?.isDiscovering == true, now: now)
         case .failure(let failure):
             scan = .off(isRestart: true)
-            scanRetry.failed(now: now)
+            scanRetry.failed(now: now, wasSlow: failure.code == .timedOut)
             scanFailure = failure
         }
-    }
-
-    private mutating func registerFinished(
-        _ eid: EID,
-        _ result: Result<Void, RadioFailure>,
-        now: MonotonicTime
-    ) {
-        guard let advertisement = advertisements[eid] else { return }
-        advertisements[eid]?.isRegistering = false
-        switch result {
-        case .success:
-            advertisements[eid]?.isRegistered = true
-            advertisements[eid]?.mayRemain = false
-            advertisements[eid]?.isNew = false
-            advertisements[eid]?.retry = Retry()
-        case .failure where !advertisement.isWanted: advertisements[eid] = nil
-        case .failure(let failure) where advertisement.isNew: refuse(eid, failure)
-        case .failure: advertisements[eid]?.retry.failed(now: now)
-        }
-    }
-
-    /// Off the air first: that makes room.
-    private mutating func nextAdvertising(now: MonotonicTime) -> Action? {
-        let order = advertisements.sorted { $0.key < $1.key }
-        if let (eid, _) = order.first(where: { !$0.value.isWanted && $0.value.isRegistered }) {
-            return .unregister(eid)
-        }
-        let due = order.first { !$0.value.isRegistered && $0.value.retry.isDue(now: now) }
-        guard let (eid, _) = due else { return nil }
-        advertisements[eid]?.isRegistering = true
-        return .register(eid)
-    }
-}
-
-/// When something that failed is tried again: after 250 ms, doubling to 2 s, for as long as it is
-/// wanted.
-struct Retry: Equatable, Sendable {
-    static let firstPause: Duration = .milliseconds(250)
-    static let longestPause: Duration = .seconds(2)
-
-    private var pause = firstPause
-    private(set) var due: MonotonicTime?
-
-    func isDue(now: MonotonicTime) -> Bool { due.map { $0 <= now } ?? true }
-
-    mutating func failed(now: MonotonicTime) {
-        due = now + pause
-        pause = min(pause * 2, Self.longestPause)
     }
 }

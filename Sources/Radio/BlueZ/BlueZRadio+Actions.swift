@@ -5,15 +5,21 @@ import GotchuCore
 extension BlueZRadio {
     func perform(
         _ action: BlueZPlanner.Action,
-        on adapter: AdapterState,
-        _ connection: Connection
+        on state: AdapterState,
+        _ peer: BlueZPeer
     ) async -> Result<Void, RadioFailure> {
+        await forgetStalePaths(on: peer.connection)
+        let adapter = Adapter(state.path, of: peer)
         do throws(BlueZError) {
             switch action {
-            case .startScan(let isRestart): try await startScan(adapter, connection, isRestart)
-            case .refreshScan: try await setFilter(adapter, connection)
-            case .register(let eid): try await register(eid, adapter, connection)
-            case .unregister(let eid): try await unregister(eid, adapter, connection)
+            case .startScan(let isRestart):
+                try await startScan(adapter, state.quirks, isRestart)
+            case .refreshScan: try await setFilter(adapter, state.quirks)
+            case .register(let eid): try await register(eid, state, peer)
+            case .unregister(let eid): try await unregister(eid, state, peer)
+            case .powerCycle: try await powerCycle(adapter)
+            case .powerOn: try await adapter.setPowered(true)
+            case .reconnect: break
             }
             return .success(())
         } catch {
@@ -22,14 +28,20 @@ extension BlueZRadio {
     }
 
     private func startScan(
-        _ state: AdapterState,
-        _ connection: Connection,
+        _ adapter: Adapter,
+        _ quirks: BlueZQuirks,
         _ isRestart: Bool
     ) async throws(BlueZError) {
-        let adapter = Adapter(state.path, on: connection)
-        // Whatever is left of an earlier start; that there is nothing to stop is no failure.
-        if isRestart { try? await adapter.stopDiscovery() }
-        try await setFilter(state, connection)
+        if isRestart {
+            do {
+                try await adapter.stopDiscovery()
+            } catch .timedOut {
+                throw .timedOut
+            } catch {
+                // Whatever is left of an earlier start; nothing to stop is no failure.
+            }
+        }
+        try await setFilter(adapter, quirks)
         do {
             try await adapter.startDiscovery()
         } catch .inProgress {
@@ -40,15 +52,15 @@ extension BlueZRadio {
 
     /// Sets a filter that differs from the last one, by 1 dB that no controller can measure.
     private func setFilter(
-        _ state: AdapterState,
-        _ connection: Connection
+        _ adapter: Adapter,
+        _ quirks: BlueZQuirks
     ) async throws(BlueZError) {
         isFloorRaised.toggle()
-        try await Adapter(state.path, on: connection).setDiscoveryFilter(
+        try await adapter.setDiscoveryFilter(
             DiscoveryFilter(
                 serviceUUID: serviceUUID,
                 floor: DiscoveryFilter.lowestFloor + (isFloorRaised ? 1 : 0),
-                quirks: state.quirks
+                quirks: quirks
             )
         )
     }
@@ -56,14 +68,11 @@ extension BlueZRadio {
     private func register(
         _ eid: EID,
         _ state: AdapterState,
-        _ connection: Connection
+        _ peer: BlueZPeer
     ) async throws(BlueZError) {
-        let manager = LEAdvertisingManager(state.path, on: connection)
-        // One that bluetoothd kept while the adapter was off is of no known state.
-        if let path = paths.removeValue(forKey: eid) {
-            try? await manager.unregister(path)
-            await connection.unexport(path)
-        }
+        // One that bluetoothd kept while the adapter was off, or that it answered nothing about, is
+        // of no known state.
+        try await unregister(eid, state, peer)
         guard
             let advertisement = LEAdvertisement(
                 eid,
@@ -73,7 +82,7 @@ extension BlueZRadio {
         else { throw .invalidArguments }
         let path = advertisement.path
         do {
-            try await connection.export(
+            try await peer.connection.export(
                 advertisement.object { [weak self] sender in
                     await self?.wasReleased(eid, path: path, sender: sender)
                 },
@@ -82,38 +91,70 @@ extension BlueZRadio {
         } catch {
             throw BlueZError(error)
         }
+        paths[eid] = RegisteredPath(path: path, adapter: state.path)
         do throws(BlueZError) {
-            try await manager.register(path)
-            paths[eid] = path
+            try await LEAdvertisingManager(state.path, of: peer).register(path)
         } catch {
-            // After a timeout it may be registered all the same.
-            if error == .timedOut { try? await manager.unregister(path) }
-            await connection.unexport(path)
+            // Without its object it cannot come on the air any more. After a timeout it may be
+            // there all the same, and has to be taken off.
+            await peer.connection.unexport(path)
+            if error != .timedOut, paths[eid]?.path == path { paths[eid] = nil }
             throw error
         }
     }
 
+    /// Takes off the air what bluetoothd may have of an EID.
     private func unregister(
         _ eid: EID,
         _ state: AdapterState,
-        _ connection: Connection
+        _ peer: BlueZPeer
     ) async throws(BlueZError) {
-        guard let path = paths.removeValue(forKey: eid) else { return }
+        guard let registered = paths[eid] else { return }
+        let path = registered.path
+        // First let it come to an end with what it does about it (see the quirk).
+        if !state.quirks.canUnregisterWhileRegistering { try await peer.ping() }
         do throws(BlueZError) {
-            try await LEAdvertisingManager(state.path, on: connection).unregister(path)
-            await connection.unexport(path)
-        } catch {
-            await connection.unexport(path)
-            throw error
+            try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)
+        } catch .gone {
+            // The adapter is gone, and all that it had.
         }
+        await peer.connection.unexport(path)
+        if paths[eid]?.path == path { paths[eid] = nil }
     }
+
+    private func powerCycle(_ adapter: Adapter) async throws(BlueZError) {
+        // Not a child: an adapter that was switched off has to be switched on again even if the
+        // radio is being shut down.
+        // SAFETY: owned by this call, which waits for it.
+        let task = Task { () async -> BlueZError? in
+            do throws(BlueZError) {
+                try await adapter.setPowered(false)
+                try await adapter.setPowered(true)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let error = await task.value { throw error }
+    }
+
+    private func forgetStalePaths(on connection: Connection) async {
+        for path in stalePaths { await connection.unexport(path) }
+        stalePaths = []
+    }
+}
+
+/// What stands for an EID on the bus, and which adapter was told of it.
+struct RegisteredPath: Equatable, Sendable {
+    let path: ObjectPath
+    let adapter: ObjectPath
 }
 
 extension BlueZPlanner.Action {
     var isAdvertising: Bool {
         switch self {
         case .register, .unregister: true
-        case .startScan, .refreshScan: false
+        case .startScan, .refreshScan, .reconnect, .powerCycle, .powerOn: false
         }
     }
 }

@@ -20,20 +20,28 @@ package actor BlueZRadio: Radio {
     var wakeup = Wakeup()
     private var waiting: [EID: [CheckedContinuation<Void, Never>]] = [:]
     /// bluetoothd's unique name.
-    private var daemon: String?
+    private(set) var daemon: String?
     private var lastState: RadioState?
     private var nextNumber: UInt64 = 0
     /// The objects that stand for EIDs on the present connection.
-    var paths: [EID: ObjectPath] = [:]
+    var paths: [EID: RegisteredPath] = [:]
+    /// Objects that an earlier bluetoothd knew, to be taken off the bus.
+    var stalePaths: [ObjectPath] = []
+    let timings: RecoveryTimings
+    private var connections = 0
     /// Alternates, so that a filter differs from the one before it.
     var isFloorRaised = false
 
     /// - Parameters:
     ///   - adapter: `hci0`, or `nil` for the first that is powered.
+    ///   - canPowerCycle: whether the adapter may be switched off and on when nothing else brings
+    ///     a scan back; every program on the machine loses its connections by that.
     ///   - bus: where bluetoothd is; tests have their own.
     package init(
         adapter: String?,
         serviceUUID: UUID16 = UUID16(0xFEED),
+        canPowerCycle: Bool = false,
+        timings: RecoveryTimings = RecoveryTimings(),
         bus: BusAddress = .system,
         logger: Logger
     ) {
@@ -41,25 +49,22 @@ package actor BlueZRadio: Radio {
         self.serviceUUID = serviceUUID
         self.logger = logger
         address = bus
-        planner = BlueZPlanner(adapterName: adapter)
+        self.timings = timings
+        planner = BlueZPlanner(
+            adapterName: adapter,
+            canPowerCycle: canPowerCycle,
+            timings: timings
+        )
         (events, output) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(Self.eventLimit)
         )
     }
 
-    /// How long a new advertisement may take to come on the air. bluetoothd answers within
-    /// milliseconds; one that does not, or an adapter that cannot advertise, must not hold a till.
-    static let advertisingLimit: Duration = .seconds(8)
-
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
         changed()
-        // SAFETY: owned by this call, and cancelled when it returns.
-        let limit = Task {
-            try await Task.sleep(for: Self.advertisingLimit)
-            self.planner.giveUp(eid)
-            self.changed()
-        }
+        // An adapter that cannot advertise must not hold a till.
+        let limit = after(timings.advertisingLimit) { $0.planner.giveUp(eid) }
         defer { limit.cancel() }
         while true {
             if let outcome = planner.outcome(of: eid) { return try outcome.get() }
@@ -70,7 +75,23 @@ package actor BlueZRadio: Radio {
     package func stopAdvertising(_ eid: EID) async {
         planner.unwant(eid)
         changed()
-        while planner.isOnAir(eid) { await change(of: eid) }
+        let end = MonotonicTime.now + timings.advertisingLimit
+        let limit = after(timings.advertisingLimit) { _ in }
+        defer { limit.cancel() }
+        while planner.isOnAir(eid), MonotonicTime.now < end { await change(of: eid) }
+    }
+
+    /// Does something later, and then looks again at everything that waits.
+    private func after(
+        _ delay: Duration,
+        _ body: @escaping @Sendable (isolated BlueZRadio) -> Void
+    ) -> Task<Void, any Error> {
+        // SAFETY: owned by the caller, who cancels it.
+        Task {
+            try await Task.sleep(for: delay)
+            body(self)
+            changed()
+        }
     }
 
     package func run() async throws {
@@ -86,6 +107,8 @@ package actor BlueZRadio: Radio {
             do {
                 let connection = try await Connection.open(address, logger: logger)
                 logger.debug("connected to the bus")
+                if connections > 0 { planner.recovery.busReconnects += 1 }
+                connections += 1
                 retry = Retry()
                 await serve(connection)
                 await connection.close()
@@ -103,9 +126,14 @@ package actor BlueZRadio: Radio {
     /// Follows and acts until the connection ends.
     private func serve(_ connection: Connection) async {
         paths = [:]
+        stalePaths = []
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keep(connection) }
-            var session = BlueZSession(connection: connection, serviceUUID: serviceUUID)
+            var session = BlueZSession(
+                connection: connection,
+                serviceUUID: serviceUUID,
+                callTimeout: timings.callTimeout
+            )
             do {
                 try await session.follow { handle($0) }
             } catch {
@@ -120,10 +148,19 @@ package actor BlueZRadio: Radio {
         switch event {
         case .daemon(let owner):
             daemon = owner
+            stalePaths += paths.values.map(\.path)
+            paths = [:]
             planner.linkChanged(owner == nil ? .noBlueZ : .asking(owner))
+        case .notAnswering: planner.notAnswering()
+        case .signalsLost:
+            logger.info("signals of bluetoothd were lost, everything is asked for again")
+            planner.signalsLost(now: now)
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
         case .heard(let report):
             guard hear(report, now: now) else { return }
+        case .noise(let adapter):
+            if adapter == planner.adapter?.path { planner.noticed(now: now) }
+            return
         }
         changed()
     }
@@ -132,6 +169,7 @@ package actor BlueZRadio: Radio {
     private func hear(_ report: DeviceReport, now: MonotonicTime) -> Bool {
         // Filters of other programs let through what ours would not, on adapters that are not ours.
         guard let adapter = planner.adapter, report.adapter == adapter.path else { return false }
+        planner.noticed(now: now)
         switch report.advertisement.recognise() {
         case .ours(let eid, let carrier):
             let sighting = Sighting(
@@ -154,13 +192,18 @@ package actor BlueZRadio: Radio {
     /// Carries out what the planner asks for, one action at a time.
     private func keep(_ connection: Connection) async {
         while !Task.isCancelled {
-            guard let action = planner.next(now: .now) else {
-                await sleep(until: planner.nextDeadline(now: .now))
+            // One moment for both: what falls due between them would be missed.
+            let now = MonotonicTime.now
+            guard let action = planner.next(now: now) else {
+                await sleep(until: planner.nextDeadline(now: now))
                 continue
             }
-            guard let adapter = planner.adapter else { continue }
+            report(planner.takeStep())
+            guard let adapter = planner.adapter, let daemon else { continue }
+            if action == .reconnect { return await connection.close() }
             let epoch = planner.epoch
-            let result = await perform(action, on: adapter, connection)
+            let peer = BlueZPeer(on: connection, owner: daemon, callTimeout: timings.callTimeout)
+            let result = await perform(action, on: adapter, peer)
             if case .failure(let failure) = result {
                 logger.info(
                     "a request to bluetoothd failed",
@@ -175,9 +218,21 @@ package actor BlueZRadio: Radio {
         }
     }
 
+    private func report(_ step: RecoveryStep?) {
+        guard let step else { return }
+        logger.info(
+            "something is done to get the radio back",
+            metadata: [
+                "rung": "\(step.rung.rawValue)", "reason": "\(step.reason.rawValue)",
+                "adapter": "\(planner.adapter?.name ?? "none")",
+            ]
+        )
+        changed()
+    }
+
     /// bluetoothd says that it has dropped an advertisement.
     func wasReleased(_ eid: EID, path: ObjectPath, sender: String?) {
-        guard sender == daemon, paths[eid] == path else { return }
+        guard sender == daemon, paths[eid]?.path == path else { return }
         planner.released(eid)
         changed()
     }

@@ -1,0 +1,55 @@
+package import DBus
+
+/// One running bluetoothd, as one connection sees it.
+///
+/// It is addressed by its unique name: a call that is on its way when bluetoothd is restarted must
+/// fail, and never reach the next one, which knows nothing of what went before.
+package struct BlueZPeer: Sendable {
+    package let connection: Connection
+    /// bluetoothd's unique name.
+    package let owner: String
+    /// How long it may take to answer.
+    package let callTimeout: Duration
+
+    /// A registration waits for the controller and for two calls back to us; anything longer means
+    /// that bluetoothd hangs.
+    package static let usualTimeout: Duration = .seconds(10)
+
+    package init(
+        on connection: Connection,
+        owner: String,
+        callTimeout: Duration = Self.usualTimeout
+    ) {
+        self.connection = connection
+        self.owner = owner
+        self.callTimeout = callTimeout
+    }
+
+    /// Returns once bluetoothd answers: it has then read everything that was sent before.
+    package func ping() async throws(BlueZError) {
+        _ = try await call(.root, BlueZ.peerInterface, "Ping")
+    }
+
+    @discardableResult
+    func call(
+        _ path: ObjectPath,
+        _ interface: String,
+        _ member: String,
+        _ arguments: [Value] = []
+    ) async throws(BlueZError) -> [Value] {
+        do {
+            return try await connection.call(
+                MethodCall(
+                    to: owner,
+                    path: path,
+                    interface: interface,
+                    member: member,
+                    arguments: arguments
+                ),
+                timeout: callTimeout
+            )
+        } catch {
+            throw BlueZError(error)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// How long the radio waits before it believes that something is wrong. Tests shorten them.
+package struct RecoveryTimings: Sendable {
+    /// `Discovering` is false for a moment whenever a scan restarts; longer means that it has
+    /// ended.
+    package var discoveringGrace: Duration = .milliseconds(1500)
+    /// Without any sign of life. The kernel ends each scan after 10.24 s and bluetoothd starts the
+    /// next, so even in an empty room there is a sign every 10.3 s or so.
+    package var quietLimit: Duration = .seconds(15)
+    /// The same where that cycle has not been seen.
+    package var longQuietLimit: Duration = .seconds(60)
+    /// Without the cycle where it has been seen, however much is heard.
+    package var cycleLimit: Duration = .seconds(45)
+    /// Within this a filter, a start or any rung must have shown a sign of life.
+    package var proofLimit: Duration = .seconds(3)
+    /// For rungs that take longer themselves.
+    package var slowProofLimit: Duration = .seconds(8)
+    /// At the top of the ladder, before it is climbed again; doubles each time.
+    package var firstRest: Duration = .seconds(10)
+    package var longestRest: Duration = .seconds(300)
+    /// How long bluetoothd may take to answer.
+    package var callTimeout: Duration = .seconds(10)
+    /// How long a new advertisement may take to come on the air, and an old one to leave it, before
+    /// whoever waits is told.
+    package var advertisingLimit: Duration = .seconds(8)
+
+    package init() {}
+}

@@ -1,0 +1,74 @@
+/// What a radio does to get its scan back, the cheapest first.
+package enum RecoveryRung: String, CaseIterable, Codable, Comparable, Sendable {
+    /// Set another filter, which makes bluetoothd restart the scan.
+    case refilter
+    /// Stop discovery and start it again.
+    case restart
+    /// Open a new connection to the bus: bluetoothd drops all that the old one had.
+    case reconnect
+    /// Switch the adapter off and on, for every program on the machine. Only if configured.
+    case powerCycle = "power-cycle"
+
+    package static func < (left: RecoveryRung, right: RecoveryRung) -> Bool {
+        left.height < right.height
+    }
+
+    private var height: Int {
+        switch self {
+        case .refilter: 0
+        case .restart: 1
+        case .reconnect: 2
+        case .powerCycle: 3
+        }
+    }
+}
+
+/// Why a rung is taken.
+package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
+    /// `Discovering` is true, and nothing at all comes, not even the scan's own cycle.
+    case silent
+    /// A filter was set that must restart the scan, and did not.
+    case notRestarted = "not-restarted"
+    /// Something is heard, but the scan's own cycle has stopped: only a monitor may be listening.
+    case cycleStopped = "cycle-stopped"
+    /// `Discovering` stays false.
+    case ended
+    /// The scan is refused again and again.
+    case refused
+    /// bluetoothd leaves call after call without an answer.
+    case notAnswering = "not-answering"
+    /// An advertisement that must go cannot be taken off.
+    case stuckAdvertisement = "stuck-advertisement"
+
+    /// Where the ladder begins for it.
+    var lowest: RecoveryRung {
+        switch self {
+        case .silent, .cycleStopped: .refilter
+        case .notRestarted, .ended: .restart
+        case .refused, .notAnswering, .stuckAdvertisement: .reconnect
+        }
+    }
+
+    /// Whether anything that is heard shows that all is well. A monitor's devices say nothing about
+    /// the scan's own cycle.
+    var isDisprovedByHearing: Bool {
+        switch self {
+        case .silent, .notRestarted: true
+        case .cycleStopped, .ended, .refused, .notAnswering, .stuckAdvertisement: false
+        }
+    }
+
+    /// Whether it could be a wrong guess. What disturbs others is not done for a guess.
+    var isGuess: Bool {
+        switch self {
+        case .notRestarted, .cycleStopped: true
+        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement: false
+        }
+    }
+}
+
+/// One rung that is being taken, for the log.
+struct RecoveryStep: Equatable, Sendable {
+    let rung: RecoveryRung
+    let reason: RecoveryReason
+}
