@@ -110,8 +110,8 @@ let package = Package(
             "GotchuServer",
             [
                 "CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess", argumentParser,
-                crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging, nioCore,
-                serviceLifecycle, unixSignals,
+                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
+                nioCore, nioHTTP1, serviceLifecycle, unixSignals,
             ]),
         module(
             "GotchuCommands",

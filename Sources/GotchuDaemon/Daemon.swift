@@ -41,10 +41,15 @@ struct Daemon {
         )
         http = HTTPClient(configuration: PaymentClient.httpConfiguration)
         let (outages, outage) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let access = AccessTokens(
+            tokens: tokens,
+            client: PaymentClient(server: configuration.server, http: http),
+            logger: logger
+        )
         let client = PaymentClient(
             server: configuration.server,
             http: http,
-            token: { tokens.token },
+            access: access,
             onOutage: { outage.yield() }
         )
         let hub = EventHub()
@@ -78,11 +83,11 @@ struct Daemon {
             hub: hub,
             logger: logger
         )
-        let access = AccessControl(configuration)
+        let control = AccessControl(configuration)
         let reload = Reload(
             current: configuration,
             reread: reread,
-            access: access,
+            access: control,
             tokens: tokens,
             status: status,
             logger: logger
@@ -94,7 +99,7 @@ struct Daemon {
         let server = LocalServer(
             path: configuration.socketPath,
             groupID: AccessPolicy.groupID(named: configuration.group),
-            policy: { access.policy },
+            policy: { control.policy },
             backend: DaemonBackend(
                 daemonStatus: status,
                 presenceService: presences,
@@ -102,6 +107,7 @@ struct Daemon {
                 paymentService: payments,
                 client: client,
                 tokens: tokens,
+                access: access,
                 journal: journal,
                 hub: hub,
                 traffic: traffic,

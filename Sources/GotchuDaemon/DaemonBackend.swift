@@ -11,6 +11,7 @@ struct DaemonBackend: LocalBackend {
     let paymentService: PaymentService
     let client: PaymentClient
     let tokens: TokenStore
+    let access: AccessTokens
     let journal: Journal
     let hub: EventHub
     let traffic: LocalTraffic
@@ -70,7 +71,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply {
-        let token: String
+        var token: String
         switch (login.token, login.devEmail) {
         case (let given?, nil):
             guard let usable = TokenStore.usable(given) else {
@@ -83,6 +84,7 @@ struct DaemonBackend: LocalBackend {
             throw Problem(.validationError, detail: "One of token and dev_email must be there.")
         }
         if TokenStore.identity(of: token) != tokens.identity { try await refuseWhileOpen() }
+        if TokenStore.isDevice(token) { token = try await access.enrol(token) }
         try store(token)
         return await status()
     }

@@ -2,11 +2,13 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The bearer token of whoever is logged in, in memory and in one file.
+/// The bearer token of whoever is logged in, or a device's credential, in memory and in one file.
 ///
-/// The token is never logged, and no error carries it.
+/// Neither is ever logged, and no error carries it.
 final class TokenStore: Sendable {
     private let path: String
+    /// Where the successors of a credential are kept that stands in a file of the operator's.
+    private let successorPath: String
     /// Whether the file is ours to write; a credential of systemd or of the operator is not.
     private let isWritable: Bool
     private let cached: Mutex<String?>
@@ -34,10 +36,48 @@ final class TokenStore: Sendable {
             path = stateDirectory + "/token"
             isWritable = true
         }
-        cached = Mutex(Self.read(path))
+        successorPath = stateDirectory + "/device-credential"
+        cached = Mutex(Self.newest(path, successorPath))
     }
 
     var token: String? { cached.withLock(\.self) }
+
+    /// What there is to log in with.
+    struct Login {
+        let text: String
+
+        /// Whether it must be exchanged for a token first.
+        var isDevice: Bool { TokenStore.isDevice(text) }
+        var identity: String { TokenStore.identity(of: text) }
+    }
+
+    var login: Login? { token.map(Login.init) }
+
+    private static let devicePrefix = "gotchu-device."
+
+    /// Whether a text is a device's credential: `gotchu-device.ID.FAMILY.SECRET`.
+    static func isDevice(_ text: String) -> Bool { text.hasPrefix(devicePrefix) }
+
+    /// What a credential and its successors have in common.
+    private static func family(_ text: String) -> [Substring] {
+        text.split(separator: ".").dropLast()
+    }
+
+    /// What the file holds, or a credential that has taken its place since.
+    private static func newest(_ path: String, _ successorPath: String) -> String? {
+        guard let given = read(path), isDevice(given), let kept = read(successorPath),
+            family(kept) == family(given)
+        else { return read(path) }
+        return kept
+    }
+
+    /// Keeps the successor of a credential, durably before this returns, unless another login has
+    /// taken the place of `old` meanwhile.
+    func replace(_ old: String, with successor: String) throws(Failure) {
+        guard token == old else { return }
+        try Self.write(successor, to: isWritable ? path : successorPath)
+        cached.withLock { if $0 == old { $0 = successor } }
+    }
 
     /// Whose token it is: the `sub` claim of a JSON Web Token, read without checking it: only the
     /// server can check, and here it only tells one user from another. A token of another form
@@ -46,7 +86,7 @@ final class TokenStore: Sendable {
 
     /// Reads the file again.
     func reload() {
-        let token = Self.read(path)
+        let token = Self.newest(path, successorPath)
         cached.withLock { $0 = token }
     }
 
@@ -62,6 +102,10 @@ final class TokenStore: Sendable {
     }
 
     static func identity(of token: String) -> String {
+        if isDevice(token) {
+            // A device acts for one user for ever, also after it was enrolled anew.
+            return "device-" + (token.split(separator: ".").dropFirst().first ?? "")
+        }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         if parts.count == 3, let payload = base64URL(parts[1]),
             let claims = try? JSONDecoder().decode(Claims.self, from: payload)

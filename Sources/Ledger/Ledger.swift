@@ -24,7 +24,7 @@ package struct Ledger: Sendable {
     /// Whether so many commands wait that none should be added without need.
     package var isBusy: Bool { waitingCount > LedgerWriter.queueLimit / 2 }
 
-    /// The user of an e-mail address, taken in with a wallet if he is new.
+    /// The user of a login, taken in with a wallet if he is new.
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {
         case .user(let user): return user

@@ -19,11 +19,23 @@ extension PaymentClient {
         _ sid: SessionID,
         _ body: (SessionReply) async -> Void
     ) async -> Answer<Void> {
-        let request = await request(
-            .GET,
-            "/sessions/\(sid)/events",
-            headers: [("Accept", "text/event-stream")]
-        )
+        await withAccess { access in
+            await follow(
+                request(
+                    .GET,
+                    "/sessions/\(sid)/events",
+                    headers: [("Accept", "text/event-stream")],
+                    access: access
+                ),
+                body
+            )
+        }
+    }
+
+    private func follow(
+        _ request: HTTPClientRequest,
+        _ body: (SessionReply) async -> Void
+    ) async -> Answer<Void> {
         do {
             let response = try await http.execute(request, timeout: .seconds(10))
             guard response.status == .ok else {

@@ -19,22 +19,22 @@ package struct PaymentClient: Sendable {
 
     package let server: ServerURL
     let http: HTTPClient
-    private let token: @Sendable () async -> String?
+    private let access: any AccessSource
     private let onOutage: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - token: Gives the bearer token at the time of each call, or `nil` when nobody is logged
-    ///     in.
+    ///   - access: Gives the token at the time of each call; `nil` for a client that makes only the
+    ///     calls that anybody may make.
     ///   - onOutage: Told when a call other than `ping` found no server.
     package init(
         server: ServerURL,
         http: HTTPClient,
-        token: @escaping @Sendable () async -> String?,
+        access: (any AccessSource)? = nil,
         onOutage: @escaping @Sendable () -> Void = {}
     ) {
         self.server = server
         self.http = http
-        self.token = token
+        self.access = access ?? NoAccess()
         self.onOutage = onOutage
     }
 
@@ -60,6 +60,11 @@ package struct PaymentClient: Sendable {
     /// Asks a development server for a token.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
         await call(.POST, "/auth/dev-login", DevLoginRequest(email: email))
+    }
+
+    /// Asks for a short token in exchange for a device's credential, which that spends.
+    package func refresh(_ credential: String) async -> Answer<TokenReply> {
+        await call(.POST, "/auth/token", TokenRequest(refreshToken: credential))
     }
 
     package func wallet() async -> Answer<WalletReply> {
@@ -176,17 +181,23 @@ package struct PaymentClient: Sendable {
     func request(
         _ method: HTTPMethod,
         _ path: String,
-        headers: [(String, String)] = []
-    ) async -> HTTPClientRequest {
+        headers: [(String, String)] = [],
+        access: Access
+    ) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: server.description + path)
         request.method = method
         request.headers = HTTPHeaders(headers)
         request.headers.add(name: "User-Agent", value: "gotchud")
-        if let token = await token() {
+        if case .bearer(let token) = access {
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
         }
         return request
     }
+
+    /// Calls that anybody may make: they wait for no token.
+    private static let publicPaths: Set = [
+        healthPath, "/auth/dev-login", "/auth/token", "/sessions/resolve",
+    ]
 
     private func raw(
         _ method: HTTPMethod,
@@ -194,16 +205,48 @@ package struct PaymentClient: Sendable {
         body: [UInt8]? = nil,
         headers: [(String, String)] = []
     ) async -> Answer<[UInt8]> {
-        var request = await request(method, path, headers: headers)
-        if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: body))
+        let isPublic = Self.publicPaths.contains(path)
+        return await withAccess(isPublic ? NoAccess() : access) { access in
+            var request = request(method, path, headers: headers, access: access)
+            if let body {
+                request.headers.add(name: "Content-Type", value: "application/json")
+                request.body = .bytes(ByteBuffer(bytes: body))
+            }
+            return await execute(request, isPing: path == Self.healthPath)
         }
-        let prepared = request
+    }
+
+    /// Makes a call with the token of the moment, and once more with another one if the server
+    /// refuses that: with 401 nothing was decided, so that the same bytes may be sent again.
+    func withAccess<Reply: Sendable>(
+        _ call: (Access) async -> Answer<Reply>
+    ) async -> Answer<Reply> {
+        await withAccess(access, call)
+    }
+
+    private func withAccess<Reply: Sendable>(
+        _ source: any AccessSource,
+        _ call: (Access) async -> Answer<Reply>
+    ) async -> Answer<Reply> {
+        let access = await source.access()
+        if case .outage(let outage) = access { return .unknown(outage) }
+        let answer = await call(access)
+        guard case .unauthorized = answer, case .bearer(let token) = access else { return answer }
+        switch await source.access(insteadOf: token) {
+        case .none: return answer
+        case .bearer(let new): return await call(.bearer(new))
+        case .outage(let outage): return .unknown(outage)
+        }
+    }
+
+    private func execute(
+        _ request: HTTPClientRequest,
+        isPing: Bool
+    ) async -> Answer<[UInt8]> {
         do {
             return try await withTimeout(Self.callLimit) {
                 let response = try await http.execute(
-                    prepared,
+                    request,
                     timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
                 )
                 let bytes = try await response.body.collect(upTo: Self.replyLimit)
@@ -214,7 +257,7 @@ package struct PaymentClient: Sendable {
                 )
             }
         } catch {
-            if path != Self.healthPath { onOutage() }
+            if !isPing { onOutage() }
             return .unknown(Self.outage(of: error))
         }
     }

@@ -43,6 +43,11 @@ package struct Row: ~Copyable {
         isNull(column) ? nil : try text(column)
     }
 
+    /// The bytes in the column, or `nil` for NULL.
+    package func optionalBlob(_ column: Int) throws(SQLiteError) -> [UInt8]? {
+        isNull(column) ? nil : try blob(column)
+    }
+
     private func isNull(_ column: Int) -> Bool {
         sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
     }

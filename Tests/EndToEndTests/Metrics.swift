@@ -30,7 +30,7 @@ struct Metrics {
         try await curl.exitCode()
         let folder = try TemporaryFolder()
         let page = try folder.write(curl.text, to: "metrics")
-        let python = try await Self.python()
+        let python = try await Python.interpreter()
         let parse = try Program(python, ["-c", Self.parser, page])
         #expect(try await parse.exitCode() == 0, "\(parse.text)")
         samples = try JSONDecoder().decode([Sample].self, from: Data(parse.text.utf8))
@@ -58,15 +58,5 @@ struct Metrics {
             let count = histogram.replacing("_bucket", with: "_count")
             #expect(buckets.last == self[count])
         }
-    }
-
-    /// The interpreter of the tests' own Python packages.
-    private static func python() async throws -> String {
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let venv = try Program("/bin/bash", [root.appendingPathComponent(".ci/venv").path])
-        let isThere = try await venv.exitCode(within: .seconds(120)) == 0
-        let last = venv.text.split(separator: "\n").last.map(String.init)
-        return try #require(isThere ? last : nil, "\(venv.text)")
     }
 }

@@ -12,8 +12,10 @@ final class Shop: Sendable {
     var database: String { "sqlite:\(folder.path)/books.db" }
     var air: String { "\(folder.path)/air" }
 
-    /// - Parameter openingBalance: What each new wallet holds, in cents.
-    init(openingBalance: Int = 10_000) async throws {
+    /// - Parameters:
+    ///   - openingBalance: What each new wallet holds, in cents.
+    ///   - more: Further arguments of the server.
+    init(openingBalance: Int = 10_000, more: [String] = []) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
         let server = try Program(
@@ -21,7 +23,7 @@ final class Shop: Sendable {
             [
                 "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db",
                 "--dev", "--dev-opening-balance", "\(openingBalance)",
-            ]
+            ] + more
         )
         self.server = server
         url = try await eventually("the server listens; it said: \(server.text)") {

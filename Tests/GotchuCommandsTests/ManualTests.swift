@@ -17,12 +17,14 @@ struct ManualTests {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        /// The long names of the options that are its own.
+        /// The long names of the options of it and of its subcommands.
         func options(but common: Set<String>) -> Set<String> {
             let names = (arguments ?? []).compactMap {
                 $0.names?.map(\.name).max { $0.count < $1.count }
             }
-            return Set(names).subtracting(common).subtracting(["help", "version"])
+            let below = (subcommands ?? []).map { $0.options(but: common) }
+            return below.reduce(Set(names)) { $0.union($1) }
+                .subtracting(common).subtracting(["help", "version"])
         }
     }
 

@@ -100,7 +100,7 @@ struct CommandTests {
         let port = try await eventually("the server listens; it said: \(program.text)") {
             program.text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/)?.output.1
         }
-        #expect(program.text.contains("Nobody can log in"))
+        #expect(program.text.contains("Only registered devices can log in"))
         let wire = Wire(base: "http://127.0.0.1:\(port)")
         #expect(try await wire.get("/wallet/me", token: payee).status == 401)
         let login = try await wire.post("/auth/dev-login", #"{"email":"a@b.example"}"#)

@@ -10,7 +10,11 @@ struct LoginCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               gotchu-ctl login < token.txt
+              gotchu-ctl login --token-file code
               gotchu-ctl login --dev-email shop@example.com
+
+            It takes a token, or the code that gotchu-server devices add has printed: with that \
+            the daemon gets its tokens by itself from then on.
 
             The token is read from standard input, without echo on a terminal, or from a file. It \
             is never an argument: those are visible to everybody on the machine.

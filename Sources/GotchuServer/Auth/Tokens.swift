@@ -1,61 +1,92 @@
-internal import FoundationEssentials
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
-internal import JWTKit
 internal import Ledger
 
 /// Makes and checks bearer tokens.
 ///
-/// The key carries its algorithm (HS256); what a token's header says about that is never asked, so
-/// neither `none` nor another algorithm can be smuggled in.
+/// Whoever is believed is pinned to a key, and each key to an algorithm; what a token's header says
+/// is only compared with that, so that neither `none` nor another algorithm can be smuggled in.
 struct Tokens: Sendable {
     /// How long a development token is good.
-    private static let lifetime: TimeInterval = 30 * 24 * 60 * 60
-    /// No token of ours is longer; a longer one is not worth decoding.
-    private static let longestToken = 4_096
+    static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
-    private let keys = JWTKeyCollection()
+    let own: OwnTokens
+    /// Whose tokens are good besides our own.
+    let issuer: OpenIDIssuer?
+    let users: UserDirectory
+    let clock: @Sendable () -> Timestamp
 
-    init(_ secret: Secret) async {
-        await keys.add(hmac: HMACKey(from: secret.bytes), digestAlgorithm: .sha256)
+    init(
+        own: OwnTokens,
+        issuer: OpenIDIssuer?,
+        users: UserDirectory,
+        clock: @escaping @Sendable () -> Timestamp = { .now }
+    ) {
+        self.own = own
+        self.issuer = issuer
+        self.users = users
+        self.clock = clock
     }
 
     /// A token that lets a user of a development server do everything he can do.
-    func developmentToken(for user: UserID, at now: Date = Date()) async throws -> String {
-        let scopes = Scope.allCases.map(\.rawValue).joined(separator: " ")
-        return try await keys.sign(
-            Claims(
-                sub: SubjectClaim(value: user.rawValue),
-                iss: IssuerClaim(value: Claims.ourIssuer),
-                iat: IssuedAtClaim(value: now),
-                exp: ExpirationClaim(value: now.addingTimeInterval(Self.lifetime)),
-                scope: scopes
-            )
+    func developmentToken(for user: UserID) throws -> String {
+        let scope = Scope.allCases.map(\.rawValue).joined(separator: " ")
+        return try own.sign(
+            user: user,
+            scope: scope,
+            lifetime: Self.developmentLifetime,
+            at: clock()
         )
     }
 
     /// The user who calls.
     ///
-    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope.
-    func user(of request: Request, needing scope: Scope? = nil) async throws(Problem) -> UserID {
-        guard let token = Self.bearer(of: request), token.utf8.count <= Self.longestToken,
-            let claims = try? await keys.verify(token, as: Claims.self)
-        else {
-            throw Problem(
+    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope. A failure of the
+    ///   ledger if he had to be taken in and that could not be written.
+    func user(of request: Request, needing scope: Scope? = nil) async throws -> UserID {
+        guard let token = Self.bearer(of: request).flatMap(SignedToken.init) else {
+            throw Self.unauthorized
+        }
+        let isOwn = token.claims.issuer == OwnTokens.issuer
+        let isGood =
+            isOwn
+            ? own.believes(token, at: clock())
+            : await issuer?.believes(token, at: clock()) ?? false
+        guard isGood else { throw Self.unauthorized }
+        if let scope, !token.claims.scopes.contains(scope.rawValue) {
+            throw Refused(
+                problem: Problem(
+                    .forbidden,
+                    detail: "The token does not allow this.",
+                    retryable: false
+                ),
+                headers: [
+                    .wwwAuthenticate: #"Bearer error="insufficient_scope", scope="\#(scope)""#
+                ]
+            )
+        }
+        return isOwn
+            ? UserID(trusted: token.claims.subject) : try await users.user(token.claims)
+    }
+
+    /// One sentence for everything that can be wrong with a token: a forger learns nothing.
+    static var unauthorized: Refused {
+        Refused(
+            problem: Problem(
                 .unauthorized,
                 detail: "The call needs a valid bearer token.",
                 fix: "Log in again.",
                 retryable: false
-            )
-        }
-        if let scope, !claims.scope.split(separator: " ").contains(Substring(scope.rawValue)) {
-            throw Problem(.forbidden, detail: "The token does not allow this.", retryable: false)
-        }
-        return UserID(trusted: claims.sub.value)
+            ),
+            headers: [.wwwAuthenticate: "Bearer"]
+        )
     }
 
     private static func bearer(of request: Request) -> String? {
-        guard let value = request.headers[.authorization] else { return nil }
+        // Of two headers it would be a guess which one is meant.
+        let values = request.headers[values: .authorization]
+        guard values.count == 1, let value = values.first else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])

@@ -13,7 +13,7 @@ package struct ServerCommand: AsyncParsableCommand {
               gotchu-server backup shop-monday.db --database sqlite:shop.db
             """,
         version: GotchuVersion.current,
-        subcommands: [Serve.self, Verify.self, Backup.self],
+        subcommands: [Serve.self, Verify.self, Backup.self, Devices.self],
         defaultSubcommand: Serve.self
     )
 

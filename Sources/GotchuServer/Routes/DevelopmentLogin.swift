@@ -28,7 +28,7 @@ struct DevelopmentLogin: Sendable {
                 opening: Money(minorUnits: opening)
             )
         )
-        let token = try await tokens.developmentToken(for: user.id)
+        let token = try tokens.developmentToken(for: user.id)
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }
 

@@ -96,6 +96,23 @@ extension OpenAPI {
               properties:
                 token: {type: string}
                 user_id: {type: string}
+            Refresh:
+              type: object
+              additionalProperties: false
+              required: [refresh_token]
+              properties:
+                refresh_token: {type: string, maxLength: 256}
+            Token:
+              type: object
+              required:
+                [access_token, token_type, expires_in, refresh_token, user_id, scope]
+              properties:
+                access_token: {type: string}
+                token_type: {const: Bearer}
+                expires_in: {type: integer, minimum: 1}
+                refresh_token: {type: string}
+                user_id: {type: string}
+                scope: {type: string}
             Wallet:
               type: object
               required: [wallet_id, available_cents, recent]

@@ -1,6 +1,6 @@
 /// The contract as OpenAPI 3.1, served as it stands here; a test holds it against the server.
 enum OpenAPI {
-    static let document = paths + walletReads + components
+    static let document = paths + walletReads + operations + components
 
     private static let paths = """
         openapi: 3.1.0
@@ -351,34 +351,6 @@ enum OpenAPI {
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
-          /healthz:
-            get:
-              summary: The process answers.
-              security: []
-              responses:
-                "200":
-                  description: Done.
-                  content:
-                    application/json: {schema: {$ref: "#/components/schemas/Status"}}
-          /readyz:
-            get:
-              summary: The books can be written, proved by writing.
-              security: []
-              responses:
-                "200":
-                  description: Done.
-                  content:
-                    application/json: {schema: {$ref: "#/components/schemas/Status"}}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
-          /openapi.yaml:
-            get:
-              summary: This document.
-              security: []
-              responses:
-                "200":
-                  description: Done.
-                  content:
-                    application/yaml: {schema: {type: string}}
 
         """
 }

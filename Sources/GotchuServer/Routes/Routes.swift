@@ -18,6 +18,7 @@ struct Routes: Sendable {
     ]
 
     private let accounts: DevelopmentLogin?
+    private let deviceTokens: TokenRoutes
     private let sessions: SessionRoutes
     private let events: SessionEvents
     private let wallet: WalletRoutes
@@ -25,13 +26,17 @@ struct Routes: Sendable {
     private let history: HistoryRoutes
     private let health: HealthRoutes
 
-    /// - Parameter opening: What a new wallet of a development server starts with, in minor units;
-    ///   `nil` for a server without development logins.
-    init(ledger: Ledger, tokens: Tokens, opening: Int64?) {
+    init(ledger: Ledger, devices: any DeviceStore, tokens: Tokens, options: ServerOptions) {
         let limits = Limits()
-        accounts = opening.map { opening in
+        accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
+        deviceTokens = TokenRoutes(
+            devices: devices,
+            tokens: tokens,
+            limits: limits,
+            lifetime: options.tokenLifetime
+        )
         sessions = SessionRoutes(ledger: ledger, tokens: tokens, limits: limits)
         events = SessionEvents(ledger: ledger, tokens: tokens, limits: limits)
         wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
@@ -45,6 +50,7 @@ struct Routes: Sendable {
         let router = Router(context: ServerContext.self)
         router.add(middleware: Problems())
         if let accounts { add(router, "/auth/dev-login", .post, accounts.login) }
+        add(router, "/auth/token", .post, deviceTokens.refresh)
         add(router, "/sessions/create", .post, sessions.create)
         add(router, "/sessions/resolve", .post, sessions.resolve)
         add(router, "/sessions/lock", .post, sessions.lock)

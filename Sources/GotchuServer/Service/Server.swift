@@ -38,9 +38,20 @@ struct Server: Sendable {
             database: options.database.path,
             isDevelopment: options.developmentOpening != nil
         )
-        let tokens = await Tokens(secret)
         let ledger = Ledger(store: store, logger: logger)
-        let routes = Routes(ledger: ledger, tokens: tokens, opening: options.developmentOpening)
+        let issuer = options.openID.map { settings in
+            OpenIDIssuer(
+                name: settings.issuer,
+                audience: settings.audience,
+                keys: KeyRing(settings.keys, logger: logger)
+            )
+        }
+        let tokens = Tokens(
+            own: OwnTokens(secret),
+            issuer: issuer,
+            users: UserDirectory(ledger: ledger)
+        )
+        let routes = Routes(ledger: ledger, devices: store, tokens: tokens, options: options)
         let application = Application(
             router: routes.router(),
             server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
@@ -58,8 +69,10 @@ struct Server: Sendable {
             logger: logger
         )
         // Stopped in reverse: first no more requests, then the queue is finished, then the store.
+        let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         var configuration = ServiceGroupConfiguration(
-            services: [store] + ledger.services + [application, StopNotice(notice: stopping)],
+            services: [store] + ledger.services + keys
+                + [application, StopNotice(notice: stopping)],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

@@ -4,12 +4,18 @@ struct ServerOptions: Sendable {
     let database: DatabaseLocation
     /// What a new wallet starts with, in minor units; `nil` without development logins.
     let developmentOpening: Int64?
+    /// Whose tokens are good besides our own.
+    let openID: OpenIDSettings?
+    /// How long a device's access token is good.
+    let tokenLifetime: Duration
 
     /// - Throws: If development logins would be reachable from elsewhere.
     init(
         listen: ListenAddress,
         database: DatabaseLocation,
-        developmentOpening: Int64?
+        developmentOpening: Int64?,
+        openID: OpenIDSettings? = nil,
+        tokenLifetime: Duration = .seconds(600)
     ) throws(ServerFailure) {
         guard developmentOpening == nil || listen.isLoopback else {
             throw ServerFailure(
@@ -22,5 +28,7 @@ struct ServerOptions: Sendable {
         self.listen = listen
         self.database = database
         self.developmentOpening = developmentOpening
+        self.openID = openID
+        self.tokenLifetime = tokenLifetime
     }
 }

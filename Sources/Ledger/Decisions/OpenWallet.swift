@@ -1,8 +1,9 @@
 package import GotchuCore
 
-/// Finds the user of an e-mail address, or takes him in and opens his wallet, once.
+/// Finds the user of a login, or takes him in and opens his wallet, once.
 package struct OpenWallet: Equatable, Sendable {
-    /// In lower case.
+    /// What names him at login: an e-mail address in lower case, `<issuer>subject` of an OpenID
+    /// token, or `<device>id`. No address has a `<` in it, so that the three never meet.
     package let email: String
     package let displayName: String
     /// What the new wallet starts with, from the development mint; may be zero.

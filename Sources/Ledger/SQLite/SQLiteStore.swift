@@ -14,7 +14,7 @@ package final class SQLiteStore: LedgerStore, Service {
     private static let commitsPerCheckpoint = 256
 
     package let path: String
-    private let writer: SQLiteWriter
+    let writer: SQLiteWriter
     private let readers: [SQLiteReader]
     private let checkpointer: SQLiteCheckpointer
     private let turn = Atomic<Int>(0)

@@ -7,7 +7,7 @@ actor SQLiteWriter {
     private static let largestLog = 64_000
 
     private let executor: ThreadExecutor
-    private let connection: Connection
+    let connection: Connection
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

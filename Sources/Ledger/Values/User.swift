@@ -3,7 +3,7 @@ package import GotchuCore
 /// Somebody who can log in.
 package struct User: Equatable, Sendable {
     package let id: UserID
-    /// In lower case; unique.
+    /// What names him at login, see `OpenWallet`; unique.
     package let email: String
     /// What a payer is shown.
     package let displayName: String

@@ -12,16 +12,23 @@ final class ServerProcess: Sendable {
 
     /// Starts it and waits until it serves.
     ///
-    /// - Parameter folder: That of an earlier one, to start again on its books.
-    init(folder: TemporaryFolder? = nil, opening: Int64 = 10_000) async throws {
+    /// - Parameters:
+    ///   - folder: That of an earlier one, to start again on its books.
+    ///   - opening: What a new wallet starts with; `nil` for a server without development logins.
+    ///   - more: Further arguments.
+    init(
+        folder: TemporaryFolder? = nil,
+        opening: Int64? = 10_000,
+        more: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         let program = try Program(
             "gotchu-server",
-            [
-                "--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db", "--dev",
-                "--dev-opening-balance", "\(opening)",
-            ]
+            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db"]
+                + (opening.map { ["--dev", "--dev-opening-balance", "\($0)"] } ?? []) + more,
+            environment: environment
         )
         self.program = program
         let line = /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/

@@ -1,0 +1,50 @@
+/// `POST /auth/token`: a device's credential for an access token.
+package struct TokenRequest: Codable, Equatable, Sendable {
+    /// A secret.
+    package var refreshToken: String
+
+    package init(refreshToken: String) {
+        self.refreshToken = refreshToken
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case refreshToken = "refresh_token"
+    }
+}
+
+/// The answer to `POST /auth/token`, with the names of RFC 6749.
+package struct TokenReply: Codable, Equatable, Sendable {
+    /// A bearer token for `Authorization`. A secret.
+    package var accessToken: String
+    package var tokenType: String
+    /// For how many seconds the access token is good.
+    package var expiresIn: Int64
+    /// What to show next time; the one that was shown is spent. A secret.
+    package var refreshToken: String
+    package var userID: String
+    package var scope: String
+
+    package init(
+        accessToken: String,
+        expiresIn: Int64,
+        refreshToken: String,
+        userID: String,
+        scope: String
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = "Bearer"
+        self.expiresIn = expiresIn
+        self.refreshToken = refreshToken
+        self.userID = userID
+        self.scope = scope
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+        case refreshToken = "refresh_token"
+        case userID = "user_id"
+        case scope
+    }
+}

@@ -1,0 +1,116 @@
+internal import AsyncHTTPClient
+internal import GotchuCore
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The issuer's keys as they are now: fetched again from time to time, and when a token names one
+/// that is not known.
+///
+/// Anybody can name unknown keys, so that makes at most one fetch a minute, one at a time; while it
+/// runs those who wait share it. A fetch that fails leaves the old keys as they were.
+final class KeyRing: Service {
+    /// The shortest time between two fetches, however many keys are asked for.
+    static let shortestPause: Duration = .seconds(60)
+    /// The longest: a key that the issuer has withdrawn is not believed for longer.
+    static let longestPause: Duration = .seconds(15 * 60)
+
+    private struct State {
+        var keys = KeySet.empty
+        var startedAt: MonotonicTime?
+        var hasFailed = false
+        var fetch: Task<Void, Never>?
+    }
+
+    private let load: @Sendable () async throws -> [UInt8]
+    private let end: @Sendable () async -> Void
+    private let clock: @Sendable () -> MonotonicTime
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(
+        clock: @escaping @Sendable () -> MonotonicTime = { .now },
+        logger: Logger,
+        load: @escaping @Sendable () async throws -> [UInt8],
+        end: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.clock = clock
+        self.logger = logger
+        self.load = load
+        self.end = end
+    }
+
+    convenience init(_ source: KeySource, logger: Logger) {
+        let http = HTTPClient(configuration: KeySource.httpConfiguration)
+        self.init(
+            logger: logger,
+            load: { try await source.load(http) },
+            end: { try? await http.shutdown() }
+        )
+    }
+
+    /// The key of that name, fetched if that may help and is not too soon.
+    func key(named name: String) async -> VerificationKey? {
+        if let key = state.withLock({ $0.keys[name] }) { return key }
+        guard let fetch = fetch() else { return nil }
+        await fetch.value
+        return state.withLock { $0.keys[name] }
+    }
+
+    /// Looks once a minute whether a fetch is due, until shutdown.
+    func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            await fetch()?.value
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.shortestPause)
+                if isDue { await fetch()?.value }
+            }
+        }
+        await state.withLock { $0.fetch }?.value
+        await end()
+    }
+
+    private var isDue: Bool {
+        let now = clock()
+        return state.withLock { state in
+            guard let startedAt = state.startedAt else { return true }
+            return state.hasFailed || now - startedAt >= Self.longestPause
+        }
+    }
+
+    /// The fetch that is under way, or a new one; `nil` if it is too soon for that.
+    private func fetch() -> Task<Void, Never>? {
+        let now = clock()
+        return state.withLock { state in
+            if let fetch = state.fetch { return fetch }
+            if let startedAt = state.startedAt, now - startedAt < Self.shortestPause { return nil }
+            state.startedAt = now
+            // Not a child of the caller, whose going away must not take the keys from others.
+            // SAFETY: owned by the state until it ends, which the time limit of a fetch bounds.
+            let fetch = Task { await self.renew() }
+            state.fetch = fetch
+            return fetch
+        }
+    }
+
+    private func renew() async {
+        do {
+            let keys = try await KeySet(try await load())
+            state.withLock {
+                $0.keys = keys
+                $0.hasFailed = false
+                $0.fetch = nil
+            }
+            logger.debug("The issuer's keys were fetched.", metadata: ["keys": "\(keys.count)"])
+        } catch {
+            state.withLock {
+                $0.hasFailed = true
+                $0.fetch = nil
+            }
+            logger.warning(
+                "The issuer's keys cannot be fetched; those known before stay good.",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+}

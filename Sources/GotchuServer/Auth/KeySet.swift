@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import JWTKit
+
+/// An issuer's public keys by their names: a JSON Web Key Set (RFC 7517).
+struct KeySet: Sendable {
+    /// How large a set may be, in bytes and in keys.
+    static let sizeLimit = 256 * 1024
+    private static let keyLimit = 64
+    /// In base64: 8192 bits. Larger keys would only make checking slow.
+    private static let longestMember = 1_400
+
+    private let keys: [String: VerificationKey]
+
+    static let empty = KeySet(keys: [:])
+
+    var count: Int { keys.count }
+
+    subscript(_ name: String) -> VerificationKey? { keys[name] }
+
+    private init(keys: [String: VerificationKey]) {
+        self.keys = keys
+    }
+
+    /// The set is not one, or has no key that is of use.
+    struct Unusable: Error {}
+
+    /// Reads a set. Keys without a name, of other kinds or for another use are left out; secret and
+    /// private keys above all: who publishes one has lost it.
+    init(_ bytes: [UInt8]) async throws {
+        guard bytes.count <= Self.sizeLimit,
+            let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)),
+            wire.keys.count <= Self.keyLimit
+        else { throw Unusable() }
+        var keys: [String: VerificationKey] = [:]
+        for entry in wire.keys {
+            guard let name = entry.kid, !name.isEmpty, keys[name] == nil,
+                let key = await Self.key(entry)
+            else { continue }
+            keys[name] = key
+        }
+        guard !keys.isEmpty else { throw Unusable() }
+        self.keys = keys
+    }
+
+    private struct Wire: Decodable {
+        let keys: [Entry]
+    }
+
+    /// Members that are not of use are not looked at, so that an odd one spoils only its own key.
+    private struct Entry: Decodable {
+        var kid, kty, alg, use, n, e, crv, x, y: String?
+        var isSecret = false
+
+        private enum Name: String, CodingKey {
+            case kid, kty, alg, use, n, e, crv, x, y, d, k
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Name.self)
+            func text(_ name: Name) -> String? {
+                guard let text = try? members.decode(String.self, forKey: name),
+                    text.utf8.count <= longestMember
+                else { return nil }
+                return text
+            }
+            (kid, kty, alg, use) = (text(.kid), text(.kty), text(.alg), text(.use))
+            (n, e, crv, x, y) = (text(.n), text(.e), text(.crv), text(.x), text(.y))
+            isSecret = members.contains(.d) || members.contains(.k)
+        }
+    }
+
+    private static func key(_ entry: Entry) async -> VerificationKey? {
+        guard !entry.isSecret, entry.use ?? "sig" == "sig", let name = entry.kid,
+            let key = webKey(entry, JWKIdentifier(string: name))
+        else { return nil }
+        let collection = JWTKeyCollection()
+        guard (try? await collection.add(jwk: key)) != nil,
+            let algorithm = try? await collection.getKey(for: JWKIdentifier(string: name))
+        else { return nil }
+        return VerificationKey(algorithm)
+    }
+
+    /// The key with the one algorithm that it is good for: what the issuer says, or the usual one
+    /// of its kind; for a curve there is only one.
+    private static func webKey(_ entry: Entry, _ name: JWKIdentifier) -> JWK? {
+        switch (entry.kty, entry.crv, entry.alg) {
+        case ("RSA", _, nil), ("RSA", _, "RS256"):
+            .rsa(.rs256, identifier: name, modulus: entry.n, exponent: entry.e)
+        case ("RSA", _, "PS256"):
+            .rsa(.ps256, identifier: name, modulus: entry.n, exponent: entry.e)
+        case ("EC", "P-256", nil), ("EC", "P-256", "ES256"):
+            .ecdsa(.es256, identifier: name, x: entry.x, y: entry.y, curve: .p256)
+        case ("EC", "P-384", nil), ("EC", "P-384", "ES384"):
+            .ecdsa(.es384, identifier: name, x: entry.x, y: entry.y, curve: .p384)
+        case ("OKP", "Ed25519", nil), ("OKP", "Ed25519", "EdDSA"):
+            .octetKeyPair(.eddsa, identifier: name, x: entry.x, y: nil, curve: .ed25519)
+        default: nil
+        }
+    }
+}

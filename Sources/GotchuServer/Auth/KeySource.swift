@@ -1,0 +1,57 @@
+internal import AsyncHTTPClient
+internal import FoundationEssentials
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Where an issuer's keys are: a URL or a file.
+enum KeySource: Equatable, Sendable {
+    case file(String)
+    case url(String)
+
+    /// How long a fetch may take, to the last byte.
+    private static let limit: TimeAmount = .seconds(5)
+
+    /// Reads `https://…`, `http://` of this machine, or a path.
+    ///
+    /// Keys that came over a network in the clear would be whoever's who stands in between.
+    init?(_ text: String) {
+        guard let scheme = text.firstRange(of: "://") else {
+            guard !text.isEmpty else { return nil }
+            self = .file(text)
+            return
+        }
+        let host = text[scheme.upperBound...].prefix { $0 != "/" && $0 != ":" && $0 != "?" }
+        switch text[..<scheme.lowerBound] {
+        case "https" where !host.isEmpty && !host.contains("@"):
+            self = .url(text)
+        case "http" where host == "localhost" || host == "127.0.0.1":
+            self = .url(text)
+        default:
+            return nil
+        }
+    }
+
+    /// The settings of a client that reads no more than it must.
+    static var httpConfiguration: HTTPClient.Configuration {
+        HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: limit, read: limit)
+        )
+    }
+
+    /// The bytes of the set.
+    func load(_ http: HTTPClient) async throws -> [UInt8] {
+        switch self {
+        case .file(let path):
+            let data = try Data(contentsOf: URL(filePath: path))
+            return [UInt8](data.prefix(KeySet.sizeLimit + 1))
+        case .url(let url):
+            var request = HTTPClientRequest(url: url)
+            request.headers.add(name: "Accept", value: "application/jwk-set+json, application/json")
+            let response = try await http.execute(request, timeout: Self.limit)
+            guard response.status == .ok else { throw KeySet.Unusable() }
+            let body = try await response.body.collect(upTo: KeySet.sizeLimit)
+            return [UInt8](buffer: body)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import GotchuCore
+
+/// Believes the tokens of one OpenID issuer that are meant for this server (RFC 8725, RFC 9068).
+struct OpenIDIssuer: Sendable {
+    /// By how much the issuer's clock may differ from ours.
+    static let leeway: Duration = .seconds(30)
+
+    /// The `iss` of its tokens, to the letter.
+    let name: String
+    /// What their `aud` must name.
+    let audience: String
+    let keys: KeyRing
+
+    /// Whether a token is the issuer's, for us, and good at `time`.
+    func believes(_ token: SignedToken, at time: Timestamp) async -> Bool {
+        let claims = token.claims
+        // What costs nothing comes first: an unknown key may cost a fetch.
+        guard claims.issuer == name, claims.audiences.contains(audience),
+            Self.isTimely(claims, at: time), let keyID = token.keyID,
+            let key = await keys.key(named: keyID)
+        else { return false }
+        return key.signed(token)
+    }
+
+    private static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {
+        let latest = time.advanced(by: leeway)
+        return time < claims.expiresAt.advanced(by: leeway)
+            && claims.notBefore ?? latest <= latest && claims.issuedAt ?? latest <= latest
+    }
+}

@@ -1,0 +1,64 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import GotchuCore
+internal import Ledger
+
+/// Tokens that this server signs itself, with the secret beside its database (HS256).
+struct OwnTokens: Sendable {
+    static let issuer = "gotchu-server"
+    private static let algorithm = "HS256"
+    /// What `{"alg":"HS256","typ":"JWT"}` is in base64: the header of each of them.
+    private static let header = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
+
+    private let key: SymmetricKey
+
+    init(_ secret: Secret) {
+        key = SymmetricKey(data: secret.bytes)
+    }
+
+    /// A token for a user.
+    func sign(
+        user: UserID,
+        scope: String,
+        lifetime: Duration,
+        at time: Timestamp
+    ) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let seconds = time.milliseconds / 1000
+        let claims = try encoder.encode(
+            Wire(
+                sub: user.rawValue,
+                iss: Self.issuer,
+                aud: Self.issuer,
+                iat: seconds,
+                exp: seconds + lifetime.components.seconds,
+                scope: scope
+            )
+        )
+        let signed = "\(Self.header).\(Base64URL.encode(claims))"
+        let code = HMAC<SHA256>.authenticationCode(for: Array(signed.utf8), using: key)
+        return "\(signed).\(Base64URL.encode(code))"
+    }
+
+    /// Whether a token is one of ours and good at `time`, to the second.
+    func believes(_ token: SignedToken, at time: Timestamp) -> Bool {
+        let claims = token.claims
+        guard token.algorithm == Self.algorithm, claims.issuer == Self.issuer,
+            claims.audiences == [Self.issuer], time < claims.expiresAt,
+            claims.notBefore ?? time <= time
+        else { return false }
+        return HMAC<SHA256>.isValidAuthenticationCode(
+            token.signature,
+            authenticating: token.signedBytes,
+            using: key
+        )
+    }
+
+    /// Times are whole seconds since 1970, as RFC 7519 has it.
+    private struct Wire: Encodable {
+        let sub, iss, aud: String
+        let iat, exp: Int64
+        let scope: String
+    }
+}

@@ -1,0 +1,51 @@
+internal import GotchuAPI
+
+/// A JSON Web Token in its three parts (RFC 7515, compact), not yet believed.
+struct SignedToken: Sendable {
+    /// A longer one is not worth decoding.
+    static let longest = 8 * 1024
+    private static let longestHeader = 2 * 1024
+
+    /// What the header claims. Only ever compared with the algorithm that a key is pinned to.
+    let algorithm: String
+    let keyID: String?
+    let claims: TokenClaims
+    /// What the signature covers.
+    let signedBytes: [UInt8]
+    let signature: [UInt8]
+
+    /// Members that would have the token say where its own key is, or that it must be read in
+    /// another way (RFC 8725, 3.10; RFC 7515, 4.1.11). Nothing honest sends them here.
+    private static let refusedMembers = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"]
+    private static let types = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
+
+    /// - Returns: `nil` for anything that is not exactly a token, before any key is asked for.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.longest else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].utf8.count <= Self.longestHeader,
+            let headerBytes = Base64URL.decode(parts[0]),
+            let header = try? JSONReader.object(headerBytes),
+            case .string(let algorithm)? = header["alg"],
+            !Self.refusedMembers.contains(where: { header[$0] != nil }),
+            Self.isOurType(header["typ"]),
+            let claims = Base64URL.decode(parts[1]).flatMap(TokenClaims.init),
+            let signature = Base64URL.decode(parts[2]), !signature.isEmpty
+        else { return nil }
+        switch header["kid"] {
+        case nil: keyID = nil
+        case .string(let name)?: keyID = name
+        case .null?, .boolean?, .integer?, .otherNumber?, .nested?: return nil
+        }
+        self.algorithm = algorithm
+        self.claims = claims
+        self.signature = signature
+        signedBytes = Array("\(parts[0]).\(parts[1])".utf8)
+    }
+
+    private static func isOurType(_ value: JSONValue?) -> Bool {
+        guard let value else { return true }
+        guard case .string(let type) = value else { return false }
+        return types.contains(type.lowercased())
+    }
+}

@@ -1,0 +1,87 @@
+internal import FoundationEssentials
+internal import GotchuAPI
+internal import GotchuCore
+
+/// What a token says about its bearer (RFC 7519, RFC 9068), read strictly.
+struct TokenClaims: Equatable, Sendable {
+    static let longestName = 64
+
+    let issuer: String
+    /// 1 to 255 visible ASCII characters (OpenID Connect Core, 2).
+    let subject: String
+    let audiences: [String]
+    let expiresAt: Timestamp
+    let notBefore: Timestamp?
+    let issuedAt: Timestamp?
+    /// Also those that mean nothing here.
+    let scopes: Set<String>
+    /// What the issuer calls the bearer, if it does.
+    let name: String?
+
+    /// - Returns: `nil` unless it is one JSON object that names nothing twice and has all that a
+    ///   token must have, each of its type.
+    init?(_ bytes: [UInt8]) {
+        // JSONDecoder would take the last of two equal names.
+        guard (try? JSONReader.object(bytes)) != nil,
+            let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)),
+            let end = Self.time(wire.exp), (1...255).contains(wire.sub.utf8.count),
+            wire.sub.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        let start = wire.nbf.map(Self.time)
+        let issued = wire.iat.map(Self.time)
+        // A time that is there must be one.
+        if case .some(nil) = start { return nil }
+        if case .some(nil) = issued { return nil }
+        issuer = wire.iss
+        subject = wire.sub
+        audiences = wire.aud?.values ?? []
+        expiresAt = end
+        notBefore = start ?? nil
+        issuedAt = issued ?? nil
+        scopes = Set((wire.scope ?? "").split(separator: " ").map(String.init))
+        name = Self.name(wire)
+    }
+
+    private struct Wire: Decodable {
+        let iss: String
+        let sub: String
+        let aud: Audience?
+        let exp: Double
+        let nbf: Double?
+        let iat: Double?
+        let scope: String?
+        let name: String?
+        let preferred_username: String?
+    }
+
+    /// One audience or an array of them (RFC 7519, 4.1.3).
+    private struct Audience: Decodable {
+        let values: [String]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let one = try? container.decode(String.self) {
+                values = [one]
+            } else {
+                values = try container.decode([String].self)
+            }
+        }
+    }
+
+    /// Seconds since 1970; beyond the year 9999 it is no time but a trick.
+    private static func time(_ seconds: Double) -> Timestamp? {
+        guard seconds.isFinite, (0...253_402_300_799).contains(seconds) else { return nil }
+        return Timestamp(milliseconds: Int64(seconds * 1000))
+    }
+
+    /// A payer is shown it: never an address, nothing that a terminal would obey.
+    private static func name(_ wire: Wire) -> String? {
+        let given = wire.name ?? wire.preferred_username
+        guard let plain = given?.split(separator: "@").first else { return nil }
+        let scalars = plain.unicodeScalars.filter {
+            !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+        }
+        let name = String(String.UnicodeScalarView(scalars)).prefix(longestName)
+        return name.allSatisfy(\.isWhitespace) ? nil : String(name)
+    }
+}

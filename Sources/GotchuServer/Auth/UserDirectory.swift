@@ -1,0 +1,43 @@
+internal import Crypto
+internal import GotchuCore
+internal import Ledger
+internal import Synchronization
+
+/// Which user of the books an issuer's subject is. One who comes for the first time is taken in,
+/// with an empty wallet.
+final class UserDirectory: Sendable {
+    /// How many are remembered; beyond it the books are asked again.
+    private static let limit = 20_000
+
+    private let ledger: Ledger
+    private let known = Mutex<[String: UserID]>([:])
+
+    init(ledger: Ledger) {
+        self.ledger = ledger
+    }
+
+    /// The user that the claims are about.
+    func user(_ claims: TokenClaims) async throws(LedgerError) -> UserID {
+        let login = "<\(claims.issuer)>\(claims.subject)"
+        if let user = known.withLock({ $0[login] }) { return user }
+        let user = try await ledger.openWallet(
+            OpenWallet(
+                email: login,
+                displayName: claims.name ?? Self.name(for: login),
+                opening: Money(minorUnits: 0)
+            )
+        )
+        known.withLock { known in
+            if known.count >= Self.limit { known.removeAll() }
+            known[login] = user.id
+        }
+        return user.id
+    }
+
+    /// For one whose issuer does not say: something that a payer can at least compare.
+    private static func name(for login: String) -> String {
+        let digest = SHA256.hash(data: Array(login.utf8)).prefix(2)
+        let number = digest.reduce(0) { $0 << 8 | Int($1) }
+        return "Member \(number)"
+    }
+}

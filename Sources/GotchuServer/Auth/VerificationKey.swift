@@ -1,0 +1,19 @@
+internal import JWTKit
+
+/// A public key that is good for one algorithm, whatever a token says.
+struct VerificationKey: Sendable {
+    private let algorithm: any JWTAlgorithm
+
+    /// The name of the one algorithm.
+    var algorithmName: String { algorithm.name }
+
+    init(_ algorithm: any JWTAlgorithm) {
+        self.algorithm = algorithm
+    }
+
+    /// Whether the token was signed with this key's other half.
+    func signed(_ token: SignedToken) -> Bool {
+        guard token.algorithm == algorithm.name else { return false }
+        return (try? algorithm.verify(token.signature, signs: token.signedBytes)) ?? false
+    }
+}

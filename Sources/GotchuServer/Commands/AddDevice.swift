@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server devices add`.
+struct AddDevice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Registers a device and prints the code that enrols it.",
+        discussion: """
+            Example:
+              gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code
+              gotchu-ctl login --token-file code
+
+            The code is printed once, on standard output, and is good for a day. Without --user \
+            the device gets a wallet of its own, and its name is what payers are shown.
+            """
+    )
+
+    private static let longestName = 64
+
+    @Argument(help: "What the device is called.")
+    var name: String
+
+    @Option(help: ArgumentHelp("The user whose wallet it acts for.", valueName: "user"))
+    var user: String?
+
+    @Flag(help: "Let it spend from the wallet too; otherwise it can only ask for money.")
+    var maySpend = false
+
+    @OptionGroup var database: DatabaseOption
+
+    func validate() throws {
+        let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard (1...Self.longestName).contains(name.count), isPlain else {
+            throw ValidationError("a name has 1 to 64 characters, none of them control")
+        }
+    }
+
+    func run() async throws {
+        try await Failures.reported {
+            let store = try DeviceOffice(database.database)
+            let device = DeviceID.make()
+            let credential = DeviceCredential(for: device)
+            let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
+            let owner = try await owner(of: device, in: store)
+            try await store.add(
+                Device(
+                    id: device,
+                    user: owner,
+                    name: name,
+                    scopes: scopes.map(\.rawValue).joined(separator: " "),
+                    createdAt: .now,
+                    family: credential.familyHash,
+                    current: credential.secretHash,
+                    expiresAt: Timestamp.now.advanced(by: Device.enrolment)
+                )
+            )
+            Console.error("Device \(device) acts for user \(owner). Its code, shown only now:")
+            Console.output(credential.text)
+        }
+    }
+
+    private func owner(of device: DeviceID, in store: DeviceOffice) async throws -> UserID {
+        if let user { return UserID(trusted: user) }
+        return try await store.openWallet(
+            OpenWallet(
+                email: "<device>\(device)",
+                displayName: name,
+                opening: Money(minorUnits: 0)
+            )
+        )
+    }
+}

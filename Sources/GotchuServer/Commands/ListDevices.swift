@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server devices list`.
+struct ListDevices: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the registered devices, oldest first.",
+        discussion: """
+            Example:
+              gotchu-server devices list --database sqlite:shop.db
+
+            One line for each, separated by tabs: id, user, state, when it was last seen, name.
+            """
+    )
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await Failures.reported {
+            for device in try await DeviceOffice(database.database).devices() {
+                Console.output(
+                    [
+                        device.id.rawValue, device.user.rawValue, device.state(at: .now),
+                        device.lastUsedAt?.iso8601 ?? "never", device.name,
+                    ].joined(separator: "\t")
+                )
+            }
+        }
+    }
+}

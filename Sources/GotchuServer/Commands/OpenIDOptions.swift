@@ -1,0 +1,53 @@
+internal import ArgumentParser
+
+/// Whose tokens are believed.
+struct OpenIDOptions: ParsableArguments {
+    @Option(
+        name: .customLong("oidc-issuer"),
+        help: ArgumentHelp("The OpenID issuer whose tokens are good here.", valueName: "url")
+    )
+    var issuer: String?
+
+    @Option(
+        name: .customLong("oidc-audience"),
+        help: ArgumentHelp("What the audience of its tokens must name.", valueName: "name")
+    )
+    var audience: String?
+
+    @Option(
+        name: .customLong("oidc-jwks"),
+        help: ArgumentHelp(
+            "Where the issuer's public keys are: an https URL or a file.",
+            valueName: "url or path"
+        )
+    )
+    var keys: String?
+
+    /// What is asked for, or `nil` without an issuer.
+    var settings: OpenIDSettings? {
+        get throws {
+            let issuer = try issuer ?? Variable.text("OIDC_ISSUER")
+            let audience = try audience ?? Variable.text("OIDC_AUDIENCE")
+            let keys = try keys ?? Variable.text("OIDC_JWKS")
+            guard issuer != nil || audience != nil || keys != nil else { return nil }
+            guard let issuer, let audience, let keys else {
+                throw ServerFailure(
+                    .configuration,
+                    "--oidc-issuer, --oidc-audience and --oidc-jwks go together.",
+                    fix: "Name all three, or none."
+                )
+            }
+            guard issuer != OwnTokens.issuer, !issuer.contains(">") else {
+                throw ServerFailure(.configuration, "This cannot be the name of an OpenID issuer.")
+            }
+            guard let source = KeySource(keys) else {
+                throw ServerFailure(
+                    .configuration,
+                    "The keys of --oidc-jwks would not be fetched safely.",
+                    fix: "Name an https URL, or a file."
+                )
+            }
+            return OpenIDSettings(issuer: issuer, audience: audience, keys: source)
+        }
+    }
+}

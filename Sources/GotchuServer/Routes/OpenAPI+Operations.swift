@@ -1,0 +1,63 @@
+extension OpenAPI {
+    /// The paths for devices, and for those who watch over the server.
+    static let operations = """
+          /auth/token:
+            post:
+              summary: A short access token for a registered device's credential.
+              description: |
+                Each use spends the credential and returns its successor, which must be kept
+                before it is used. If the reply is lost, the spent one may be shown again until
+                the successor has been seen; after that it revokes the device.
+              security: []
+              requestBody:
+                required: true
+                content:
+                  application/json: {schema: {$ref: "#/components/schemas/Refresh"}}
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/json: {schema: {$ref: "#/components/schemas/Token"}}
+                "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
+                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "413":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    CONTENT_TOO_LARGE
+                "415":
+                  $ref: "#/components/responses/Problem"
+                  description: >-
+                    UNSUPPORTED_MEDIA_TYPE
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
+                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+          /healthz:
+            get:
+              summary: The process answers.
+              security: []
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/json: {schema: {$ref: "#/components/schemas/Status"}}
+          /readyz:
+            get:
+              summary: The books can be written, proved by writing.
+              security: []
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/json: {schema: {$ref: "#/components/schemas/Status"}}
+                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+          /openapi.yaml:
+            get:
+              summary: This document.
+              security: []
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    application/yaml: {schema: {type: string}}
+
+        """
+}

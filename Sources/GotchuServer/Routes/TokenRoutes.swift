@@ -1,0 +1,69 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Logging
+
+/// Gives registered devices short access tokens for the credential that they hold.
+struct TokenRoutes: Sendable {
+    let devices: any DeviceStore
+    let tokens: Tokens
+    let limits: Limits
+    /// How long an access token is good, and so how long a revoked device may go on at most.
+    let lifetime: Duration
+
+    @Sendable func refresh(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try limits.allowLogin(from: context.client)
+        var fields = try await request.fields()
+        let text = try fields.string("refresh_token")
+        try fields.end()
+        guard let text else { throw Problem.invalid("refresh_token is missing.") }
+        guard let shown = DeviceCredential(text) else { throw Self.refused }
+        let successor = shown.successor
+        let now = tokens.clock()
+        let decided = try await devices.change(shown.device) { device in
+            let admission = device.admit(
+                family: shown.familyHash,
+                secret: shown.secretHash,
+                successor: successor.secretHash,
+                at: now
+            )
+            return (admission, device)
+        }
+        guard let (admission, device) = decided else { throw Self.refused }
+        switch admission {
+        case .admitted: break
+        case .refused: throw Self.refused
+        case .revoked:
+            context.logger.warning(
+                "A device was revoked: a copy of its credential was used after its successor.",
+                metadata: ["device": "\(device.id)"]
+            )
+            throw Self.refused
+        }
+        return try Reply.json(
+            TokenReply(
+                accessToken: try tokens.own.sign(
+                    user: device.user,
+                    scope: device.scopes,
+                    lifetime: lifetime,
+                    at: now
+                ),
+                expiresIn: lifetime.components.seconds,
+                refreshToken: successor.text,
+                userID: device.user.rawValue,
+                scope: device.scopes
+            )
+        )
+    }
+
+    /// One sentence whatever is wrong.
+    private static var refused: Problem {
+        Problem(
+            .unauthorized,
+            detail: "The credential is not, or no longer, good.",
+            fix: "Have the operator run: gotchu-server devices renew ID",
+            retryable: false
+        )
+    }
+}

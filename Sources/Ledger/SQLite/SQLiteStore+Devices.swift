@@ -1,0 +1,105 @@
+internal import GotchuCore
+internal import SQLite
+
+/// Devices are written by the connection that writes the books: two writers in one process would
+/// only wait for each other's lock.
+extension SQLiteStore: DeviceStore {
+    package func add(_ device: Device) async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await writer.add(device) }
+    }
+
+    package func devices(limit: Int) async throws(LedgerError) -> [Device] {
+        try await wrapping(.tryAgain) { try await writer.devices(limit: limit) }
+    }
+
+    package func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @Sendable (inout Device) -> Result
+    ) async throws(LedgerError) -> Result? {
+        try await wrapping(.tryAgain) { try await writer.change(id, body) }
+    }
+}
+
+extension SQLiteWriter {
+    fileprivate func add(_ device: Device) throws {
+        try connection.transaction { try put(device) }
+    }
+
+    fileprivate func devices(limit: Int) throws -> [Device] {
+        try connection.query(
+            "SELECT \(Self.deviceColumns) FROM devices ORDER BY id LIMIT ?1",
+            [.integer(Int64(limit))],
+            read: { try $0.device() }
+        )
+    }
+
+    fileprivate func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @Sendable (inout Device) -> Result
+    ) throws -> Result? {
+        try connection.transaction {
+            let found = try connection.query(
+                "SELECT \(Self.deviceColumns) FROM devices WHERE id = ?1",
+                [.text(id.rawValue)],
+                read: { try $0.device() }
+            )
+            guard var device = found.first else { return nil }
+            let result = body(&device)
+            try put(device)
+            return result
+        }
+    }
+
+    private static let deviceColumns = """
+        id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
+            revoked_at, revocation
+        """
+
+    private func put(_ device: Device) throws {
+        try connection.run(
+            """
+            INSERT INTO devices (\(Self.deviceColumns))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            ON CONFLICT (id) DO UPDATE SET
+                family = excluded.family, current = excluded.current, previous = excluded.previous,
+                expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
+                revoked_at = excluded.revoked_at, revocation = excluded.revocation
+            """,
+            [
+                .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
+                .text(device.scopes), .integer(device.createdAt.milliseconds),
+                .blob(device.family), .blob(device.current),
+                device.previous.map { .blob($0) } ?? .null,
+                .integer(device.expiresAt.milliseconds),
+                .integer(device.lastUsedAt?.milliseconds),
+                .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),
+            ]
+        )
+    }
+}
+
+extension Row {
+    /// The columns of `deviceColumns`.
+    fileprivate borrowing func device() throws -> Device {
+        let reason = try optionalText(11).map { text in
+            guard let reason = Device.Revocation(rawValue: text) else {
+                throw SQLiteError(code: .corrupt, message: "a device's end cannot be read")
+            }
+            return reason
+        }
+        return Device(
+            id: DeviceID(trusted: try text(0)),
+            user: UserID(trusted: try text(1)),
+            name: try text(2),
+            scopes: try text(3),
+            createdAt: try time(4),
+            family: try blob(5),
+            current: try blob(6),
+            previous: try optionalBlob(7),
+            expiresAt: try time(8),
+            lastUsedAt: try optionalInteger(9).map(Timestamp.init(milliseconds:)),
+            revokedAt: try optionalInteger(10).map(Timestamp.init(milliseconds:)),
+            revocation: reason
+        )
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GotchuAPI
+import TestSupport
+import Testing
+
+/// A kiosk that nobody logs in again: it lives on the credential of its registration.
+@Suite("A registered kiosk", .timeLimit(.minutes(3)))
+struct DeviceLoginTests {
+    private let shop: Shop
+
+    init() async throws {
+        // Tokens that end after two seconds: a night's worth of them in a test.
+        shop = try await Shop(more: ["--token-seconds", "2"])
+    }
+
+    private func manage(_ arguments: String...) async throws -> String {
+        let run = try Program(
+            "gotchu-server",
+            ["devices"] + arguments + ["--database", shop.database]
+        )
+        #expect(try await run.exitCode() == 0, "\(run.text)")
+        return run.text
+    }
+
+    private func code(_ name: String) async throws -> String {
+        let lines = try await manage("add", name).split(separator: "\n")
+        return try #require(lines.last { $0.hasPrefix("gotchu-device.") }.map(String.init))
+    }
+
+    private func logIn(_ kiosk: Device, _ code: String) async throws -> StatusReply {
+        try await kiosk.call("POST", "/v1/login", LocalLogin(token: code))
+    }
+
+    private func ask(_ kiosk: Device) async throws -> RequestView {
+        let made: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100)
+        )
+        return try await kiosk.call("DELETE", "/v1/requests/\(made.id)", nil as String?)
+    }
+
+    private func credential(_ file: String) throws -> String {
+        try String(contentsOfFile: "\(shop.folder.path)/kiosk/\(file)", encoding: .utf8)
+    }
+
+    @Test("outlives its tokens and a restart, and ends when the operator says so")
+    func unattended() async throws {
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let code = try await code("Corner Cafe")
+        #expect(try await logIn(kiosk, code).server.isLoggedIn)
+        var seen: Set<String> = [code]
+        for _ in 0..<3 {
+            // A new credential is kept for each new token.
+            try await eventually("the token is fetched anew") {
+                #expect(try await ask(kiosk).state == .cancelled)
+                return seen.insert(try credential("token")).inserted ? true : nil
+            }
+        }
+        try kiosk.signal(SIGKILL)
+        _ = try await kiosk.exitCode()
+        try await kiosk.start()
+        #expect(try await ask(kiosk).state == .cancelled)
+        let log = try kiosk.log()
+        #expect(!seen.contains { log.contains($0) })
+
+        let id = String(code.split(separator: ".")[1])
+        _ = try await manage("revoke", id)
+        try await eventually("the kiosk is told no") { () async throws -> Bool? in
+            do {
+                _ = try await ask(kiosk)
+                return nil
+            } catch let problem as Problem {
+                return problem.errorCode == .unauthorized || problem.errorCode == .notLoggedIn
+                    ? true : nil
+            }
+        }
+        // A new code, and the same till goes on.
+        let renewed = try await manage("renew", id).split(separator: "\n")
+        #expect(try await logIn(kiosk, String(renewed[renewed.count - 1])).server.isLoggedIn)
+        #expect(try await ask(kiosk).state == .cancelled)
+    }
+
+    @Test("takes its code from a file of the operator's, which it never writes")
+    func tokenFile() async throws {
+        let code = try await code("Corner Cafe")
+        let file = try shop.folder.write(code + "\n", to: "code")
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--token-file", file])
+        var seen: Set<String> = []
+        for _ in 0..<3 {
+            try await eventually("the token is fetched anew") {
+                #expect(try await ask(kiosk).state == .cancelled)
+                return seen.insert(try credential("device-credential")).inserted ? true : nil
+            }
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == code + "\n")
+        try kiosk.signal(SIGTERM)
+        #expect(try await kiosk.exitCode() == 0)
+        try await kiosk.start(extra: ["--token-file", file])
+        #expect(try await ask(kiosk).state == .cancelled)
+    }
+
+    @Test("is told when a code is not good, and stays as it was")
+    func wrongCode() async throws {
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let code = try await code("Corner Cafe")
+        let wrong = code.dropLast(2) + "AA"
+        await #expect {
+            _ = try await logIn(kiosk, String(wrong))
+        } throws: { error in
+            (error as? Problem)?.errorCode == .notLoggedIn
+        }
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        #expect(!status.server.isLoggedIn)
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A registered kiosk: enrolled once, on its own from then on, and ended by a word.
+@Suite("Devices", .timeLimit(.minutes(3)))
+struct DeviceTokenTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+
+    init() async throws {
+        server = try await ServerProcess(opening: nil, more: ["--token-seconds", "900"])
+    }
+
+    /// Registers a device and returns its code.
+    private func add(_ arguments: String...) async throws -> String {
+        let made = try Program(
+            "gotchu-server",
+            ["devices", "add"] + arguments + ["--database", "sqlite:\(server.path)"]
+        )
+        #expect(try await made.exitCode() == 0, "\(made.text)")
+        return try #require(
+            made.text.split(separator: "\n").last { $0.hasPrefix("gotchu-device.") }.map(
+                String.init
+            )
+        )
+    }
+
+    private func manage(_ arguments: String...) async throws -> (code: Int32, text: String) {
+        let run = try Program(
+            "gotchu-server",
+            ["devices"] + arguments + ["--database", "sqlite:\(server.path)"]
+        )
+        return (try await run.exitCode(), run.text)
+    }
+
+    private func refresh(_ credential: String) async throws -> WireReply {
+        try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
+    }
+
+    private func id(of credential: String) -> String {
+        String(credential.split(separator: ".")[1])
+    }
+
+    @Test("a code becomes a token that does what the device may do, for its own wallet")
+    func enrolment() async throws {
+        let code = try await add("Corner Cafe")
+        let reply = try await refresh(code)
+        #expect(
+            reply.names == "access_token expires_in refresh_token scope token_type user_id"
+        )
+        #expect(reply.integer("expires_in") == 900 && reply.string("scope") == "payee")
+        let token = reply.string("access_token")
+        let created = try await wire.create(token, cents: 5)
+        #expect(created.status == 200)
+        let eid = created.string("eid")
+        let shown = try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
+        #expect((shown.members["payee_display"] as? [String: String])?["name"] == "Corner Cafe")
+        #expect(try await wire.lock(created.string("sid"), by: token).code == "FORBIDDEN")
+
+        // A second till of the same shop, and a payer's machine.
+        let user = reply.string("user_id")
+        let second = try await refresh(try await add("Till 2", "--user", user))
+        #expect(second.string("user_id") == user)
+        let payer = try await refresh(try await add("Pat", "--may-spend"))
+        let lock = try await wire.lock(created.string("sid"), by: payer.string("access_token"))
+        #expect(lock.status == 200)
+        let nobody = try await manage("add", "x", "--user", "nobody")
+        #expect(nobody.code == 64 && nobody.text.contains("no user of that id"))
+    }
+
+    @Test("each credential is good once; a copy used later ends the device")
+    func rotation() async throws {
+        let code = try await add("till")
+        var credential = code
+        for _ in 0..<5 {
+            let reply = try await refresh(credential)
+            #expect(reply.status == 200)
+            #expect(reply.string("refresh_token") != credential)
+            credential = reply.string("refresh_token")
+        }
+        #expect(try await refresh(code).code == "UNAUTHORIZED")
+        #expect(try await refresh(credential).code == "UNAUTHORIZED")
+        let list = try await manage("list")
+        #expect(list.text.contains("\trevoked-for-reuse\t"))
+        // Nothing that the server says or keeps holds a secret of it.
+        #expect(!server.program.text.contains(code) && !list.text.contains("gotchu-device."))
+        let secret = try #require(credential.split(separator: ".").last)
+        let files = try FileManager.default.contentsOfDirectory(atPath: server.folder.path)
+        for file in files {
+            let data = try Data(contentsOf: URL(fileURLWithPath: "\(server.folder.path)/\(file)"))
+            #expect(data.range(of: Data(secret.utf8)) == nil, "\(file)")
+        }
+    }
+
+    @Test("a reply that was lost costs nothing, and a hundred at once leave one that is good")
+    func lostReplies() async throws {
+        let code = try await add("till")
+        let replies = try await withThrowingTaskGroup(of: WireReply.self) { group in
+            for _ in 0..<20 { group.addTask { try await self.refresh(code) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(replies.allSatisfy { $0.status == 200 })
+        let last = try await refresh(code)
+        #expect(try await refresh(last.string("refresh_token")).status == 200)
+    }
+
+    @Test("the operator ends a device and enrols its replacement")
+    func revocation() async throws {
+        let code = try await add("till")
+        let kept = try await refresh(code).string("refresh_token")
+        #expect(try await manage("list").text.contains("\tgood\t"))
+        #expect(try await manage("revoke", id(of: code)).code == 0)
+        #expect(try await refresh(kept).code == "UNAUTHORIZED")
+        #expect(try await manage("list").text.contains("\trevoked\t"))
+        let renewed = try await manage("renew", id(of: code))
+        let fresh = try #require(renewed.text.split(separator: "\n").last.map(String.init))
+        #expect(try await refresh(kept).code == "UNAUTHORIZED")
+        #expect(try await refresh(fresh).status == 200)
+        #expect(try await manage("revoke", "no-such-device").code == 1)
+    }
+
+    @Test("a stranger's credential is refused and harms nobody")
+    func strangers() async throws {
+        let code = try await add("till")
+        let parts = code.split(separator: ".")
+        let guesses = [
+            "", "x", "gotchu-device", "gotchu-device.\(parts[1]).\(parts[2])", code + "x",
+            "gotchu-device.\(parts[1]).AAAAAAAAAAAAAAAAAAAAAA.\(parts[3])",
+            "gotchu-device.x.\(parts[2]).\(parts[3])", "gotchu-device.\(parts[1])..",
+            String(repeating: "x", count: 300),
+        ]
+        for guess in guesses {
+            #expect(try await refresh(guess).code == "UNAUTHORIZED", "\(guess)")
+        }
+        #expect(try await wire.post("/auth/token", "{}").code == "VALIDATION_ERROR")
+        #expect(try await refresh(code).status == 200)
+    }
+
+    @Test("our own tokens really end, whoever has signed the time that they ended at")
+    func expiry() async throws {
+        let brief = try await ServerProcess(
+            folder: server.folder,
+            opening: nil,
+            more: ["--token-seconds", "1"]
+        )
+        let code = try await add("till")
+        let reply = try await brief.wire.post(
+            "/auth/token",
+            #"{"refresh_token":"\#(code)"}"#
+        )
+        #expect(reply.integer("expires_in") == 1)
+        let token = reply.string("access_token")
+        try await eventually("the token ends") {
+            try await brief.wire.get("/wallet/me", token: token).status == 401 ? true : nil
+        }
+
+        // The same with tokens that PyJWT's arithmetic made with the server's own secret.
+        let issuer = try await IssuerProcess()
+        let file = URL(fileURLWithPath: server.path + ".secret")
+        let secret = try Data(contentsOf: file).base64EncodedString()
+        let user = reply.string("user_id")
+        func own(_ claims: String) async throws -> Int {
+            let made = try await issuer.forge(
+                """
+                "header":{"alg":"HS256","typ":"JWT"},"by":"secret:\(secret)","claims":{\
+                "iss":"gotchu-server","aud":"gotchu-server","sub":"\(user)"\(claims)}
+                """
+            )
+            return try await brief.wire.get("/wallet/me", token: made).status
+        }
+        #expect(try await own("") == 200)
+        #expect(try await own(#","exp":"now-1""#) == 401)
+        #expect(try await own(#","exp":null"#) == 401)
+        #expect(try await own(#","aud":"gotchu""#) == 401)
+        #expect(try await own(#","nbf":"now+9""#) == 401)
+    }
+}

@@ -1,0 +1,119 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+@Suite("An issuer's keys", .timeLimit(.minutes(3)))
+struct KeyRingTests {
+    private let clock = TestClock()
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A ring whose keys come from `source` with a client that ends with `body`.
+    private func withRing(
+        _ source: KeySource,
+        _ body: (KeyRing) async throws -> Void
+    ) async throws {
+        let http = HTTPClient(configuration: KeySource.httpConfiguration)
+        let ring = KeyRing(clock: { [clock] in clock.now }, logger: quiet) {
+            try await source.load(http)
+        }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(ring)) } catch { result = .failure(error) }
+        try await http.shutdown()
+        try result.get()
+    }
+
+    @Test("are fetched again for a new name, at most once a minute, and withdrawn ones go")
+    func rotation() async throws {
+        let issuer = try await IssuerProcess()
+        try await issuer.act(#"{"op":"set","published":["rsa"]}"#)
+        let source = try #require(KeySource(issuer.keys))
+        try await withRing(source) { ring in
+            #expect(await ring.key(named: "rsa")?.algorithmName == "RS256")
+            try await issuer.act(#"{"op":"set","published":["p256","ed"]}"#)
+            #expect(await ring.key(named: "p256") == nil)
+            #expect(await ring.key(named: "rsa") != nil)
+            #expect(try await issuer.fetches == 1)
+            clock.advance(.seconds(60))
+            #expect(await ring.key(named: "p256")?.algorithmName == "ES256")
+            #expect(await ring.key(named: "rsa") == nil)
+            #expect(try await issuer.fetches == 2)
+        }
+    }
+
+    @Test(
+        "stay as they were when a fetch fails, is too large or leads elsewhere",
+        arguments: ["fail", "huge", "redirect"]
+    )
+    func failure(mode: String) async throws {
+        let issuer = try await IssuerProcess()
+        let source = try #require(KeySource(issuer.keys))
+        try await withRing(source) { ring in
+            #expect(await ring.key(named: "ed")?.algorithmName == "EdDSA")
+            try await issuer.act(#"{"op":"set","mode":"\#(mode)"}"#)
+            clock.advance(.seconds(60))
+            #expect(await ring.key(named: "unknown") == nil)
+            #expect(try await issuer.fetches == 2)
+            #expect(await ring.key(named: "ed") != nil)
+        }
+    }
+
+    @Test("are pinned to one algorithm each; short, secret and unnamed keys are none")
+    func pinned() async throws {
+        let issuer = try await IssuerProcess()
+        let keys = try await issuer.act(#"{"op":"keys"}"#)
+        let set = try await KeySet([UInt8](keys.bytes))
+        let names = ["rsa", "pss", "p256", "p384", "ed"].map { set[$0]?.algorithmName }
+        #expect(names == ["RS256", "PS256", "ES256", "ES384", "EdDSA"])
+        #expect(set["secret"] == nil && set["short"] == nil && set.count == 5)
+    }
+
+    @Test(
+        "what is no key set is refused",
+        arguments: [
+            "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"RSA","kid":"a"}]}"#,
+            #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":"a"}]}"#,
+            #"{"keys":[{"kty":"oct","k":"AAAA","kid":"a","alg":"HS256"}]}"#,
+        ]
+    )
+    func noSet(text: String) async {
+        await #expect(throws: KeySet.Unusable.self) { try await KeySet(Array(text.utf8)) }
+    }
+
+    @Test("a flood of unknown names is one fetch, which all share")
+    func flood() async throws {
+        let fetches = Atomic(0)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let ring = KeyRing(clock: { [clock] in clock.now }, logger: quiet) {
+            fetches.add(1, ordering: .relaxed)
+            for await _ in gate { break }
+            throw KeySet.Unusable()
+        }
+        await withTaskGroup(of: VerificationKey?.self) { group in
+            for number in 0..<500 { group.addTask { await ring.key(named: "k\(number)") } }
+            open.yield()
+            for await key in group { #expect(key == nil) }
+        }
+        #expect(fetches.load(ordering: .relaxed) == 1)
+        clock.advance(.seconds(59))
+        #expect(await ring.key(named: "again") == nil)
+        #expect(fetches.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("come from https, this machine or a file")
+    func sources() {
+        #expect(KeySource("https://id.example/jwks.json") != nil)
+        #expect(KeySource("http://127.0.0.1:1/jwks.json") != nil)
+        #expect(KeySource("/etc/keys.json") == .file("/etc/keys.json"))
+        for text in [
+            "", "http://id.example/jwks.json", "http://127.0.0.1.example/", "ftp://id.example/",
+            "https://", "https://a@b/", "http://localhost.example/x",
+        ] {
+            #expect(KeySource(text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+
+/// An OpenID issuer in Python (PyJWT), with keys that it made when it started.
+struct IssuerProcess {
+    static let name = "https://issuer.example"
+
+    private let program: Program
+    let wire: Wire
+
+    /// Where its public keys are.
+    var keys: String { wire.base + "/jwks.json" }
+
+    /// What makes a server believe it.
+    var arguments: [String] {
+        ["--oidc-issuer", Self.name, "--oidc-audience", "gotchu", "--oidc-jwks", keys]
+    }
+
+    init() async throws {
+        let program = try await Python.run("issuer.py")
+        self.program = program
+        let port = try await eventually("the issuer listens; it said: \(program.text)") {
+            program.text.firstMatch(of: /listening ([0-9]+)\n/)?.output.1
+        }
+        wire = Wire(base: "http://127.0.0.1:\(port)")
+    }
+
+    /// An honest token but for what `more` says, in the words of `issuer.py`.
+    func token(_ more: String = "") async throws -> String {
+        try await act(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#).string("token")
+    }
+
+    /// Something that only looks like one.
+    func forge(_ members: String) async throws -> String {
+        try await act(#"{"op":"forge",\#(members)}"#).string("token")
+    }
+
+    @discardableResult
+    func act(_ body: String) async throws -> WireReply {
+        let reply = try await wire.post("/do", body)
+        guard reply.status == 200 else {
+            throw NeverHappened(description: "the issuer does it: \(body): \(program.text)")
+        }
+        return reply
+    }
+
+    var fetches: Int64? {
+        get async throws { try await act(#"{"op":"fetches"}"#).integer("fetches") }
+    }
+}

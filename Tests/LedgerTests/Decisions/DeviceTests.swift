@@ -1,0 +1,137 @@
+import GotchuCore
+import Ledger
+import TestSupport
+import Testing
+
+@Suite("A device's credential")
+struct DeviceTests {
+    private static let family = [UInt8](repeating: 9, count: 32)
+    private static let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func secret(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+
+    private func device() -> Device {
+        Device(
+            id: .make(),
+            user: .make(),
+            name: "till",
+            scopes: "payee",
+            createdAt: Self.start,
+            family: Self.family,
+            current: secret(1),
+            expiresAt: Self.start.advanced(by: Device.enrolment)
+        )
+    }
+
+    private func show(
+        _ number: UInt8,
+        next: UInt8,
+        to device: inout Device,
+        family: [UInt8] = Self.family,
+        after: Duration = .seconds(1)
+    ) -> Device.Admission {
+        device.admit(
+            family: family,
+            secret: secret(number),
+            successor: secret(next),
+            at: Self.start.advanced(by: after)
+        )
+    }
+
+    @Test("is exchanged at each use")
+    func rotation() {
+        var device = device()
+        for number in 1..<20 as Range<UInt8> {
+            #expect(show(number, next: number + 1, to: &device) == .admitted)
+        }
+        #expect(device.current == secret(20) && device.revokedAt == nil)
+    }
+
+    @Test("whose reply was lost may be shown again, as often as it takes")
+    func lostReply() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        #expect(show(1, next: 3, to: &device) == .admitted)
+        #expect(show(1, next: 4, to: &device) == .admitted)
+        #expect(show(4, next: 5, to: &device) == .admitted)
+    }
+
+    @Test("that was used after its successor revokes the device, for both of them")
+    func reuse() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        #expect(show(2, next: 3, to: &device) == .admitted)
+        #expect(show(1, next: 4, to: &device) == .revoked)
+        #expect(device.revocation == .byReuse)
+        #expect(show(3, next: 5, to: &device) == .refused)
+    }
+
+    @Test("a thief who is first with a copy is found out when the owner comes")
+    func theft() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        // The copy of 1 gets 66 while the owner holds 2.
+        #expect(show(1, next: 66, to: &device) == .admitted)
+        #expect(show(2, next: 3, to: &device) == .revoked)
+        #expect(show(66, next: 67, to: &device) == .refused)
+    }
+
+    @Test("cannot be guessed at to revoke somebody else's device")
+    func guess() {
+        var device = device()
+        let before = device
+        #expect(show(1, next: 2, to: &device, family: secret(8)) == .refused)
+        #expect(device == before)
+    }
+
+    @Test("ends if it is not used: a code after a day, later ones after half a year")
+    func ends() {
+        var late = device()
+        #expect(show(1, next: 2, to: &late, after: Device.enrolment) == .refused)
+        var used = device()
+        #expect(show(1, next: 2, to: &used) == .admitted)
+        #expect(show(2, next: 3, to: &used, after: .seconds(170 * 86_400)) == .admitted)
+        #expect(show(3, next: 4, to: &used, after: .seconds(351 * 86_400)) == .refused)
+    }
+
+    @Test("can be given anew, and the old one is then only a stranger's")
+    func anew() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        device.revoke(.byOperator, at: Self.start)
+        #expect(show(2, next: 3, to: &device) == .refused)
+        device.enrol(family: secret(7), current: secret(1), at: Self.start)
+        #expect(show(2, next: 3, to: &device) == .refused)
+        #expect(device.revokedAt == nil)
+        #expect(show(1, next: 2, to: &device, family: secret(7)) == .admitted)
+    }
+
+    @Test("is kept as it is, and a device of nobody is refused")
+    func store() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(path: folder.path + "/books.db")
+        let stranger = device()
+        await #expect(throws: LedgerError.self) { try await store.add(stranger) }
+        let open = OpenWallet(
+            email: "<device>1",
+            displayName: "till",
+            opening: Money(minorUnits: 0),
+            user: stranger.user
+        )
+        let commands = [Command(acceptedAt: Self.start, action: .openWallet(open))]
+        _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
+        try await store.add(stranger)
+        #expect(try await store.devices(limit: 10) == [stranger])
+        #expect(try await store.change(.make(), { _ in true }) == nil)
+        for number in 1..<3 as Range<UInt8> {
+            let admission = try await store.change(stranger.id) { device in
+                self.show(number, next: number + 1, to: &device)
+            }
+            #expect(admission == .admitted)
+        }
+        _ = try await store.change(stranger.id) { self.show(1, next: 9, to: &$0) }
+        let reopened = try SQLiteStore(path: folder.path + "/books.db")
+        let kept = try #require(try await reopened.devices(limit: 10).first)
+        #expect(kept.revocation == .byReuse && kept.previous == secret(2))
+    }
+}

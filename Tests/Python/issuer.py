@@ -1,0 +1,158 @@
+"""An OpenID issuer for tests: makes its keys when it starts, publishes them, and signs or forges
+whatever it is asked for, with PyJWT.
+
+Prints its port. GET /jwks.json is the key set; POST /do takes {"op": ...} and answers in JSON.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+
+def new_keys():
+    return {
+        "rsa": ("RS256", rsa.generate_private_key(65537, 2048), RSAAlgorithm),
+        "pss": ("PS256", rsa.generate_private_key(65537, 2048), RSAAlgorithm),
+        "short": ("RS256", rsa.generate_private_key(65537, 1024), RSAAlgorithm),
+        "p256": ("ES256", ec.generate_private_key(ec.SECP256R1()), ECAlgorithm),
+        "p384": ("ES384", ec.generate_private_key(ec.SECP384R1()), ECAlgorithm),
+        "ed": ("EdDSA", ed25519.Ed25519PrivateKey.generate(), OKPAlgorithm),
+        "stranger": ("ES256", ec.generate_private_key(ec.SECP256R1()), ECAlgorithm),
+    }
+
+
+KEYS = new_keys()
+STATE = {
+    "published": [name for name in KEYS if name != "stranger"],
+    "mode": "ok",
+    "fetches": 0,
+}
+
+
+def public_key(name):
+    algorithm, key, kind = KEYS[name]
+    entry = json.loads(kind.to_jwk(key.public_key()))
+    entry.update({"kid": name, "use": "sig"})
+    # The others leave it to the reader to pin the algorithm by the kind of key.
+    if name in ("pss", "rsa"):
+        entry["alg"] = algorithm
+    return entry
+
+
+def key_set():
+    # A shared secret in a public set must never become a key.
+    secret = {"kty": "oct", "kid": "secret", "alg": "HS256", "k": encode(b"k" * 32)}
+    return {"keys": [public_key(name) for name in STATE["published"]] + [secret]}
+
+
+def encode(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def claims(given):
+    now = time.time()
+    all_claims = {
+        "iss": "https://issuer.example",
+        "aud": "gotchu",
+        "sub": "anna",
+        "iat": int(now),
+        "exp": int(now) + 300,
+        "scope": "openid payee payer",
+    }
+    for name, value in given.items():
+        if isinstance(value, str) and value.startswith("now"):
+            value = int(now) + int(value[3:] or 0)
+        all_claims[name] = value
+        if value is None:
+            del all_claims[name]
+    return all_claims
+
+
+def token(request):
+    name = request.get("key", "p256")
+    algorithm, key, _ = KEYS[name]
+    headers = {"kid": request.get("kid", name), **request.get("headers", {})}
+    return jwt.encode(
+        claims(request.get("claims", {})), key, request.get("alg", algorithm), headers
+    )
+
+
+def forged(request):
+    """Any header and payload; signed with nothing, a public key as a secret, or a real key."""
+    header = request["header"]
+    payload = request.get("payload")
+    if payload is None:
+        payload = json.dumps(claims(request.get("claims", {})))
+    signed = (encode(json.dumps(header).encode()) if isinstance(header, dict) else encode(
+        header.encode())) + "." + encode(payload.encode())
+    by = request["by"]
+    if by == "nobody":
+        return signed + "."
+    if by.startswith("public:"):
+        # The classic: the RSA or EC key as published, taken for a shared secret.
+        pem = KEYS[by[7:]][1].public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        return signed + "." + encode(hmac.new(pem, signed.encode(), hashlib.sha256).digest())
+    if by.startswith("secret:"):
+        key = base64.b64decode(by[7:])
+        return signed + "." + encode(hmac.new(key, signed.encode(), hashlib.sha256).digest())
+    algorithm, key, _ = KEYS[by]
+    sign = jwt.get_algorithm_by_name(algorithm)
+    return signed + "." + encode(sign.sign(signed.encode(), key))
+
+
+class Issuer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        STATE["fetches"] += 1
+        mode = STATE["mode"]
+        if mode == "fail":
+            self.answer(500, b"{}")
+        elif mode == "huge":
+            self.answer(200, b'{"keys":[' + b" " * 1_000_000 + b"]}")
+        elif mode == "redirect":
+            self.send_response(302)
+            self.send_header("Location", "/elsewhere.json")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self.answer(200, json.dumps(key_set()).encode())
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        match request["op"]:
+            case "token":
+                reply = {"token": token(request)}
+            case "forge":
+                reply = {"token": forged(request)}
+            case "set":
+                STATE.update({k: v for k, v in request.items() if k != "op"})
+                reply = {}
+            case "keys":
+                reply = key_set()
+            case "fetches":
+                reply = {"fetches": STATE["fetches"]}
+        self.answer(200, json.dumps(reply).encode())
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Issuer)
+print(f"listening {server.server_address[1]}", flush=True)
+server.serve_forever()
