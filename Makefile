@@ -21,7 +21,7 @@ CONFDIR := $(DESTDIR)/etc/gotchu
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm install release deb format lint
+.PHONY: help build demo test vm bench install release deb format lint
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make build     build the three programs into .build/debug'
 	@echo 'make test      run every test, those on a real kernel and bluetoothd included'
 	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth'
+	@echo 'make bench     measure all of it; BENCH=server or BENCH="daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
 	@echo 'make format    format the sources'
@@ -52,6 +53,9 @@ vm:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
 	@.ci/test vm --filter VMTests
+
+bench:
+	@Benchmarks/run $(BENCH)
 
 format:
 	@.ci/need build

@@ -1,0 +1,100 @@
+"""Measures gotchu-server, on SQLite and PostgreSQL, and its peers in the same run."""
+
+import argparse
+import json
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+from . import machine
+from .bench import Bench
+from .report import Report
+
+PARTS = ("pairs", "scale", "single", "growth", "streams")
+STORES = ("sqlite", "postgres")
+
+
+def options():
+    parser = argparse.ArgumentParser(
+        prog="Benchmarks/run server", description=__doc__,
+        epilog="Default: every part, about ten minutes. --quick tries everything in two.")
+    parser.add_argument("--server", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--load", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--results", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="short and rough")
+    parser.add_argument("--seconds", type=float, help="of each measurement (3)")
+    parser.add_argument("--pairs", type=int, help="how often ours and the peers take turns (5)")
+    parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")],
+                        default=[1, 8, 64, 256])
+    parser.add_argument("--users", type=int, default=2_000)
+    parser.add_argument("--entries", type=int, help="how far the books grow (1000000)")
+    parser.add_argument("--streams", type=int, default=10_000)
+    parser.add_argument("--stores", type=lambda text: text.split(","), default=list(STORES))
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS),
+                        help=f"parts, separated by commas: {', '.join(PARTS)}")
+    found = parser.parse_args()
+    unknown = set(found.only) - set(PARTS)
+    if unknown:
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}")
+    found.warmup = 0.5 if found.quick else 1
+    found.seconds = found.seconds or (1.5 if found.quick else 3)
+    found.pairs = found.pairs or (1 if found.quick else 5)
+    found.entries = found.entries or (100_000 if found.quick else 1_000_000)
+    return found
+
+
+def run(bench, report, wanted):
+    bench.prepare()
+    results = bench.results
+    for text in results["machine"] + results["durability"]:
+        report.add(text)
+    for books, tokens in bench.stores:
+        name = books.kind
+        if "pairs" in wanted and name == "PostgreSQL":
+            rounds = bench.pairs(tokens)
+            results["pairs"] = [list(found.values()) for found in rounds]
+            report.pairs(rounds)
+        if "scale" in wanted:
+            results[f"scale-{name}"] = bench.scale(books, tokens)
+            report.table(name, results[f"scale-{name}"])
+        if "growth" in wanted:
+            results[f"growth-{name}"] = bench.growth(books, tokens)
+            report.growth(name, results[f"growth-{name}"])
+    if "single" in wanted:
+        results["single"] = bench.single()
+        report.single(results["single"])
+    if "streams" in wanted:
+        results["streams"] = bench.idle_streams(*bench.stores[-1])
+        report.streams(results["streams"])
+    bench.verify()
+
+
+def main():
+    wanted = options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Not where temporary files often are, in memory: what is measured is a disk's promise.
+    folder = tempfile.mkdtemp(prefix="gotchu-bench-", dir="/var/tmp")
+    started = time.monotonic()
+
+    def say(text):
+        print(f"[{time.monotonic() - started:4.0f} s, load {machine.load():.1f}] {text}",
+              file=sys.stderr, flush=True)
+
+    bench, report = Bench(wanted, folder, say), Report()
+    try:
+        run(bench, report, wanted.only)
+    finally:
+        bench.end()
+        shutil.rmtree(folder, ignore_errors=True)
+    bench.results["aims"] = report.aims
+    # Only now: no figure counts before the books were proved right.
+    print("\n".join(report.lines))
+    print(f"\nVerified both books; {time.monotonic() - started:.0f} s; load now "
+          f"{machine.load():.1f}. All of it: {wanted.results}")
+    with open(wanted.results, "w") as file:
+        json.dump(bench.results, file, indent=1)
+
+
+main()

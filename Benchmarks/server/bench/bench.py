@@ -1,0 +1,211 @@
+"""The measurements. Each returns plain data; report.py makes text of it."""
+
+import json
+import os
+import sqlite3
+import statistics
+import subprocess
+import time
+
+from . import gotchu, machine, peers, seed, streams
+from .postgres import Cluster
+
+# How many payments a second to be ready for before anything was measured.
+GUESS = {"gotchu": 12_000, "pgbench": 6_000, "fastapi": 3_000}
+# A clean measurement is one in which nothing was refused and all that was paid is in the books.
+SPARE = 1.7
+
+
+class Bench:
+    def __init__(self, options, folder, say):
+        self.options = options
+        self.folder = folder
+        self.say = say
+        self.rates = dict(GUESS)
+        self.results = {"machine": machine.describe(folder), "options": vars(options)}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def server(self, database):
+        return gotchu.Server(self.options.server, database, self.path("server.log"))
+
+    def prepare(self):
+        """Users, taken in by the server itself, in a file and in databases with the same ones."""
+        self.results["durability"] = []
+        self.stores = []
+        if "sqlite" in self.options.stores:
+            self.prepare_sqlite()
+        if "postgres" in self.options.stores:
+            self.prepare_postgres()
+
+    def prepare_sqlite(self):
+        self.say("preparing SQLite")
+        path = self.path("books.db")
+        with self.server(f"sqlite:{path}") as server:
+            names, tokens = gotchu.log_in(server.port, self.options.users)
+        self.sqlite = seed.SQLiteBooks(path, names)
+        self.results["durability"].append(self.sqlite.durability())
+        self.stores.append((self.sqlite, tokens))
+
+    def prepare_postgres(self):
+        self.say("preparing PostgreSQL")
+        self.cluster = Cluster(self.folder)
+        self.cluster.create("ours")
+        with self.server(self.cluster.url("ours")) as server:
+            names, tokens = gotchu.log_in(server.port, self.options.users)
+        self.postgres = seed.PostgreSQLBooks(self.cluster, "ours", names)
+        self.postgres.name_users()
+        self.peers = {}
+        for name in ("pgbench", "fastapi"):
+            self.cluster.create(name, template="ours")
+            self.peers[name] = seed.PostgreSQLBooks(self.cluster, name, names)
+        self.results["durability"].append(self.postgres.durability())
+        self.stores.append((self.postgres, tokens))
+
+    def end(self):
+        if hasattr(self, "cluster"):
+            self.cluster.stop()
+
+    def needed(self, system, seconds):
+        return int(self.rates[system] * SPARE * (seconds + self.options.warmup)) + 2_000
+
+    def load(self, server, books, tokens, system, connections, is_hot, seconds):
+        """Payments over HTTP; checked one by one against the books."""
+        count = self.needed(system, seconds)
+        first = books.seed(count, is_hot)
+        gotchu.write_tokens(self.path("tokens"), tokens)
+        used = machine.cpu(server.root), self.database_cpu(books)
+        done = subprocess.run(
+            [self.options.load, "--port", str(server.port), "--connections", str(connections),
+             "--seconds", str(seconds), "--warmup", str(self.options.warmup), "--first",
+             str(first), "--count", str(count), "--users", str(len(tokens)), "--hot",
+             str(int(is_hot)), "--tokens", self.path("tokens")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise SystemExit(f"The load on {system} failed: {done.stdout}")
+        result = json.loads(done.stdout)
+        self.settle(result, system, books, first, connections, is_hot)
+        result["server_us"] = (machine.cpu(server.root) - used[0]) / result["paid"] * 1e6
+        result["database_us"] = (self.database_cpu(books) - used[1]) / result["paid"] * 1e6
+        return result
+
+    def database_cpu(self, books):
+        return machine.cpu(self.cluster.process.pid) if books.kind == "PostgreSQL" else 0
+
+    def settle(self, result, system, books, first, connections, is_hot):
+        """Nothing acknowledged is missing and nothing else was paid, or the figure does not count."""
+        kept = books.paid(first)
+        if kept != result["paid"]:
+            raise SystemExit(
+                f"{system}: {result['paid']} payments were acknowledged, {kept} are in the books.")
+        result.update(system=system, store=books.kind, connections=connections, hot=is_hot,
+                      load=machine.load())
+        if connections >= 8:
+            self.rates[system] = max(self.rates[system] * 0.7, result["per_second"])
+
+    def pgbench(self, connections, is_hot, seconds):
+        books = self.peers["pgbench"]
+        first = books.seed(self.needed("pgbench", seconds) + connections, is_hot)
+        used = self.database_cpu(books)
+        result = peers.pgbench(
+            self.cluster, books.name, "payment.sql", connections, seconds, self.options.warmup,
+            self.folder, first=first, turn=0, clients=connections)
+        self.settle(result, "pgbench", books, first, connections, is_hot)
+        result["database_us"] = (self.database_cpu(books) - used) / result["paid"] * 1e6
+        return result
+
+    def pairs(self, tokens):
+        """Ours and its peers in turns, at 64 connections on PostgreSQL."""
+        rounds = []
+        fastapi = peers.FastAPI(self.peers["fastapi"].database, self.path("fastapi.log"))
+        theirs = fastapi.tokens(self.peers["fastapi"].users)
+        seconds = self.options.seconds
+        with self.server(self.postgres.database) as server, fastapi:
+            for number in range(self.options.pairs):
+                self.say(f"against pgbench and FastAPI, {number + 1} of {self.options.pairs}")
+                found = {}
+                for hot in (False, True) if number % 2 == 0 else (True, False):
+                    found["gotchu", hot] = self.load(
+                        server, self.postgres, tokens, "gotchu", 64, hot, seconds)
+                    found["pgbench", hot] = self.pgbench(64, hot, seconds)
+                    found["fastapi", hot] = self.load(
+                        fastapi, self.peers["fastapi"], theirs, "fastapi", 64, hot, seconds)
+                rounds.append(found)
+        return rounds
+
+    def scale(self, books, tokens):
+        """1, 8, 64 and 256 connections, uniform and one hot payee."""
+        found = []
+        with self.server(books.database) as server:
+            for connections in self.options.connections:
+                for hot in (False, True):
+                    self.say(f"{books.kind}, {connections} connections, "
+                             f"{'one payee' if hot else 'uniform'}")
+                    found.append(self.load(
+                        server, books, tokens, "gotchu", connections, hot, self.options.seconds))
+        return found
+
+    def single(self):
+        """A lone client's payment against one bare commit on the same database, in turns."""
+        found = {}
+        seconds = max(1, self.options.seconds / 2)
+        for books, tokens in self.stores:
+            found[books.kind] = []
+            with self.server(books.database) as server:
+                for _ in range(self.options.pairs):
+                    self.say(f"{books.kind}, a lone client against a bare commit")
+                    payment = self.load(server, books, tokens, "gotchu", 1, False, seconds)
+                    commit = self.commit(books, seconds)
+                    found[books.kind].append((payment["p50_ms"], commit))
+        return found
+
+    def commit(self, books, seconds):
+        """The median of one bare commit, in milliseconds."""
+        if books.kind == "PostgreSQL":
+            return peers.pgbench(
+                self.cluster, books.name, "commit.sql", 1, seconds, 0, self.folder)["p50_ms"]
+        path = self.path("commit.db")
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("CREATE TABLE IF NOT EXISTS one (number INTEGER)")
+        times, until = [], time.monotonic() + seconds
+        while time.monotonic() < until:
+            start = time.perf_counter()
+            connection.execute("INSERT INTO one VALUES (1)")
+            times.append(time.perf_counter() - start)
+        connection.close()
+        return statistics.median(times) * 1000
+
+    def growth(self, books, tokens):
+        """What a payment costs while the books grow to many entries, in CPU and in time."""
+        found = []
+        with self.server(books.database) as server:
+            while True:
+                self.rates["gotchu"] = max(self.rates["gotchu"], 5_000)
+                entries = books.entries()
+                result = self.load(server, books, tokens, "gotchu", 64, False, self.options.seconds)
+                found.append(dict(result, entries=entries))
+                self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
+                if entries >= self.options.entries:
+                    return found
+                target = min(self.options.entries, max(entries * 10, 10_000))
+                self.grow(server, books, tokens, target)
+
+    def grow(self, server, books, tokens, target):
+        while (missing := target - books.entries()) > 0:
+            seconds = min(20, missing / 2 / self.rates["gotchu"] + 0.5)
+            self.load(server, books, tokens, "gotchu", 64, False, seconds)
+
+    def idle_streams(self, books, tokens):
+        count = streams.open_files(self.options.streams)
+        first = books.seed(count, False)
+        with self.server(books.database) as server:
+            self.say(f"{count} idle streams")
+            return streams.measure(server, len(tokens), tokens, first, count)
+
+    def verify(self):
+        for books, _ in self.stores:
+            self.say(f"verifying {books.kind}")
+            gotchu.verify(self.options.server, books.database)

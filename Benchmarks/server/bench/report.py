@@ -1,0 +1,86 @@
+"""The figures as text, with the aims beside them."""
+
+import statistics
+
+
+def median(values):
+    return statistics.median(list(values))
+
+
+def line(result):
+    store = result["store"] if result["system"] == "gotchu" else ""
+    kind = "one payee" if result["hot"] else "uniform"
+    cpu = result.get("server_us", 0), result.get("database_us", 0)
+    return (f"{result['system']:8} {store:10} {result['connections']:4} {kind:10}"
+            f"{result['per_second']:9.0f}/s  p50 {result['p50_ms']:8.2f}  p99 "
+            f"{result['p99_ms']:8.2f} ms   CPU/payment {cpu[0]:6.0f} + {cpu[1]:5.0f} µs"
+            f"   load {result['load']:.1f}")
+
+
+class Report:
+    def __init__(self):
+        self.lines = []
+        self.aims = []
+
+    def add(self, text=""):
+        self.lines.append(text)
+
+    def aim(self, name, value, bound, at_least=True, unit=""):
+        reached = value >= bound if at_least else value <= bound
+        sign = "≥" if at_least else "≤"
+        self.aims.append(
+            {"aim": name, "value": value, "bound": f"{sign} {bound:g}", "reached": reached})
+        mark = "reached" if reached else "MISSED "
+        self.add(f"{mark}  {name}: {value:.2f}{unit} (aim {sign} {bound:g}{unit})")
+
+    def table(self, title, results):
+        self.add()
+        self.add(title)
+        for result in results:
+            self.add("  " + line(result))
+
+    def pairs(self, rounds):
+        self.table("At 64 connections on PostgreSQL, in turns (medians below)",
+                   (result for found in rounds for result in found.values()))
+        self.add()
+
+        def ratio(ours, theirs, name="per_second"):
+            return median(found[ours][name] / found[theirs][name] for found in rounds)
+
+        hot, uniform = ("gotchu", True), ("gotchu", False)
+        self.aim("one payee : uniform", ratio(hot, uniform), 0.9)
+        self.aim("uniform : pgbench", ratio(uniform, ("pgbench", False)), 3)
+        self.aim("uniform : FastAPI", ratio(uniform, ("fastapi", False)), 10)
+        self.aim("one payee : pgbench", ratio(hot, ("pgbench", True)), 10)
+        self.aim("one payee : FastAPI", ratio(hot, ("fastapi", True)), 20)
+        self.aim("p99 : FastAPI's, uniform", ratio(uniform, ("fastapi", False), "p99_ms"), 0.1,
+                 at_least=False)
+
+    def single(self, found):
+        self.add()
+        for kind, pairs in found.items():
+            payment, commit = (median(pair[index] for pair in pairs) for index in (0, 1))
+            self.aim(f"a lone client on {kind}: {payment:.2f} ms, a bare commit {commit:.2f} ms; "
+                     "over it", payment - commit, 2, at_least=False, unit=" ms")
+
+    def growth(self, title, found):
+        self.table(f"Cost as the books of {title} grow", found)
+        for result in found:
+            self.add(f"    from {result['entries']} entries: "
+                     f"{result['server_us'] + result['database_us']:.0f} µs of CPU a payment")
+        whole = [result["server_us"] + result["database_us"] for result in found]
+        small = next((cost for cost, result in zip(whole, found) if result["entries"] >= 10_000),
+                     whole[0])
+        self.aim(f"CPU per payment at {found[-1]['entries']} entries : at "
+                 f"10 thousand, {title}", whole[-1] / small, 1.25, at_least=False)
+
+    def streams(self, found):
+        self.add()
+        self.add(f"Streams: {found['streams']} open, {found['refused']} refused; "
+                 f"{found['before_mib']:.0f} MiB before, {found['after_mib']:.0f} MiB with them; "
+                 f"{found['idle_cpu_seconds'] * 100:.1f} % of a core while nothing happens")
+        if found["streams"]:
+            whole = found["after_mib"] * 10_000 / found["streams"]
+            self.aim("MiB with 10,000 idle streams"
+                     + ("" if found["streams"] >= 10_000 else ", scaled from fewer"),
+                     whole, 200, at_least=False, unit=" MiB")
