@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/timex.h>
 
 int clinux_eventfd(void) {
@@ -58,6 +59,21 @@ int64_t clinux_group_id(const char *name) {
         return -1;
     }
     return group.gr_gid;
+}
+
+int64_t clinux_allow_open_files(int64_t wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 0;
+    }
+    if (limit.rlim_cur < (rlim_t)wanted) {
+        struct rlimit raised = limit;
+        raised.rlim_cur = limit.rlim_max < (rlim_t)wanted ? limit.rlim_max : (rlim_t)wanted;
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+            limit = raised;
+        }
+    }
+    return limit.rlim_cur < (rlim_t)wanted ? (int64_t)limit.rlim_cur : wanted;
 }
 
 int clinux_clock_is_synchronised(void) {

@@ -8,6 +8,9 @@ package struct Connection: ~Copyable {
     private let handle: OpaquePointer
     private let statements = StatementCache()
 
+    /// Done once, at the first connection of the program.
+    private static let isConfigured = csqlite_allocate_pages_singly() == SQLITE_OK
+
     /// Opens a file.
     ///
     /// - Parameters:
@@ -19,6 +22,7 @@ package struct Connection: ~Copyable {
         mode: Mode,
         busyTimeoutMilliseconds: Int32 = 5_000
     ) throws(SQLiteError) {
+        precondition(Self.isConfigured, "SQLite is configured before its first use")
         var handle: OpaquePointer?
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)

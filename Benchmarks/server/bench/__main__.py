@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import sys
@@ -76,6 +77,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Not where temporary files often are, in memory: what is measured is a disk's promise.
     folder = tempfile.mkdtemp(prefix="gotchu-bench-", dir="/var/tmp")
+    # PostgreSQL runs as another user and must get to its own folder in here.
+    os.chmod(folder, 0o711)
     started = time.monotonic()
 
     def say(text):

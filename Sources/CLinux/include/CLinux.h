@@ -23,6 +23,10 @@ int clinux_user_is_in_group(uint32_t uid, uint32_t gid);
 /// The id of a group by its name, or -1 when there is none. May read files: it blocks.
 int64_t clinux_group_id(const char *name);
 
+/// Lets the process hold up to so many descriptors, as far as the system allows (setrlimit(2)).
+/// Returns how many it may hold now, at most `wanted`.
+int64_t clinux_allow_open_files(int64_t wanted);
+
 /// 1 if the kernel's clock is kept in step with a time source (adjtimex(2)), else 0.
 int clinux_clock_is_synchronised(void);
 

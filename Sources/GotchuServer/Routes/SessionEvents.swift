@@ -4,14 +4,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 internal import NIOCore
-internal import ServiceLifecycle
-internal import Synchronization
 
 /// Pushes a session's changes as server-sent events (WHATWG HTML, "Server-sent events"): first the
 /// whole state, then each newer one, until the session is over.
 struct SessionEvents: Sendable {
-    /// A comment goes out this often, so that proxies keep the stream and a lost client is noticed.
-    private static let keepAlive: Duration = .seconds(15)
     /// What a client should wait before it reconnects.
     private static let reconnectMilliseconds = 1_000
 
@@ -49,9 +45,12 @@ struct SessionEvents: Sendable {
     private static let opening = ByteBuffer(string: "retry: \(reconnectMilliseconds)\n\n")
 
     /// Ends with the session, when the reader may no longer see it, and at shutdown.
+    ///
+    /// Without news a comment goes out now and then, so that proxies keep the stream and a lost
+    /// client is noticed.
     @concurrent private static func push(
         _ first: Session?,
-        then changes: AsyncStream<Session>,
+        then changes: SessionWatch,
         seenBy user: UserID,
         to writer: inout any ResponseBodyWriter
     ) async throws {
@@ -61,27 +60,8 @@ struct SessionEvents: Sendable {
             version = first.version
             if first.status.isFinal { return }
         }
-        let latest = Latest()
-        let (ticks, tick) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        // Both end with this function: a child that is not awaited is cancelled at its end.
-        async let _: Void = {
-            for await session in changes.cancelOnGracefulShutdown() {
-                latest.put(session)
-                tick.yield()
-            }
-            tick.finish()
-        }()
-        async let _: Void = {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: keepAlive)
-                tick.yield()
-            }
-        }()
-        for await _ in ticks {
-            guard let session = latest.take() else {
+        for await news in changes {
+            guard let session = news.session else {
                 try await writer.write(ByteBuffer(string: ":\n\n"))
                 continue
             }
@@ -91,16 +71,6 @@ struct SessionEvents: Sendable {
             try await writer.write(event(session))
             if session.status.isFinal { return }
         }
-    }
-
-    /// The newest state that has not been written yet: a slow reader misses what lies between,
-    /// never the end.
-    private final class Latest: Sendable {
-        private let session = Mutex<Session?>(nil)
-
-        func put(_ new: Session) { session.withLock { $0 = new } }
-
-        func take() -> Session? { session.withLock { $0.take() } }
     }
 
     private static func event(_ session: Session) throws -> ByteBuffer {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import GotchuCore
 internal import Hummingbird
@@ -14,8 +15,10 @@ struct Server: Sendable {
     private static let longestShutdown: Duration = .seconds(8)
     /// An idle connection is closed after this long.
     private static let idleSeconds: Int64 = 120
-    /// Further clients wait in the kernel's queue. Well below what the unit file lets be open.
-    private static let connectionLimit = 4_096
+    /// Further clients wait in the kernel's queue. Below what the unit file lets be open.
+    private static let connectionLimit = 14_000
+    /// What may be open besides connections: the database, logs, threads' wake-ups.
+    private static let otherFiles = 500
     private static let name = "gotchu-server"
 
     let options: ServerOptions
@@ -54,12 +57,12 @@ struct Server: Sendable {
         let routes = Routes(ledger: ledger, devices: store, tokens: tokens, options: options)
         let application = Application(
             router: routes.router(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
+            server: Self.http,
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    Self.connectionLimit,
+                    Self.allowedConnections,
                     logger: logger
                 )
             ),
@@ -68,16 +71,36 @@ struct Server: Sendable {
             },
             logger: logger
         )
-        // Stopped in reverse: first no more requests, then the queue is finished, then the store.
+        // Stopped in reverse: first what would never end by itself, then no more requests, then the
+        // queue is finished, then the store.
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
+        let front: [any Service] = [application, ledger.feed, StopNotice(notice: stopping)]
         var configuration = ServiceGroupConfiguration(
-            services: [store] + ledger.services + keys
-                + [application, StopNotice(notice: stopping)],
+            services: [store] + ledger.services + keys + front,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = Self.longestShutdown
         try await ServiceGroup(configuration: configuration).run()
+    }
+}
+
+extension Server {
+    /// As many as the system lets this process hold, at most the limit.
+    fileprivate static var allowedConnections: Int {
+        let files = Int(clinux_allow_open_files(Int64(connectionLimit + otherFiles)))
+        return max(1, files - otherFiles)
+    }
+
+    fileprivate static var http: HTTPServerBuilder {
+        HTTPServerBuilder { responder in
+            LoopChannel(
+                HTTP1Channel(
+                    responder: responder,
+                    configuration: .init(idleTimeout: .seconds(idleSeconds))
+                )
+            )
+        }
     }
 }
 

@@ -33,7 +33,7 @@ extension Connection {
             """
             SELECT value, (
                 SELECT count(*) FROM sessions WHERE payee_id = value
-                AND status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+                AND \(Schema.isLive)
             ) FROM json_each(?1)
             """,
             [.list(footprint.livePayees.map(\.rawValue))],

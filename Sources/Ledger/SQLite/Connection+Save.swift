@@ -30,7 +30,17 @@ extension Connection {
         )
     }
 
+    /// Nearly always a wallet that is there already: finding it costs less than having every rule
+    /// for new rows checked first, as an insertion that turns into an update does.
     private borrowing func put(_ wallet: Wallet) throws {
+        let changed = try run(
+            "UPDATE wallets SET balance = ?2, entry_count = ?3 WHERE id = ?1",
+            [.text(wallet.id.rawValue), .integer(wallet.balance), .integer(wallet.entryCount)]
+        )
+        if changed == 0 { try insert(wallet) }
+    }
+
+    private borrowing func insert(_ wallet: Wallet) throws {
         let owner: (user: String?, account: String?) =
             switch wallet.owner {
             case .user(let id): (id.rawValue, nil)
@@ -39,8 +49,6 @@ extension Connection {
         try run(
             """
             INSERT INTO wallets (\(Columns.wallet)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (id) DO UPDATE SET
-                balance = excluded.balance, entry_count = excluded.entry_count
             """,
             [
                 .text(wallet.id.rawValue), .text(owner.user), .text(owner.account),
@@ -51,39 +59,55 @@ extension Connection {
     }
 
     private borrowing func put(_ session: Session) throws {
-        var payer: UserID?
-        var lockedUntil: Timestamp?
-        var paidAt: Timestamp?
-        switch session.state {
-        case .locked(let by, let until): (payer, lockedUntil) = (by, until)
-        case .paid(let by, let at): (payer, paidAt) = (by, at)
-        case .created, .advertising, .timedOut, .cancelled: break
-        }
+        let changed = try run(
+            """
+            UPDATE sessions SET status = ?2, payer_id = ?3, lock_expires_at = ?4, paid_at = ?5,
+                version = ?6, rotations = ?7, refunded = ?8
+            WHERE id = ?1
+            """,
+            [.text(session.id.rawValue)] + changing(session)
+        )
+        if changed == 0 { return try insert(session) }
+        // Naming the EID above would rewrite its index for every payment.
+        guard session.rotations > 0 else { return }
+        try run(
+            "UPDATE sessions SET eid = ?2 WHERE id = ?1 AND eid <> ?2",
+            [.text(session.id.rawValue), .text(session.eid.description)]
+        )
+    }
+
+    private borrowing func insert(_ session: Session) throws {
         try run(
             """
             INSERT INTO sessions (
                 id, eid, payee_id, amount, currency, memo, reference, created_at, expires_at,
-                status, payer_id, lock_expires_at, paid_at, version, rotations,
-                refunded
-            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                ?16)
-            ON CONFLICT (id) DO UPDATE SET
-                status = excluded.status, payer_id = excluded.payer_id,
-                lock_expires_at = excluded.lock_expires_at, paid_at = excluded.paid_at,
-                version = excluded.version, eid = excluded.eid,
-                rotations = excluded.rotations, refunded = excluded.refunded
+                status, payer_id, lock_expires_at, paid_at, version, rotations, refunded
+            ) VALUES (
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16
+            )
             """,
             [
                 .text(session.id.rawValue), .text(session.eid.description),
                 .text(session.payee.rawValue), .integer(session.amount.minorUnits),
                 .text(session.amount.currency.rawValue), .text(session.memo),
                 .text(session.reference), .integer(session.createdAt.milliseconds),
-                .integer(session.expiresAt.milliseconds), .text(session.status.rawValue),
-                .text(payer?.rawValue), .integer(lockedUntil?.milliseconds),
-                .integer(paidAt?.milliseconds), .integer(session.version),
-                .integer(session.rotations), .integer(session.refunded),
-            ]
+                .integer(session.expiresAt.milliseconds),
+            ] + changing(session)
         )
+    }
+
+    /// Status, payer, end of the lock, time of payment, version, rotations, refunded.
+    private borrowing func changing(_ session: Session) -> [Value] {
+        let payer: UserID? =
+            switch session.state {
+            case .locked(let by, _), .paid(let by, _): by
+            case .created, .advertising, .timedOut, .cancelled: nil
+            }
+        return [
+            .text(session.status.rawValue), .text(payer?.rawValue),
+            .integer(session.lockExpiresAt?.milliseconds), .integer(session.paidAt?.milliseconds),
+            .integer(session.version), .integer(session.rotations), .integer(session.refunded),
+        ]
     }
 
     private borrowing func insert(_ eid: RetiredEID) throws {

@@ -96,7 +96,7 @@ actor SQLiteReader {
         try connection.query(
             """
             SELECT id FROM sessions
-            WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+            WHERE \(Schema.isLive)
             AND coalesce(lock_expires_at, expires_at) <= ?1
             ORDER BY coalesce(lock_expires_at, expires_at) LIMIT ?2
             """,

@@ -6,6 +6,9 @@ actor SQLiteWriter {
     /// commit waits for it to be emptied, so that the disk is not filled.
     private static let largestLog = 64_000
 
+    /// How much of the file is kept in memory, in KiB: payments touch pages all over it.
+    private static let cacheSize = 64 * 1024
+
     private let executor: ThreadExecutor
     let connection: Connection
 
@@ -23,6 +26,7 @@ actor SQLiteWriter {
             PRAGMA synchronous = FULL;
             PRAGMA foreign_keys = ON;
             PRAGMA wal_autocheckpoint = 0;
+            PRAGMA cache_size = -\(Self.cacheSize);
             """
         )
         try Self.assertDurable(connection)

@@ -1,48 +1,86 @@
 package import GotchuCore
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// Tells those who watch a session when it has changed, after the commit.
 ///
-/// State, not history: a slow watcher misses versions in between but never the newest one, so its
-/// buffer is one session.
-package final class SessionFeed: Sendable {
+/// Run as a service it also gives watchers a sign of life now and then, and ends them all when the
+/// program stops.
+package final class SessionFeed: Service {
     /// How many watchers there may be in all, and of one session. Each holds a connection, and some
     /// of those must be left for payments.
-    package static let watcherLimit = 2_048
+    package static let watcherLimit = 12_000
     package static let watchersPerSessionLimit = 16
+    /// Each watcher gets a sign of life after so many ticks of a second, by turns: not all at once.
+    private static let quietTicks = 15
 
-    private typealias Watchers = [Int: AsyncStream<Session>.Continuation]
+    private typealias Watchers = [Int: SessionWatch.Mailbox]
 
     private struct State {
         var watchers: [SessionID: Watchers] = [:]
         var count = 0
         var nextID = 0
+        var ticks = 0
+        var isOver = false
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Changes of one session from now on; ends when the watcher stops reading.
+    /// News of one session from now on; ends when the watcher stops reading or the program stops.
     ///
     /// - Returns: `nil` if there are too many watchers already.
-    package func watch(_ session: SessionID) -> AsyncStream<Session>? {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Session.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        let id: Int? = state.withLock { state in
-            guard state.count < Self.watcherLimit,
-                state.watchers[session, default: [:]].count < Self.watchersPerSessionLimit
-            else { return nil }
+    package func watch(_ session: SessionID) -> SessionWatch? {
+        let id = state.withLock { state in
             state.nextID += 1
-            state.count += 1
-            state.watchers[session, default: [:]][state.nextID] = continuation
             return state.nextID
         }
-        guard let id else { return nil }
-        continuation.onTermination = { [weak self] _ in self?.forget(id, of: session) }
-        return stream
+        let watch = SessionWatch { [weak self] in self?.forget(id, of: session) }
+        let isRoom = state.withLock { state in
+            guard state.count < Self.watcherLimit,
+                state.watchers[session, default: [:]].count < Self.watchersPerSessionLimit
+            else { return false }
+            state.count += 1
+            state.watchers[session, default: [:]][id] = watch.mailbox
+            return true
+        }
+        guard isRoom else { return nil }
+        // Outside of the lock: the end of a watch calls back.
+        if state.withLock({ $0.isOver }) { watch.mailbox.end() }
+        return watch
+    }
+
+    /// Gives signs of life until the program is to stop, then ends all watches.
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                self.tick()
+            }
+        }
+        end()
+    }
+
+    /// Gives a sign of life to those whose turn it is in this second.
+    package func tick() {
+        state.withLock { state in
+            state.ticks += 1
+            guard state.count > 0 else { return }
+            for watchers in state.watchers.values {
+                for (id, watcher) in watchers
+                where (id + state.ticks).isMultiple(of: Self.quietTicks) { watcher.keepAlive() }
+            }
+        }
+    }
+
+    private func end() {
+        let mailboxes = state.withLock { state in
+            state.isOver = true
+            return state.watchers.values.flatMap(\.values)
+        }
+        // Outside of the lock: the end of a watch calls back.
+        for mailbox in mailboxes { mailbox.end() }
     }
 
     /// How many watch at this moment.
@@ -54,7 +92,7 @@ package final class SessionFeed: Sendable {
             for session in sessions {
                 guard let watchers = state.watchers[session.id] else { continue }
                 // Yielding never calls back: termination handlers run only when a stream ends.
-                for watcher in watchers.values { watcher.yield(session) }
+                for watcher in watchers.values { watcher.put(session) }
             }
         }
     }

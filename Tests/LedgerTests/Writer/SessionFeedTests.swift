@@ -21,7 +21,7 @@ struct SessionFeedTests {
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
             var changes = try #require(ledger.feed.watch(session.id)).makeAsyncIterator()
             _ = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
-            #expect(await changes.next()?.status == .paid)
+            #expect(await changes.next()?.session?.status == .paid)
         }
     }
 
@@ -40,7 +40,7 @@ struct SessionFeedTests {
             )
             guard case .accepted(let session) = created else { throw UnexpectedRefusal() }
             var changes = try #require(ledger.feed.watch(session.id)).makeAsyncIterator()
-            let ended = await changes.next()
+            let ended = await changes.next()?.session
             #expect(ended?.status == .timeout)
             #expect(ended?.version == 2)
         }
@@ -49,13 +49,38 @@ struct SessionFeedTests {
     @Test("watchers are counted, limited, and forgotten when they stop")
     func limits() throws {
         let feed = SessionFeed()
-        var streams: [AsyncStream<Session>] = []
+        var streams: [SessionWatch] = []
         for _ in 0..<SessionFeed.watchersPerSessionLimit {
             streams.append(try #require(feed.watch(Cast.sessions[0])))
         }
         #expect(feed.watch(Cast.sessions[0]) == nil)
         #expect(feed.watch(Cast.sessions[1]) != nil)
         streams.removeAll()
+        #expect(feed.watcherCount == 0)
+    }
+
+    @Test("every watcher is given a sign of life within fifteen seconds")
+    func quiet() async throws {
+        let feed = SessionFeed()
+        let watches = try Cast.sessions.map { try #require(feed.watch($0)) }
+        for _ in 0..<15 { feed.tick() }
+        for watch in watches {
+            var news = watch.makeAsyncIterator()
+            #expect(await news.next() == .quiet)
+        }
+    }
+
+    @Test("what is watched when the program stops, and later, ends")
+    func end() async throws {
+        let feed = SessionFeed()
+        let watch = try #require(feed.watch(Cast.sessions[0]))
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await feed.run() }
+            tasks.cancelAll()
+        }
+        for await news in watch { #expect(news == .quiet) }
+        let late = try #require(feed.watch(Cast.sessions[1]))
+        for await _ in late { Issue.record("nothing is told after the end") }
         #expect(feed.watcherCount == 0)
     }
 }

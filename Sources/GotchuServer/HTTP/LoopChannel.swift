@@ -1,0 +1,30 @@
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+
+/// HTTP/1.1 connections whose requests are handled on the thread that reads and writes them.
+///
+/// Left to themselves, tasks run on the cooperative pool, and each request would cross from the
+/// connection's event loop to a thread of the pool and back. No handler here blocks: what waits for
+/// the disk does so on the ledger's own threads.
+struct LoopChannel: ServerChildChannel {
+    private let base: HTTP1Channel
+
+    init(_ base: HTTP1Channel) {
+        self.base = base
+    }
+
+    func setup(
+        channel: any Channel,
+        logger: Logger
+    ) -> EventLoopFuture<HTTP1Channel.Value> {
+        base.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        let executor = LoopExecutor(value.channel.eventLoop)
+        await withTaskExecutorPreference(executor) {
+            await base.handle(value: value, logger: logger)
+        }
+    }
+}
