@@ -8,6 +8,10 @@ package struct AdapterState: Equatable, Sendable {
     package var isDiscovering = false
     /// Whether `LEAdvertisingManager1` is there; it comes and goes apart from the adapter.
     package var canAdvertise = false
+    /// How many advertisements it has places for, taken ones included: the sum of
+    /// `SupportedInstances`, which says how many are left, and `ActiveInstances` (BlueZ,
+    /// src/advertising.c). It does not change while the adapter is there.
+    package var advertisingInstances: Int?
     package var version: BlueZVersion?
 
     package init(path: ObjectPath) {

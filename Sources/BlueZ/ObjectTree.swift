@@ -73,8 +73,9 @@ package struct ObjectTree {
             adapters[path] = adapter
             change = .adapters
         }
-        if interfaces[BlueZ.advertisingManagerInterface] != nil, adapters[path] != nil {
+        if let manager = interfaces[BlueZ.advertisingManagerInterface], adapters[path] != nil {
             adapters[path]?.canAdvertise = true
+            adapters[path]?.advertisingInstances = Self.instances(manager.asProperties ?? [:])
             change = .adapters
         }
         if let properties = interfaces[BlueZ.deviceInterface]?.asProperties {
@@ -104,6 +105,13 @@ package struct ObjectTree {
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
         guard !device.isEmpty else { return adapter(of: path).map(ObjectChange.noise) }
         return .heard(report(path, device, changed, isNews: isNews))
+    }
+
+    private static func instances(_ properties: [String: Value]) -> Int? {
+        guard let left = properties["SupportedInstances"]?.asByte,
+            let taken = properties["ActiveInstances"]?.asByte
+        else { return nil }
+        return Int(left) + Int(taken)
     }
 
     private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> ObjectChange? {

@@ -21,6 +21,11 @@ extension Value {
         return bytes
     }
 
+    package var asByte: UInt8? {
+        guard case .byte(let number) = unwrapped else { return nil }
+        return number
+    }
+
     package var asInt16: Int16? {
         guard case .int16(let number) = unwrapped else { return nil }
         return number

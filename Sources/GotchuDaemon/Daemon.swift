@@ -61,20 +61,24 @@ struct Daemon {
             tokens: tokens,
             hub: hub
         )
+        let requests = RequestService(
+            client: client,
+            radio: radio,
+            eidLifetime: configuration.eidLifetime,
+            journal: journal,
+            hub: hub,
+            logger: logger
+        )
         let presences = PresenceService(
             radio: radio,
             policy: configuration.proximity,
             client: client,
             hub: hub,
             logger: logger
-        ) { status.take(radio: $0) }
-        let requests = RequestService(
-            client: client,
-            radio: radio,
-            journal: journal,
-            hub: hub,
-            logger: logger
-        )
+        ) { state in
+            status.take(radio: state)
+            await requests.take(radio: state)
+        }
         let payments = PaymentService(
             client: client,
             tokens: tokens,

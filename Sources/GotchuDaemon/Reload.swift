@@ -50,6 +50,6 @@ struct Reload: Sendable {
         new.server != current.server || new.radio != current.radio
             || new.socketPath != current.socketPath || new.stateDirectory != current.stateDirectory
             || new.proximity != current.proximity || new.serviceUUID != current.serviceUUID
-            || new.tokenFile != current.tokenFile
+            || new.tokenFile != current.tokenFile || new.eidLifetime != current.eidLifetime
     }
 }

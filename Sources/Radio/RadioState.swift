@@ -10,6 +10,8 @@ package struct RadioState: Equatable, Sendable {
     package var bluezVersion: String?
     package var isScanning = false
     package var advertising: Set<EID> = []
+    /// How many EIDs the adapter can have on the air at once, if it says so.
+    package var advertisingCapacity: Int?
     /// Why the radio does not do what is wanted, or `nil` if it does.
     package var problem: RadioFailure?
     /// What it took so far to keep it so.

@@ -20,6 +20,21 @@ import Testing
         ])
     }
 
+    @Test("an adapter's places for advertisements are those left and those taken")
+    mutating func places() {
+        let manager: [String: Value] = [
+            "SupportedInstances": .byte(3), "ActiveInstances": .byte(2),
+        ]
+        tree.load([
+            Self.objects([
+                Self.adapter: [
+                    "org.bluez.Adapter1": [:], "org.bluez.LEAdvertisingManager1": manager,
+                ]
+            ])
+        ])
+        #expect(tree.adapters[Self.adapter]?.advertisingInstances == 5)
+    }
+
     @Test("a new device is a sighting with its level")
     mutating func added() throws {
         let heard = try #require(

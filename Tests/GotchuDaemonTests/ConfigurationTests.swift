@@ -47,6 +47,7 @@ struct ConfigurationTests {
                 {
                   "socket": "/tmp/a.sock", "state": "/tmp/a", "server": "https://pay.example/",
                   "token_file": "/tmp/token", "radio": "bluez:hci1", "service_uuid": "fd6f",
+                  "eid_seconds": 60,
                   "group": "tills", "cashier_uids": [1000], "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
                   "power_cycle": true,
@@ -55,6 +56,7 @@ struct ConfigurationTests {
                 """
         )
         #expect(configuration.socketPath == "/tmp/a.sock")
+        #expect(configuration.eidLifetime == .seconds(60))
         #expect(configuration.stateDirectory == "/tmp/a")
         #expect(configuration.server.description == "https://pay.example")
         #expect(configuration.tokenFile == "/tmp/token")

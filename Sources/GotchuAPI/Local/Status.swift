@@ -43,6 +43,8 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var bluezVersion: String?
     package var isScanning: Bool
     package var advertising: [EID]
+    /// How many EIDs can be on the air at once, if the adapter says so.
+    package var advertisingCapacity: Int?
     /// Advertisements that were not ours since the start, by reason.
     package var ignored: [String: Int]
 
@@ -53,6 +55,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         bluezVersion: String?,
         isScanning: Bool,
         advertising: [EID],
+        advertisingCapacity: Int? = nil,
         ignored: [String: Int]
     ) {
         self.kind = kind
@@ -61,11 +64,13 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         self.bluezVersion = bluezVersion
         self.isScanning = isScanning
         self.advertising = advertising
+        self.advertisingCapacity = advertisingCapacity
         self.ignored = ignored
     }
 
     enum CodingKeys: String, CodingKey {
         case kind, adapter, address, advertising, ignored
+        case advertisingCapacity = "advertising_capacity"
         case bluezVersion = "bluez_version"
         case isScanning = "is_scanning"
     }

@@ -8,6 +8,7 @@ struct ConfigurationFile: Decodable, Sendable {
     var tokenFile: Text?
     var radio: Text?
     var serviceUUID: Text?
+    var eidSeconds: Int?
     var group: Text?
     var cashierUIDs: [UInt32]?
     var spenderUIDs: [UInt32]?
@@ -59,6 +60,7 @@ struct ConfigurationFile: Decodable, Sendable {
         case socket, state, server, radio, group, proximity
         case tokenFile = "token_file"
         case serviceUUID = "service_uuid"
+        case eidSeconds = "eid_seconds"
         case cashierUIDs = "cashier_uids"
         case spenderUIDs = "spender_uids"
         case acceptUnknownRSSI = "accept_unknown_rssi"
@@ -75,6 +77,7 @@ struct ConfigurationFile: Decodable, Sendable {
         tokenFile = try container.decodeIfPresent(Text.self, forKey: .tokenFile)
         radio = try container.decodeIfPresent(Text.self, forKey: .radio)
         serviceUUID = try container.decodeIfPresent(Text.self, forKey: .serviceUUID)
+        eidSeconds = try container.decodeIfPresent(Int.self, forKey: .eidSeconds)
         group = try container.decodeIfPresent(Text.self, forKey: .group)
         cashierUIDs = try container.decodeIfPresent([UInt32].self, forKey: .cashierUIDs)
         spenderUIDs = try container.decodeIfPresent([UInt32].self, forKey: .spenderUIDs)

@@ -76,6 +76,20 @@ struct ConfigurationSources {
         return number
     }
 
+    func eidLifetime() throws(ConfigurationError) -> Duration? {
+        let variable = "GOTCHU_EID_SECONDS"
+        let text = environment[variable]
+        let seconds =
+            text.map { Int($0) ?? -1 } ?? file.eidSeconds ?? DaemonConfiguration.defaultEIDSeconds
+        guard (0...300).contains(seconds) else {
+            throw ConfigurationError(
+                place: text == nil ? file.place(of: "eid_seconds") : variable,
+                problem: "An EID lives for 1 to 300 seconds, or with 0 as long as its request."
+            )
+        }
+        return seconds == 0 ? nil : .seconds(seconds)
+    }
+
     func group() -> String {
         environment["GOTCHU_GROUP"] ?? file.group?.value ?? "gotchu"
     }

@@ -12,6 +12,8 @@ struct DaemonConfiguration: Sendable {
     var tokenFile: String?
     var radio: RadioSpecification
     var serviceUUID: UInt16
+    /// How long an open request keeps its EID; `nil`: to its end.
+    var eidLifetime: Duration?
     var group: String
     var cashierUserIDs: Set<UInt32>
     var spenderUserIDs: Set<UInt32>
@@ -35,6 +37,7 @@ struct DaemonConfiguration: Sendable {
         tokenFile = sources.tokenFile()
         radio = try sources.radio()
         serviceUUID = try sources.serviceUUID()
+        eidLifetime = try sources.eidLifetime()
         group = sources.group()
         cashierUserIDs = try sources.userIDs(
             \.cashierUserIDs,
@@ -57,6 +60,8 @@ struct DaemonConfiguration: Sendable {
     static let defaultFile = "/etc/gotchu/gotchud.json"
     /// The payment server of a machine that runs its own.
     static let defaultServer = "http://127.0.0.1:8080"
+    /// Most requests end before this; those that wait longer cannot be followed for longer.
+    static let defaultEIDSeconds = 120
     /// 0xFEED is assigned to Tile: a product ships with a number of its own.
     static let defaultServiceUUID: UInt16 = 0xFEED
 }

@@ -4,7 +4,8 @@ import GotchuCore
 /// What the journal keeps of one request, so that a restarted kiosk goes on with it.
 struct RequestRecord: Codable, Equatable, Sendable {
     let sid: SessionID
-    let eid: EID
+    /// The EID that it is on the air with.
+    var eid: EID
     let server: String
     let amountCents: Int64
     let currency: Currency
@@ -15,4 +16,8 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var paidAt: Timestamp?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
+    /// Whether the server may have given it another EID that is not known here yet.
+    var isRotating: Bool?
+    /// The EID before, which may be on the air until the new one is.
+    var previousEID: EID?
 }

@@ -14,6 +14,7 @@ struct RequestDriver {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await putOnAir() }
             group.addTask { await leaveAirAtExpiry() }
+            group.addTask { await rotate() }
             await follow()
             group.cancelAll()
         }
@@ -60,6 +61,28 @@ struct RequestDriver {
                 return try await service.putOnAir(id)
             } catch {
                 try? await Task.sleep(for: Self.radioPause)
+            }
+        }
+    }
+
+    /// Gives it another EID each time that it has had one for its time, and at once if a change was
+    /// interrupted.
+    private func rotate() async {
+        var isDue = await service.record(id)?.isRotating == true
+        var schedule = RetrySchedule()
+        while !Task.isCancelled, isDue || service.eidLifetime != nil {
+            if !isDue, let lifetime = service.eidLifetime { try? await Task.sleep(for: lifetime) }
+            guard !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now
+            else { return }
+            switch await service.rotate(id) {
+            case .done, .notNow:
+                isDue = false
+                schedule = RetrySchedule()
+            case .refused: return
+            case .unanswered(let retryAfter):
+                isDue = true
+                let jitter = Double.random(in: 0..<1)
+                try? await Task.sleep(for: schedule.next(retryAfter: retryAfter, jitter: jitter))
             }
         }
     }

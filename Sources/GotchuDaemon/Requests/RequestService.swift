@@ -27,11 +27,13 @@ actor RequestService: Service {
     let client: PaymentClient
     let radio: any Radio
     let logger: Logger
-    private let journal: Journal
+    let journal: Journal
+    /// How long a request keeps its EID; `nil`: for as long as it is open.
+    let eidLifetime: Duration?
     private let hub: EventHub
 
-    private var records: [SessionID: RequestRecord] = [:]
-    private var onAir: Set<SessionID> = []
+    var records: [SessionID: RequestRecord] = [:]
+    var air = AirState()
     private var toWatch: [SessionID] = []
     /// How many are being created, and are in nobody's list yet.
     private var creating = 0
@@ -40,16 +42,20 @@ actor RequestService: Service {
     private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    let airWakes: AsyncStream<Void>
+    let airWake: AsyncStream<Void>.Continuation
 
     init(
         client: PaymentClient,
         radio: any Radio,
+        eidLifetime: Duration?,
         journal: Journal,
         hub: EventHub,
         logger: Logger
     ) {
         self.client = client
         self.radio = radio
+        self.eidLifetime = eidLifetime
         self.journal = journal
         self.hub = hub
         self.logger = logger
@@ -62,11 +68,13 @@ actor RequestService: Service {
             records[record.sid] = record
         }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (airWakes, airWake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !toWatch.isEmpty { wake.yield() }
     }
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.keepAir() }
             for await _ in wakes.cancelOnGracefulShutdown() {
                 for id in takeToWatch() {
                     group.addTask { await RequestDriver(id: id, service: self).run() }
@@ -75,7 +83,7 @@ actor RequestService: Service {
             isStopping = true
             group.cancelAll()
         }
-        for id in onAir { await takeOffAir(id) }
+        for id in air.targets.keys { await takeOffAir(id) }
     }
 
     /// Asks for money: the request is on the air when this returns.
@@ -146,13 +154,12 @@ actor RequestService: Service {
             throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
         }
         do throws(RadioFailure) {
-            try await radio.startAdvertising(record.eid)
+            try await bringOnAir(record.sid, record.eid)
         } catch {
             await abandon(record, because: error.sentence)
             throw Problem(.radioUnavailable, detail: error.sentence, fix: error.fix)
         }
         counts.started += 1
-        onAir.insert(record.sid)
         records[record.sid] = record
         forgetOldest()
         toWatch.append(record.sid)
@@ -227,20 +234,18 @@ actor RequestService: Service {
 
     /// Puts a request that was resumed after a restart on the air again.
     func putOnAir(_ id: SessionID) async throws(RadioFailure) {
-        guard let record = records[id], !record.state.isFinal, !onAir.contains(id) else { return }
-        try await radio.startAdvertising(record.eid)
-        onAir.insert(id)
+        guard let record = records[id], !record.state.isFinal, air.targets[id] == nil else {
+            return
+        }
+        try await bringOnAir(id, record.eid)
         // It may have ended meanwhile, when it was not on the air yet.
         guard let now = records[id], !now.state.isFinal, now.state != .unknown else {
             return await takeOffAir(id)
         }
-        tell(now)
     }
 
-    func takeOffAir(_ id: SessionID) async {
-        guard let record = records[id], onAir.contains(id) else { return }
-        await radio.stopAdvertising(record.eid)
-        onAir.remove(id)
+    /// A request has come on the air or left it.
+    func tellAir(_ id: SessionID) {
         if let record = records[id] { tell(record) }
     }
 
@@ -296,11 +301,11 @@ actor RequestService: Service {
         }
     }
 
-    private func tell(_ record: RequestRecord) {
+    func tell(_ record: RequestRecord) {
         hub.publish(.requestChanged(view(record)))
     }
 
     private func view(_ record: RequestRecord) -> RequestView {
-        RequestView(record, isOnAir: onAir.contains(record.sid))
+        RequestView(record, isOnAir: air.onAir[record.sid] != nil)
     }
 }

@@ -77,6 +77,7 @@ final class DaemonStatus: Sendable {
                 bluezVersion: state.radio.bluezVersion,
                 isScanning: state.radio.isScanning,
                 advertising: state.radio.advertising.sorted(),
+                advertisingCapacity: state.radio.advertisingCapacity,
                 ignored: Dictionary(
                     uniqueKeysWithValues: state.ignored.map { ($0.key.rawValue, $0.value) }
                 )

@@ -217,6 +217,7 @@ struct BlueZPlanner: Sendable {
         state.address = adapter?.address
         state.bluezVersion = adapter?.version?.description
         state.isScanning = scan == .on && !ladder.isExhausted
+        state.advertisingCapacity = adapter?.advertisingInstances
         state.advertising = Set(advertisements.filter { isOnAir($0.value) }.keys)
         state.recovery = recovery
         return state

@@ -14,6 +14,9 @@ package final class SimulatedRadio: Radio {
     /// How often a radio looks at what has arrived.
     static let pollInterval: Duration = .milliseconds(20)
 
+    /// How many EIDs one radio has on the air: as many as the kernel allows most controllers.
+    package static let advertisingLimit = 5
+
     package let name = "simulated"
     package let events: AsyncStream<RadioEvent>
 
@@ -38,12 +41,18 @@ package final class SimulatedRadio: Radio {
         self.noise = noise
         ownName = name
         shared = Mutex(Shared(position: position))
+        shared.withLock { $0.state.advertisingCapacity = Self.advertisingLimit }
         (events, output) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(Self.eventLimit)
         )
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
+        let hasRoom = shared.withLock { shared in
+            shared.state.advertising.contains(eid)
+                || shared.state.advertising.count < Self.advertisingLimit
+        }
+        guard hasRoom else { throw RadioFailure(.tooManyAdvertisements) }
         update { $0.advertising.insert(eid) }
     }
 

@@ -1,0 +1,76 @@
+/// Which of the open requests are on the air at a moment, when an adapter cannot advertise them all
+/// at once. Pure.
+///
+/// The newest is on the air at once: somebody has just asked for it. Beyond what there is room for,
+/// each has its turn, and whoever has waited longest comes next.
+package struct AirSchedule: Sendable {
+    /// How long one stays on the air while others wait: long enough for a tap.
+    package static let turn: Duration = .seconds(4)
+
+    /// How many advertisements the adapter can have for us; `nil` if that is not known.
+    package var capacity: Int?
+
+    private struct Turn {
+        var isOn: Bool
+        /// Since when it is on the air, or waits.
+        var since: MonotonicTime
+        /// Grows with each change: tells apart what happened at one moment.
+        var order: Int
+    }
+
+    private var turns: [SessionID: Turn] = [:]
+    private var lastOrder = 0
+
+    package init(capacity: Int? = nil) {
+        self.capacity = capacity
+    }
+
+    /// How many are on the air at once. One place stays free where there are several, so that an
+    /// EID can be replaced, and a new request put up, before an old one is taken off.
+    package var room: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
+
+    /// Adds a request, on the air from now.
+    package mutating func add(_ id: SessionID, at now: MonotonicTime) {
+        set(id, isOn: true, at: now)
+    }
+
+    package mutating func remove(_ id: SessionID) {
+        turns[id] = nil
+    }
+
+    /// Lets time pass and returns who is to be on the air.
+    package mutating func advance(to now: MonotonicTime) -> Set<SessionID> {
+        var on = inOrder(isOn: true)
+        var waiting = inOrder(isOn: false)[...]
+        while on.count > room { set(on.removeFirst(), isOn: false, at: now) }
+        while on.count < room, let next = waiting.popFirst() {
+            set(next, isOn: true, at: now)
+            on.append(next)
+        }
+        while let oldest = on.first, isOver(oldest, at: now), let next = waiting.popFirst() {
+            set(on.removeFirst(), isOn: false, at: now)
+            set(next, isOn: true, at: now)
+        }
+        return Set(turns.filter(\.value.isOn).keys)
+    }
+
+    /// When `advance` will change something although nothing happens; `nil` if nobody waits.
+    package var nextChange: MonotonicTime? {
+        guard turns.values.contains(where: { !$0.isOn }) else { return nil }
+        return turns.values.filter(\.isOn).map { $0.since + Self.turn }.min()
+    }
+
+    private func isOver(_ id: SessionID, at now: MonotonicTime) -> Bool {
+        turns[id].map { now - $0.since >= Self.turn } ?? true
+    }
+
+    private mutating func set(_ id: SessionID, isOn: Bool, at now: MonotonicTime) {
+        lastOrder += 1
+        turns[id] = Turn(isOn: isOn, since: now, order: lastOrder)
+    }
+
+    /// Those that are on the air or that wait, the longest first.
+    private func inOrder(isOn: Bool) -> [SessionID] {
+        turns.filter { $0.value.isOn == isOn }.sorted { $0.value.order < $1.value.order }.map(\.key)
+    }
+}

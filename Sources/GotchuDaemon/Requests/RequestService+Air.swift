@@ -1,0 +1,127 @@
+import GotchuCore
+import Logging
+import Radio
+import ServiceLifecycle
+
+/// Open requests on the air: all at once as far as the adapter has room, by turns beyond.
+///
+/// One piece of work at a time changes the air, so that an adapter's places are counted right.
+extension RequestService {
+    /// What the radio says of itself. Returns at once; what follows from it is done elsewhere.
+    func take(radio state: RadioState) {
+        guard air.stated != state.advertisingCapacity else { return }
+        air.stated = state.advertisingCapacity
+        air.retryAt = .now
+        airWake.yield()
+    }
+
+    /// Lets those that do not fit on the air have their turns.
+    func keepAir() async {
+        for await _ in airWakes.cancelOnGracefulShutdown() {
+            while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
+                try? await Task.sleep(for: max(.zero, due - .now))
+                await enterAir()
+                await settle()
+                air.turnstile.leave()
+            }
+        }
+    }
+
+    /// Puts a request on the air; returns once it is there.
+    func bringOnAir(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
+        await enterAir()
+        defer { air.turnstile.leave() }
+        air.add(id, eid, at: .now)
+        do throws(RadioFailure) {
+            try await start(id, eid)
+        } catch {
+            air.remove(id)
+            await settle()
+            throw error
+        }
+        await settle()
+    }
+
+    /// Takes a request off the air; returns when it is off.
+    func takeOffAir(_ id: SessionID) async {
+        guard air.targets[id] != nil || air.onAir[id] != nil else { return }
+        await enterAir()
+        defer { air.turnstile.leave() }
+        air.remove(id)
+        await settle()
+    }
+
+    /// Has a request heard with another EID: the new one is on the air before the old one leaves.
+    func replaceOnAir(_ id: SessionID, by eid: EID) async {
+        await enterAir()
+        defer { air.turnstile.leave() }
+        guard air.targets[id] != nil else { return }
+        air.targets[id] = eid
+        await settle()
+    }
+
+    private func enterAir() async {
+        if air.turnstile.enter() { return }
+        await withCheckedContinuation { air.turnstile.wait($0) }
+    }
+
+    /// Makes what is on the air what should be there.
+    private func settle() async {
+        air.retryAt = nil
+        let wanted = air.wanted(at: .now)
+        await stopAll(but: wanted)
+        for id in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard let target = air.targets[id], air.onAir[id] != target else { continue }
+            do throws(RadioFailure) {
+                try await bring(id, to: target)
+            } catch {
+                air.retryAt = .now + AirState.retryPause
+                logger.info(
+                    "A request is not on the air",
+                    metadata: ["request": "\(id)", "reason": "\(error.code.rawValue)"]
+                )
+            }
+        }
+        airWake.yield()
+    }
+
+    private func stopAll(but wanted: Set<SessionID>) async {
+        for (id, eid) in air.onAir where !wanted.contains(id) {
+            await radio.stopAdvertising(eid)
+            air.onAir[id] = nil
+            tellAir(id)
+        }
+    }
+
+    private func bring(_ id: SessionID, to eid: EID) async throws(RadioFailure) {
+        guard let old = air.onAir[id] else { return try await start(id, eid) }
+        if air.hasSpare {
+            do throws(RadioFailure) {
+                try await radio.startAdvertising(eid)
+                air.onAir[id] = eid
+                await radio.stopAdvertising(old)
+                return tellAir(id)
+            } catch {
+                guard error.code == .tooManyAdvertisements else { throw error }
+                air.learnFull(at: .now)
+            }
+        }
+        // There is no place for both: silent for a moment rather than known by its old EID.
+        await radio.stopAdvertising(old)
+        air.onAir[id] = nil
+        try await start(id, eid)
+    }
+
+    private func start(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
+        do throws(RadioFailure) {
+            try await radio.startAdvertising(eid)
+        } catch {
+            guard error.code == .tooManyAdvertisements, !air.onAir.isEmpty else { throw error }
+            air.learnFull(at: .now)
+            await stopAll(but: air.wanted(at: .now))
+            try await radio.startAdvertising(eid)
+        }
+        air.onAir[id] = eid
+        tellAir(id)
+    }
+}

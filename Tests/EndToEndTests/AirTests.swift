@@ -1,0 +1,88 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("Several requests, and EIDs that change")
+struct AirTests {
+    private func ask(_ kiosk: Device, _ cents: Int64 = 100) async throws -> RequestView {
+        try await kiosk.call("POST", "/v1/requests", NewRequest(amountCents: cents))
+    }
+
+    private func views(_ kiosk: Device) async throws -> [RequestView] {
+        try await kiosk.get("/v1/requests", as: RequestsReply.self).requests
+    }
+
+    @Test("more requests than places: the newest is on the air at once, all are heard in turn")
+    func turns() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        var asked: Set<EID> = []
+        for _ in 0..<7 {
+            let request = try await ask(kiosk)
+            #expect(request.isOnAir)
+            asked.insert(request.eid)
+        }
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        #expect(status.radio.advertisingCapacity == 5)
+        #expect(status.radio.advertising.count == 4)
+        let onAir = try await views(kiosk).filter(\.isOnAir).map(\.eid)
+        #expect(onAir.count == 4)
+        var heard: Set<EID> = []
+        try await eventually("the payer has heard all of them") {
+            let now = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions
+            heard.formUnion(now.map(\.eid))
+            return heard.isSuperset(of: asked) ? true : nil
+        }
+        for request in try await views(kiosk).dropFirst(2) {
+            let ended: RequestView = try await kiosk.call(
+                "DELETE",
+                "/v1/requests/\(request.id)",
+                nil as String?
+            )
+            #expect(!ended.isOnAir)
+        }
+        try await eventually("the last two have the air to themselves") {
+            try await views(kiosk).filter(\.isOnAir).count == 2 ? true : nil
+        }
+    }
+
+    @Test("an EID is replaced without a gap, the old one can still be paid, and a kill loses none")
+    func rotation() async throws {
+        let shop = try await Shop()
+        let kiosk = Device(name: "kiosk", shop: shop)
+        let file = try shop.folder.write(#"{"eid_seconds": 2}"#, to: "kiosk.json")
+        try await kiosk.start(at: "0,0", extra: ["--config", file])
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await kiosk.logIn()
+        try await payer.logIn()
+        let request = try await ask(kiosk)
+        let second = try await eventually("it has another EID, which is heard") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            // In between it must never be off the air.
+            #expect(view.isOnAir)
+            guard view.eid != request.eid else { return nil as EID? }
+            return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
+        }
+        try kiosk.signal(SIGKILL)
+        _ = try await kiosk.exitCode()
+        try await kiosk.start(at: "0,0", extra: ["--config", file])
+        let later = try await eventually("it goes on with an EID that can be paid") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
+        }
+        #expect(later != request.eid)
+        // Somebody saw the first one just before it changed.
+        let payment: PaymentView = try await payer.call(
+            "POST",
+            "/v1/payments",
+            NewPayment(eid: second, confirmAmountCents: 100)
+        )
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        try await eventually("the kiosk is told") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            return view.state == .paid && !view.isOnAir ? true : nil
+        }
+    }
+}
