@@ -49,6 +49,8 @@ package final class Program: Sendable {
         try? FileManager.default.removeItem(at: output)
     }
 
+    package var isRunning: Bool { process.withLock(\.isRunning) }
+
     package var processID: Int32 { process.withLock(\.processIdentifier) }
 
     /// Everything it has said so far.

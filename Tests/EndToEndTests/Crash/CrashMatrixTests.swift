@@ -1,0 +1,141 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// Every pair of moments at which a program can be killed, each told as a whole story: somebody
+/// asks for money and somebody pays it, both repeating a call that was not answered.
+@Suite("Whatever is killed, whenever")
+struct CrashMatrixTests {
+    /// How many stories run beside each other; mostly they wait.
+    private static let lanes = 6
+
+    @Test("exactly one charge, and every side says so")
+    func pairs() async throws {
+        let steps = CrashStep.allCases
+        let pairs = steps.indices.flatMap { first in
+            steps[(first + 1)...].map { [steps[first], $0] }
+        }
+        #expect(pairs.count == 120)
+        // To look at one story: GOTCHU_CRASH_STEPS=askedLost,told
+        let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
+            .map { $0.split(separator: ",").compactMap { CrashStep(rawValue: String($0)) } }
+        try await tell(wanted.map { [$0] } ?? pairs)
+    }
+
+    @Test("a record that was torn in the middle of its write is no record")
+    func torn() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let stage = try await CrashStage()
+                for text in [
+                    "\"stage\":\"locking\"", "\"stage\":\"sending\"", "\"stage\":\"paid\"",
+                ] {
+                    try stage.payer.faults.plan(["write\t\(text)\ttear"])
+                    try await Self.story(stage, amount: 100)
+                    #expect(stage.payer.faults.pending.isEmpty)
+                    #expect(stage.log(stage.payer).contains("A torn last line"))
+                }
+            }
+            group.addTask {
+                let stage = try await CrashStage()
+                for text in ["\"state\":\"advertising\"", "\"state\":\"paid\""] {
+                    try stage.kiosk.faults.plan(["write\t\(text)\ttear"])
+                    try await Self.story(stage, amount: 100)
+                    #expect(stage.kiosk.faults.pending.isEmpty)
+                    #expect(stage.log(stage.kiosk).contains("A torn last line"))
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func tell(_ pairs: [[CrashStep]]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<Self.lanes {
+                let own = pairs.indices.filter { $0 % Self.lanes == lane }
+                group.addTask {
+                    let stage = try await CrashStage()
+                    for index in own {
+                        try await Self.story(stage, killing: pairs[index], amount: index + 1)
+                    }
+                    try await stage.kill(stage.server)
+                    try await stage.expectBooksBalance()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Arms the steps. A server's are told to it by the payer, just before the call leaves.
+    private static func arm(_ stage: CrashStage, _ steps: [CrashStep]) throws {
+        for step in steps {
+            switch (step.role, step.payersMoment) {
+            case (.kiosk, _): try stage.kiosk.faults.plan([step.line])
+            case (.payer, _): break
+            case (.server, nil): try stage.server.faults.plan([step.line])
+            case (.server, let moment?):
+                let line = step.line.replacing("\t", with: "|")
+                try stage.payer.faults.plan([
+                    "\(moment)\ttell\t\(stage.server.faults.plan)\t\(line)"
+                ])
+            }
+        }
+        try stage.payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
+    }
+
+    static func story(
+        _ stage: CrashStage,
+        killing steps: [CrashStep] = [],
+        amount: Int
+    ) async throws {
+        let cents = Int64(amount)
+        let name = steps.map(\.rawValue).joined(separator: ", ")
+        let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
+        try arm(stage, steps)
+        let request: RequestView = try await stage.untilAnswered(
+            stage.kiosk,
+            "/v1/requests",
+            NewRequest(amountCents: cents),
+            key: IdempotencyKey.random().rawValue
+        )
+        let payment: PaymentView = try await stage.untilAnswered(
+            stage.payer,
+            "/v1/payments",
+            NewPayment(sid: request.id, confirmAmountCents: cents),
+            key: IdempotencyKey.random().rawValue
+        )
+        let paid: PaymentView = try await stage.until(
+            "\(name): the payment ends",
+            stage.payer,
+            "/v1/payments/\(payment.id)"
+        ) { $0.state.isFinal }
+        #expect(paid.state == .paid, "\(name): \(paid.code ?? "")")
+        let told: RequestView = try await stage.until(
+            "\(name): the kiosk is told",
+            stage.kiosk,
+            "/v1/requests/\(request.id)"
+        ) { $0.state.isFinal && !$0.isOnAir }
+        #expect(told.state == .paid, "\(name)")
+        // What the last sync kills may still be to come.
+        for part in [stage.kiosk, stage.payer] {
+            try await eventually(
+                "\(name): \(part.name) was killed as planned",
+                within: .seconds(20)
+            ) {
+                try await stage.revive()
+                return part.faults.pending.isEmpty ? true : nil
+            }
+        }
+        stage.server.faults.clear()
+        let payments: PaymentsReply = try await stage.until(
+            "\(name): the list",
+            stage.payer,
+            "/v1/payments"
+        ) { _ in true }
+        #expect(payments.payments.count { $0.sid == request.id } == 1, "\(name)")
+        #expect(try await stage.balance(stage.kiosk) == before.0 + cents, "\(name)")
+        #expect(try await stage.balance(stage.payer) == before.1 - cents, "\(name)")
+    }
+}

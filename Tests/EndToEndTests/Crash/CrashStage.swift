@@ -1,0 +1,185 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// A payment server, a kiosk and a payer that come back whenever they were killed.
+final class CrashStage: Sendable {
+    static let openingBalance = 1_000_000
+
+    let folder: TemporaryFolder
+    let kiosk: Part
+    let payer: Part
+    let server: Part
+    private let port: Int
+
+    /// One program, and the faults that it is given.
+    final class Part: Sendable {
+        let name: String
+        let faults: Faults
+        let program = Mutex<Program?>(nil)
+
+        init(_ name: String, in folder: String) async throws {
+            self.name = name
+            faults = try await Faults(name, in: folder)
+        }
+    }
+
+    init() async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        kiosk = try await Part("kiosk", in: folder.path)
+        payer = try await Part("payer", in: folder.path)
+        server = try await Part("server", in: folder.path)
+        let program = try Self.serve("127.0.0.1:0", folder.path, server.faults)
+        server.program.withLock { $0 = program }
+        let url = try await Self.address(of: program)
+        port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
+        for device in [kiosk, payer] {
+            try await revive()
+            let login = LocalLogin(devEmail: "\(device.name)@example.com")
+            let status: StatusReply = try await call(device, "POST", "/v1/login", login)
+            #expect(status.server.isLoggedIn)
+        }
+    }
+
+    /// Starts again whatever has died.
+    func revive() async throws {
+        for part in [server, kiosk, payer] where !isRunning(part) {
+            try await start(part)
+        }
+    }
+
+    func start(_ part: Part) async throws {
+        if part.name == server.name {
+            let program = try Self.serve("127.0.0.1:\(port)", folder.path, part.faults)
+            part.program.withLock { $0 = program }
+            _ = try await Self.address(of: program)
+            return
+        }
+        let program = try Program(
+            "gotchud",
+            [
+                "--socket", socket(part), "--state", "\(folder.path)/\(part.name)",
+                "--server", "http://127.0.0.1:\(port)", "--radio",
+                "simulated:\(folder.path)/air@0,0", "--log-level", "debug",
+            ],
+            environment: part.faults.environment
+        )
+        part.program.withLock { $0 = program }
+        try await eventually("\(part.name) answers; it said: \(program.text)") {
+            guard isRunning(part) else { return true }
+            return try? await exchange(part, "GET", "/v1/status", nil as String?) == nil
+                ? nil : true
+        }
+    }
+
+    func kill(_ part: Part) async throws {
+        let program = part.program.withLock { $0 }
+        program?.signal(SIGKILL)
+        try await program?.exitCode()
+    }
+
+    func isRunning(_ part: Part) -> Bool {
+        part.program.withLock { $0?.isRunning ?? false }
+    }
+
+    /// Repeats a call with its key until it is answered, as a till does.
+    func untilAnswered<Reply: Decodable>(
+        _ part: Part,
+        _ path: String,
+        _ body: some Encodable,
+        key: String
+    ) async throws -> Reply {
+        try await eventually("\(path) is answered") {
+            try await revive()
+            let answer = try await exchange(part, "POST", path, body, key: key)
+            guard let answer, answer.status < 500 else { return nil }
+            if answer.status >= 400 {
+                throw try JSONDecoder().decode(Problem.self, from: answer.body)
+            }
+            return try JSONDecoder().decode(Reply.self, from: answer.body)
+        }
+    }
+
+    /// Asks until the answer is as it is waited for.
+    func until<Reply: Decodable>(
+        _ what: String,
+        _ part: Part,
+        _ path: String,
+        _ isSo: (Reply) -> Bool
+    ) async throws -> Reply {
+        try await eventually("\(what); the log: \(log(part).suffix(2000))", within: .seconds(90)) {
+            try await revive()
+            guard let answer = try await exchange(part, "GET", path, nil as String?),
+                answer.status == 200
+            else { return nil }
+            let reply = try JSONDecoder().decode(Reply.self, from: answer.body)
+            return isSo(reply) ? reply : nil
+        }
+    }
+
+    func call<Reply: Decodable>(
+        _ part: Part,
+        _ method: String,
+        _ path: String,
+        _ body: (some Encodable)?
+    ) async throws -> Reply {
+        let answer = try #require(try await exchange(part, method, path, body))
+        if answer.status >= 400 {
+            throw try JSONDecoder().decode(Problem.self, from: answer.body)
+        }
+        return try JSONDecoder().decode(Reply.self, from: answer.body)
+    }
+
+    func balance(_ part: Part) async throws -> Int64 {
+        let wallet: WalletReply = try await until("a balance", part, "/v1/wallet") { _ in true }
+        return wallet.availableCents.value
+    }
+
+    func log(_ part: Part) -> String { part.program.withLock { $0?.text ?? "" } }
+
+    /// Runs `gotchu-server verify` on the books.
+    func expectBooksBalance() async throws {
+        let database = "sqlite:\(folder.path)/books.db"
+        let proof = try Program("gotchu-server", ["verify", "--database", database])
+        #expect(try await proof.exitCode() == 0, "\(proof.text)")
+    }
+
+    private func socket(_ part: Part) -> String { "\(folder.path)/\(part.name).sock" }
+
+    private func exchange(
+        _ part: Part,
+        _ method: String,
+        _ path: String,
+        _ body: (some Encodable)?,
+        key: String? = nil
+    ) async throws -> (status: Int, body: Data)? {
+        let bytes = try body.map { try JSONEncoder().encode($0) }
+        return try await UnixHTTP.call(socket(part), method, path, bytes, key: key)
+    }
+
+    private static func serve(
+        _ address: String,
+        _ folder: String,
+        _ faults: Faults
+    ) throws -> Program {
+        try Program(
+            "gotchu-server",
+            [
+                "serve", "--listen", address, "--database", "sqlite:\(folder)/books.db", "--dev",
+                "--dev-opening-balance", "\(openingBalance)",
+            ],
+            environment: faults.environment
+        )
+    }
+
+    private static func address(of program: Program) async throws -> String {
+        try await eventually("the server listens; it said: \(program.text)") {
+            program.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }
+                .map { String($0.dropFirst("listening on ".count)) }
+        }
+    }
+}
