@@ -18,6 +18,8 @@ POLICYDIR := $(DESTDIR)/usr/share/dbus-1/system.d
 MANDIR := $(DESTDIR)$(PREFIX)/share/man
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 CONFDIR := $(DESTDIR)/etc/gotchu
+# What is offered and not switched on.
+EXAMPLEDIR := $(SHAREDIR)/doc/gotchu/examples
 
 MANUALS := $(wildcard docs/man/*.[158])
 
@@ -89,6 +91,8 @@ install:
 	    install -m 644 systemd/$$users.sysusers.conf $(SYSUSERSDIR)/$$users.conf || exit; \
 	done
 	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
+	install -d $(EXAMPLEDIR)
+	install -m 644 systemd/gotchud-management.conf $(EXAMPLEDIR)/management.conf
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.
 	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)

@@ -22,6 +22,7 @@ package struct BlueZSession {
 
     private let connection: Connection
     private let callTimeout: Duration
+    private let hearsDevices: Bool
     private var tree: ObjectTree
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
@@ -33,12 +34,16 @@ package struct BlueZSession {
     /// yet.
     private static let snapshotPause: Duration = .milliseconds(250)
 
+    /// - Parameter hearsDevices: `false` where somebody else hears the devices: then nobody works
+    ///   for each advertisement here, and only new devices are reported.
     package init(
         connection: Connection,
         serviceUUID: UUID16,
+        hearsDevices: Bool = true,
         callTimeout: Duration = BlueZPeer.usualTimeout
     ) {
         self.connection = connection
+        self.hearsDevices = hearsDevices
         self.callTimeout = callTimeout
         tree = ObjectTree(serviceUUID: serviceUUID)
     }
@@ -47,14 +52,18 @@ package struct BlueZSession {
     package mutating func follow(_ report: (Event) -> Void) async throws(DBusError) {
         // One subscription, so that the signals keep their order; before anything is asked, so that
         // none is missed.
-        let subscription = try await connection.subscribe(
+        var rules: [MatchRule] = [
             .ownerChanges(of: BlueZ.busName),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesAdded"),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesRemoved"),
             Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.adapterInterface),
-            Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.deviceInterface),
-            limit: Self.signalLimit
-        )
+        ]
+        if hearsDevices {
+            rules.append(
+                Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.deviceInterface)
+            )
+        }
+        let subscription = try await connection.subscribe(rules, limit: Self.signalLimit)
         try await take(owner: connection.owner(of: BlueZ.busName), report)
         var losses = SignalLosses(bufferLimit: Self.signalLimit)
         for await signal in subscription.signals {

@@ -2,6 +2,8 @@
 #include "CLinux.h"
 
 #include <grp.h>
+#include <linux/capability.h>
+#include <linux/sock_diag.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -9,7 +11,10 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
+#include <unistd.h>
 
 int clinux_eventfd(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -84,4 +89,22 @@ int clinux_clock_is_synchronised(void) {
 int clinux_signal_is_ignored(int number) {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+int clinux_has_net_admin(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, data) != 0) {
+        return 0;
+    }
+    return (data[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN)) != 0;
+}
+
+uint32_t clinux_socket_drops(int descriptor) {
+    uint32_t counts[SK_MEMINFO_VARS] = {0};
+    socklen_t size = sizeof counts;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, counts, &size) != 0) {
+        return 0;
+    }
+    return counts[SK_MEMINFO_DROPS];
 }

@@ -7,6 +7,14 @@ extension Connection {
         _ rules: MatchRule...,
         limit: Int? = nil
     ) async throws(DBusError) -> SignalSubscription {
+        try await subscribe(rules, limit: limit)
+    }
+
+    /// The same for rules that are chosen at run time.
+    package func subscribe(
+        _ rules: [MatchRule],
+        limit: Int? = nil
+    ) async throws(DBusError) -> SignalSubscription {
         guard !isClosed else { throw DBusError(.closed) }
         guard subscriptions.count < limits.subscriptions else {
             throw DBusError(.overloaded, underlying: "\(limits.subscriptions) subscriptions")

@@ -40,7 +40,7 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Option(help: "Read the login token from this file.")
     var tokenFile: String?
 
-    @Option(help: "auto, bluez, bluez:hciN, or simulated:FOLDER@X,Y (metres).")
+    @Option(help: "auto, bluez or management, each with or without :hciN; simulated:FOLDER@X,Y.")
     var radio: String?
 
     @Option(help: "A user id that may ask for money; may be given several times.")

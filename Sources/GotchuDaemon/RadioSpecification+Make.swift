@@ -9,11 +9,12 @@ extension RadioSpecification {
         switch self {
         case .simulated(let folder, let position):
             SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
-        case .bluez(let adapter):
+        case .bluez(let adapter, let transport):
             BlueZRadio(
                 adapter: adapter,
                 serviceUUID: UUID16(configuration.serviceUUID),
                 canPowerCycle: configuration.canPowerCycle,
+                transport: transport,
                 logger: logger
             )
         }

@@ -21,6 +21,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case timedOut = "bluetoothd-not-answering"
         case scanSilent = "bluetooth-scan-silent"
         case airUnavailable = "simulated-air-unavailable"
+        case noManagement = "management-socket-unavailable"
     }
 
     /// One sentence that says what is wrong.
@@ -36,6 +37,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .timedOut: "bluetoothd does not answer."
         case .scanSilent: "The adapter says that it scans, and hears nothing at all."
         case .airUnavailable: "The folder of the simulated air cannot be used."
+        case .noManagement: "The kernel's Bluetooth management socket cannot be listened to."
         }
     }
 
@@ -52,6 +54,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .timedOut, .scanSilent: "sudo systemctl restart bluetooth"
         case .airUnavailable:
             "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
+        case .noManagement: "man gotchud: MANAGEMENT SOCKET, or --radio auto"
         }
     }
 }

@@ -9,6 +9,12 @@ package struct RadioState: Equatable, Sendable {
     /// BlueZ's version, `5.66`, where the radio is BlueZ and says so.
     package var bluezVersion: String?
     package var isScanning = false
+    /// What sightings come over; `nil` where there is no choice.
+    package var transport: RadioTransport?
+    /// Why that is not the transport that was wanted, in one sentence.
+    package var transportNote: String?
+    /// Whether a better transport worked before, and does no more.
+    package var isDemoted = false
     package var advertising: Set<EID> = []
     /// How many EIDs the adapter can have on the air at once, if it says so.
     package var advertisingCapacity: Int?

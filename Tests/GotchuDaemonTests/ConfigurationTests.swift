@@ -102,7 +102,11 @@ struct ConfigurationTests {
     @Test(
         "a radio is read or refused",
         arguments: [
-            ("auto", .bluez(adapter: nil)), ("bluez", .bluez(adapter: nil)),
+            ("auto", .bluez(adapter: nil, transport: .best)),
+            ("auto:hci1", .bluez(adapter: "hci1", transport: .best)),
+            ("management", .bluez(adapter: nil, transport: .management)),
+            ("management:hci2", .bluez(adapter: "hci2", transport: .management)),
+            ("management:eth0", nil), ("bluez", .bluez(adapter: nil)),
             ("bluez:hci0", .bluez(adapter: "hci0")),
             (
                 "simulated:/tmp/air@1.5,-2",

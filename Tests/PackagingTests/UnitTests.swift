@@ -19,6 +19,32 @@ struct UnitTests {
         #expect(verdict.text == "")
     }
 
+    @Test("the drop-in that is offered for the management socket grants that and no more")
+    func dropIn() async throws {
+        let folder = try TemporaryFolder()
+        let text = try Repository.text("systemd/gotchud.service")
+            .replacing("ExecStart=/usr/bin/", with: "ExecStart=\(Program.folder.path)/")
+        let file = try folder.write(text, to: "gotchud.service")
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/gotchud.service.d",
+            withIntermediateDirectories: true
+        )
+        let dropIn = try Repository.text("systemd/gotchud-management.conf")
+        _ = try folder.write(dropIn, to: "gotchud.service.d/management.conf")
+        let verdict = try await Repository.run("systemd-analyze", "verify", "--man=no", file)
+        #expect(verdict.status == 0 && verdict.text == "", "\(verdict.text)")
+        let settings = dropIn.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(
+            settings == [
+                "[Service]", "CapabilityBoundingSet=CAP_NET_ADMIN",
+                "AmbientCapabilities=CAP_NET_ADMIN", "RestrictAddressFamilies=AF_BLUETOOTH",
+            ]
+        )
+        // By default there is neither; lists of families are added to, not replaced.
+        #expect(text.contains("\nCapabilityBoundingSet=\nAmbientCapabilities=\n"))
+        #expect(!text.contains("AF_BLUETOOTH"))
+    }
+
     @Test("a line that systemd does not know is noticed by this test's own means")
     func verifyNotices() async throws {
         let folder = try TemporaryFolder()

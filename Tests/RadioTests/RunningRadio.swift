@@ -8,8 +8,19 @@ actor RunningRadio {
     nonisolated let radio: BlueZRadio
     private var iterator: AsyncStream<RadioEvent>.Iterator
 
-    init(on bus: PrivateBus, adapter: String? = nil) {
-        radio = BlueZRadio(adapter: adapter, bus: bus.address, logger: quietLogger)
+    init(
+        on bus: PrivateBus,
+        adapter: String? = nil,
+        transport: TransportPolicy = .dbus,
+        kernel: ScriptedKernel = ScriptedKernel()
+    ) {
+        radio = BlueZRadio(
+            adapter: adapter,
+            transport: transport,
+            bus: bus.address,
+            openManagement: kernel.open,
+            logger: quietLogger
+        )
         iterator = radio.events.makeAsyncIterator()
     }
 
@@ -17,9 +28,16 @@ actor RunningRadio {
     static func with(
         _ bus: PrivateBus,
         adapter: String? = nil,
+        transport: TransportPolicy = .dbus,
+        kernel: ScriptedKernel = ScriptedKernel(),
         _ body: @escaping @Sendable (RunningRadio) async throws -> Void
     ) async throws {
-        let running = RunningRadio(on: bus, adapter: adapter)
+        let running = RunningRadio(
+            on: bus,
+            adapter: adapter,
+            transport: transport,
+            kernel: kernel
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await running.radio.run() }
             try await withDeadline(.seconds(30)) { try await body(running) }

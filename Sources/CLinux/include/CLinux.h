@@ -32,3 +32,10 @@ int clinux_clock_is_synchronised(void);
 
 /// 1 if the process ignores the signal, which whoever started it may have asked for, else 0.
 int clinux_signal_is_ignored(int number);
+
+/// 1 if the process has the effective capability CAP_NET_ADMIN (capabilities(7)), else 0.
+int clinux_has_net_admin(void);
+
+/// How many packets a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
+/// does not say.
+uint32_t clinux_socket_drops(int descriptor);

@@ -42,6 +42,10 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var address: String?
     package var bluezVersion: String?
     package var isScanning: Bool
+    /// What sightings come over, `management` or `dbus`, where there is a choice.
+    package var transport: String?
+    /// Why it is not the better one, in one sentence.
+    package var transportNote: String?
     package var advertising: [EID]
     /// How many EIDs can be on the air at once, if the adapter says so.
     package var advertisingCapacity: Int?
@@ -54,6 +58,8 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         address: String?,
         bluezVersion: String?,
         isScanning: Bool,
+        transport: String? = nil,
+        transportNote: String? = nil,
         advertising: [EID],
         advertisingCapacity: Int? = nil,
         ignored: [String: Int]
@@ -63,14 +69,17 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         self.address = address
         self.bluezVersion = bluezVersion
         self.isScanning = isScanning
+        self.transport = transport
+        self.transportNote = transportNote
         self.advertising = advertising
         self.advertisingCapacity = advertisingCapacity
         self.ignored = ignored
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, adapter, address, advertising, ignored
+        case kind, adapter, address, transport, advertising, ignored
         case advertisingCapacity = "advertising_capacity"
+        case transportNote = "transport_note"
         case bluezVersion = "bluez_version"
         case isScanning = "is_scanning"
     }

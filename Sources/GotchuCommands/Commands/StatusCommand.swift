@@ -67,6 +67,7 @@ struct StatusCommand: SocketCommand {
                 radio.adapter, radio.address,
                 radio.kind == "bluez" ? radio.bluezVersion.map { "BlueZ \($0)" } : radio.kind,
                 radio.isScanning ? "listening" : "not listening",
+                radio.transport == "management" ? "management socket" : radio.transportNote,
                 radio.advertising.isEmpty
                     ? nil
                     : "advertising " + radio.advertising.map(\.description).joined(separator: " "),

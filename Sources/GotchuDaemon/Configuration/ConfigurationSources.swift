@@ -55,8 +55,8 @@ struct ConfigurationSources {
         guard let radio = RadioSpecification(picked?.value ?? "auto") else {
             throw ConfigurationError(
                 place: picked?.place ?? "radio",
-                problem:
-                    "A radio is auto, bluez, bluez:hciN, or simulated:FOLDER with @X,Y in metres."
+                problem: "A radio is auto, bluez or management, with or without :hciN, "
+                    + "or simulated:FOLDER with @X,Y in metres."
             )
         }
         return radio

@@ -3,7 +3,7 @@ import Radio
 /// Which radio to use, as `--radio` says it.
 enum RadioSpecification: Equatable, Sendable {
     /// BlueZ with this adapter (`hci0`), or with the first that is powered.
-    case bluez(adapter: String?)
+    case bluez(adapter: String?, transport: TransportPolicy = .dbus)
     /// The simulated air in a folder.
     case simulated(folder: String, position: AirPosition)
 
@@ -11,11 +11,14 @@ enum RadioSpecification: Equatable, Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let argument = parts.count == 2 ? parts[1] : nil
         switch (parts[0], argument) {
-        case ("auto", nil), ("bluez", nil):
-            self = .bluez(adapter: nil)
-        case ("bluez", let adapter?):
+        case ("auto", nil): self = .bluez(adapter: nil, transport: .best)
+        case ("bluez", nil): self = .bluez(adapter: nil)
+        case ("management", nil): self = .bluez(adapter: nil, transport: .management)
+        case ("auto", let adapter?), ("bluez", let adapter?), ("management", let adapter?):
             guard adapter.hasPrefix("hci"), UInt16(adapter.dropFirst(3)) != nil else { return nil }
-            self = .bluez(adapter: String(adapter))
+            let transport: TransportPolicy =
+                parts[0] == "auto" ? .best : parts[0] == "bluez" ? .dbus : .management
+            self = .bluez(adapter: String(adapter), transport: transport)
         case ("simulated", let place?):
             guard let (folder, position) = Self.simulatedPlace(place) else { return nil }
             self = .simulated(folder: folder, position: position)

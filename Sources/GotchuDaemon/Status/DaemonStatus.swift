@@ -76,6 +76,8 @@ final class DaemonStatus: Sendable {
                 address: state.radio.address,
                 bluezVersion: state.radio.bluezVersion,
                 isScanning: state.radio.isScanning,
+                transport: state.radio.transport?.rawValue,
+                transportNote: state.radio.transportNote,
                 advertising: state.radio.advertising.sorted(),
                 advertisingCapacity: state.radio.advertisingCapacity,
                 ignored: Dictionary(
@@ -116,6 +118,9 @@ final class DaemonStatus: Sendable {
             )
         } else if !state.radio.isScanning {
             items.append(.radioStarting)
+        }
+        if state.radio.isDemoted, let note = state.radio.transportNote {
+            items.append(.transportLost(note))
         }
         switch state.reachability.isReachable {
         case true?: break

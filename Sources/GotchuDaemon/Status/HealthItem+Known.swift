@@ -10,6 +10,16 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
+    /// To run without the better transport is how most are installed; to lose it is not.
+    static func transportLost(_ note: String) -> HealthItem {
+        HealthItem(
+            code: "radio-transport-lost",
+            severity: .warning,
+            text: "A better way to listen worked before: \(note).",
+            fix: "journalctl -u gotchud -n 50"
+        )
+    }
+
     static let serverNotAsked = HealthItem(
         code: "server-not-asked",
         severity: .error,

@@ -16,6 +16,14 @@ package actor BlueZRadio: Radio {
     let logger: Logger
     private let address: BusAddress
     private let output: AsyncStream<RadioEvent>.Continuation
+    let ear: ManagementEar
+    let signs: AsyncStream<ManagementEar.Sign>
+    let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
+    var choice: TransportChoice
+    /// Declares the management socket deaf, while it is listened to.
+    var deafness: (@Sendable () -> Void)?
+    /// The present connection to the bus, if its session does not hear devices.
+    private var deafConnection: Connection?
     var planner: BlueZPlanner
     var wakeup = Wakeup()
     private var waiting: [EID: [CheckedContinuation<Void, Never>]] = [:]
@@ -36,13 +44,18 @@ package actor BlueZRadio: Radio {
     ///   - adapter: `hci0`, or `nil` for the first that is powered.
     ///   - canPowerCycle: whether the adapter may be switched off and on when nothing else brings
     ///     a scan back; every program on the machine loses its connections by that.
+    ///   - transport: what sightings come over.
     ///   - bus: where bluetoothd is; tests have their own.
+    ///   - openManagement: gives a management socket instead of the kernel; tests have theirs.
     package init(
         adapter: String?,
         serviceUUID: UUID16 = UUID16(0xFEED),
         canPowerCycle: Bool = false,
         timings: RecoveryTimings = RecoveryTimings(),
+        transport: TransportPolicy = .dbus,
         bus: BusAddress = .system,
+        openManagement: @escaping @Sendable () throws(ManagementFailure) -> ManagementSocket =
+            ManagementSocket.openIfPermitted,
         logger: Logger
     ) {
         name = adapter ?? "bluez"
@@ -58,7 +71,17 @@ package actor BlueZRadio: Radio {
         (events, output) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(Self.eventLimit)
         )
+        choice = TransportChoice(policy: transport)
+        self.openManagement = openManagement
+        let (signs, sign) = AsyncStream<ManagementEar.Sign>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.signLimit)
+        )
+        self.signs = signs
+        ear = ManagementEar(output: output, signs: sign)
     }
+
+    /// Signs of the management socket that wait for the planner; the newest say it all.
+    private static let signLimit = 64
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
@@ -95,10 +118,18 @@ package actor BlueZRadio: Radio {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown { await self.serve() }
+        await cancelWhenGracefulShutdown { await self.listenAndServe() }
         planner.linkChanged(.noBus("shut down"))
         changed()
         output.finish()
+    }
+
+    private func listenAndServe() async {
+        await withDiscardingTaskGroup { group in
+            await addManagement(to: &group)
+            await serve()
+            group.cancelAll()
+        }
     }
 
     private func serve() async {
@@ -123,15 +154,25 @@ package actor BlueZRadio: Radio {
         }
     }
 
+    /// Has the bus connected to anew if devices are not heard over it now. With the connection
+    /// bluetoothd lets go of all that was ours, which the next one brings back.
+    func hearDevicesAgain() async {
+        await deafConnection?.close()
+    }
+
     /// Follows and acts until the connection ends.
     private func serve(_ connection: Connection) async {
         paths = [:]
         stalePaths = []
+        let hearsDevices = choice.transport == .dbus
+        deafConnection = hearsDevices ? nil : connection
+        defer { deafConnection = nil }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keep(connection) }
             var session = BlueZSession(
                 connection: connection,
                 serviceUUID: serviceUUID,
+                hearsDevices: hearsDevices,
                 callTimeout: timings.callTimeout
             )
             do {
@@ -170,6 +211,10 @@ package actor BlueZRadio: Radio {
         // Filters of other programs let through what ours would not, on adapters that are not ours.
         guard let adapter = planner.adapter, report.adapter == adapter.path else { return false }
         planner.noticed(now: now)
+        guard choice.transport == .dbus else {
+            if report.rssi != nil { witness(now: now) }
+            return false
+        }
         switch report.advertisement.recognise() {
         case .ours(let eid, let carrier):
             let sighting = Sighting(
@@ -243,8 +288,9 @@ package actor BlueZRadio: Radio {
     }
 
     /// After anything that may have changed the planner: tells the world, wakes whoever waits.
-    private func changed() {
-        let state = planner.state
+    func changed() {
+        ear.listen(to: planner.adapter?.name)
+        let state = choice.add(to: planner.state)
         if state != lastState {
             lastState = state
             output.yield(.stateChanged(state))

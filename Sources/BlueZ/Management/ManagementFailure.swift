@@ -1,0 +1,32 @@
+import Glibc
+
+/// Why the kernel's management socket cannot be listened to.
+package enum ManagementFailure: Error, Equatable, Sendable {
+    /// The process lacks CAP_NET_ADMIN; it gets it by a restart alone.
+    case noCapability
+    /// The kernel or the service's sandbox gives no Bluetooth socket; with an errno.
+    case noSocket(Int32)
+    /// The kernel does not answer on the socket.
+    case timedOut
+    /// The socket broke; with an errno, 0 for its end.
+    case lost(Int32)
+    /// bluetoothd hears what this socket does not.
+    case deaf
+
+    /// Why, in the words of one who reads a log.
+    package var reason: String {
+        switch self {
+        case .noCapability: "no CAP_NET_ADMIN"
+        case .noSocket(let number): "no Bluetooth socket (\(Self.text(number)))"
+        case .timedOut: "the management socket does not answer"
+        case .lost(0): "the management socket was closed"
+        case .lost(let number): "the management socket broke (\(Self.text(number)))"
+        case .deaf: "the management socket is silent while bluetoothd hears"
+        }
+    }
+
+    /// Whether trying again in the same process can help.
+    package var canPass: Bool { self != .noCapability }
+
+    private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

@@ -1,0 +1,109 @@
+import CBluetooth
+import Glibc
+
+/// A socket of the kernel's Bluetooth management channel, for listening.
+///
+/// It sends one command in its life, a question that changes nothing. While bluetoothd scans, the
+/// kernel copies every report to each such socket of a process with CAP_NET_ADMIN: whoever only
+/// listens can never come into bluetoothd's way, which would not know of a scan that another
+/// program started or stopped behind its back.
+package struct ManagementSocket: ~Copyable, Sendable {
+    package let descriptor: Int32
+
+    /// Reports that may wait in the kernel, in bytes: about 2,000 of them, two busy seconds.
+    private static let receiveBuffer: Int32 = 1 << 20
+
+    /// Takes over a socket that is open; a test is at its other end.
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Opens the kernel's. Without CAP_NET_ADMIN that succeeds too, and no reports come.
+    package static func open() throws(ManagementFailure) -> ManagementSocket {
+        let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = Glibc.socket(
+            AF_BLUETOOTH,
+            type | Int32(SOCK_NONBLOCK.rawValue),
+            BTPROTO_HCI
+        )
+        guard descriptor >= 0 else { throw .noSocket(errno) }
+        let socket = ManagementSocket(descriptor: descriptor)
+        var size = receiveBuffer
+        // Beyond the system's limit, which CAP_NET_ADMIN permits; it works with less too.
+        _ = setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_RCVBUFFORCE,
+            &size,
+            socklen_t(MemoryLayout<Int32>.size)
+        )
+        var address = sockaddr_hci()
+        address.hci_family = sa_family_t(AF_BLUETOOTH)
+        address.hci_dev = UInt16(HCI_DEV_NONE)
+        address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_hci>.size))
+            }
+        }
+        guard status == 0 else { throw .noSocket(errno) }
+        return socket
+    }
+
+    deinit { close(descriptor) }
+
+    /// Asks for something that only a privileged socket may know, of no adapter: the kernel checks
+    /// the permission first, and answers `isRefused` to whoever gets no reports either.
+    package func ask() throws(ManagementFailure) {
+        let opcode = UInt16(MGMT_OP_GET_CONNECTIONS)
+        let none = UInt16(MGMT_INDEX_NONE)
+        let command: [UInt8] = [
+            UInt8(truncatingIfNeeded: opcode), UInt8(truncatingIfNeeded: opcode >> 8),
+            UInt8(truncatingIfNeeded: none), UInt8(truncatingIfNeeded: none >> 8), 0, 0,
+        ]
+        // Some kernels say that they have sent nothing of what they have sent.
+        guard send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) >= 0 else {
+            throw .lost(errno)
+        }
+    }
+
+    /// What the kernel said to `ask()`; `nil` if an event is not its answer.
+    package static func isPermitted(by event: ManagementEvent) -> Bool? {
+        guard case .answered(let opcode, let status) = event,
+            opcode == UInt16(MGMT_OP_GET_CONNECTIONS)
+        else { return nil }
+        return status != UInt8(MGMT_STATUS_PERMISSION_DENIED)
+    }
+
+    /// What one attempt to read came to.
+    package enum Reading: Equatable, Sendable {
+        /// A frame of so many bytes is in the buffer.
+        case frame(Int)
+        /// A frame was longer than any can be, and is lost.
+        case oversized
+        /// Nothing is there now.
+        case empty
+        /// The kernel had no room for a frame.
+        case overflow
+    }
+
+    /// Reads one frame, if there is one, without waiting.
+    package func read(into buffer: inout [UInt8]) throws(ManagementFailure) -> Reading {
+        while true {
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC)
+            let count = recv(descriptor, &buffer, buffer.count, flags)
+            let number = errno
+            switch count {
+            case 1...: return count <= buffer.count ? .frame(count) : .oversized
+            case 0: throw .lost(0)
+            default:
+                switch number {
+                case EINTR: continue
+                case EAGAIN: return .empty
+                case ENOBUFS: return .overflow
+                default: throw .lost(number)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import BlueZ
+import GotchuCore
+import Logging
+
+/// The second way for sightings to come in: reports that the kernel hears while bluetoothd scans.
+///
+/// Only listening. The scan, its filter and the advertisements stay bluetoothd's, over D-Bus: two
+/// programs that start and stop discovery through the kernel take it from one another, and
+/// bluetoothd's own commands fail (`Busy`, `Rejected`) when the kernel is not as it left it.
+extension BlueZRadio {
+    /// Opens the management socket, if it is wanted and permitted, and keeps listening to it.
+    ///
+    /// Returns when it is known whether it can be, so that the bus is asked for the right signals.
+    func addManagement(to group: inout DiscardingTaskGroup) async {
+        guard choice.policy != .dbus else { return }
+        let (verdicts, verdict) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        group.addTask { await self.keepListening(decided: { verdict.yield() }) }
+        group.addTask { for await sign in self.signs { await self.take(sign) } }
+        for await _ in verdicts { break }
+    }
+
+    private func keepListening(decided: @Sendable () -> Void) async {
+        while !Task.isCancelled {
+            let failure = await listenOnce(decided: decided)
+            guard !Task.isCancelled else { break }
+            let pause = await demote(failure)
+            decided()
+            guard let pause else { break }
+            try? await Task.sleep(for: pause)
+        }
+        decided()
+    }
+
+    /// Listens until it fails or the task is cancelled.
+    private func listenOnce(decided: @Sendable () -> Void) async -> ManagementFailure {
+        let (notices, notice) = AsyncStream<ManagementListener.Notice>.makeStream(
+            bufferingPolicy: .bufferingNewest(64)
+        )
+        do throws(ManagementFailure) {
+            let listener = ManagementListener(
+                try openManagement(),
+                serviceUUID: serviceUUID,
+                ear: ear
+            ) { notice.yield($0) }
+            deafness = { notice.yield(.ended(.deaf)) }
+            defer {
+                deafness = nil
+                listener.stop()
+            }
+            try listener.start()
+            for await notice in notices {
+                switch notice {
+                case .permitted:
+                    promote()
+                    decided()
+                case .overflowed(let count):
+                    logger.warning(
+                        "the kernel dropped reports that were not fetched in time",
+                        metadata: ["count": "\(count)"]
+                    )
+                case .malformed(let count):
+                    logger.debug(
+                        "frames of the management socket were not understood",
+                        metadata: ["count": "\(count)"]
+                    )
+                case .ended(let failure): return failure
+                }
+            }
+            return .lost(0)
+        } catch {
+            return error
+        }
+    }
+
+    private func promote() {
+        choice.opened()
+        logger.info("listening over the management socket")
+        changed()
+    }
+
+    private func demote(_ failure: ManagementFailure) async -> Duration? {
+        let wasListening = choice.transport == .management
+        let pause = choice.failed(failure)
+        logger.log(
+            level: wasListening ? .warning : .info,
+            "listening over D-Bus",
+            metadata: [
+                "reason": "\(failure.reason)",
+                "retry": "\(pause.map { "in \($0.components.seconds) s" } ?? "never")",
+            ]
+        )
+        changed()
+        await hearDevicesAgain()
+        return pause
+    }
+
+    /// bluetoothd has heard a device.
+    func witness(now: MonotonicTime) {
+        if choice.witnessed(now: now) { deafness?() }
+    }
+
+    private func take(_ sign: ManagementEar.Sign) {
+        choice.heard()
+        planner.noticed(now: .now)
+        guard case .heard(let sighting) = sign else { return }
+        planner.heard(sighting)
+        changed()
+    }
+}
+
+extension TransportChoice {
+    /// A state with what there is to say about the transport.
+    func add(to state: RadioState) -> RadioState {
+        var state = state
+        state.transport = transport
+        state.transportNote = note
+        state.isDemoted = note != nil && hadManagement
+        state.problem = state.problem ?? problem
+        return state
+    }
+}

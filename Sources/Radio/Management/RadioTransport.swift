@@ -1,0 +1,17 @@
+/// What sightings come over. Advertisements and the scan itself are always bluetoothd's.
+package enum RadioTransport: String, Codable, Sendable {
+    /// The kernel's management socket: a fraction of the work for each advertisement.
+    case management
+    /// bluetoothd's signals on the system bus.
+    case dbus
+}
+
+/// Which transport is wanted.
+package enum TransportPolicy: String, Equatable, Sendable {
+    /// The best that is permitted, another one when it fails.
+    case best
+    /// The management socket and nothing else: that it cannot be had is a problem.
+    case management
+    /// D-Bus and nothing else.
+    case dbus
+}

@@ -1,0 +1,72 @@
+import BusTestSupport
+import GotchuCore
+import Radio
+import Testing
+
+/// One trace through each transport gives the same presences.
+@Suite("Transports are alike", .timeLimit(.minutes(2))) struct ParityTests {
+    @Test("the kernel's frames and bluetoothd's signals come to the same sightings and verdicts")
+    func parity() async throws {
+        let overManagement = try await management()
+        let overDBus = try await dbus()
+        #expect(overManagement == overDBus)
+        // And they are what happened, not two times nothing.
+        #expect(overManagement.heard.count == AirTrace.sightingCount)
+        #expect(overManagement.ignored == [.tile])
+        #expect(overManagement.verdicts.contains { $0.hasSuffix("\(AirTrace.kiosk) tap") })
+        #expect(overManagement.verdicts.last?.hasSuffix("far") == true)
+        let carriers = Set(overManagement.heard.map { "\($0.eid) \($0.carrier)" })
+        #expect(
+            carriers == ["\(AirTrace.kiosk) serviceData", "\(AirTrace.phone) localName"]
+        )
+    }
+
+    private func management() async throws -> TraceOutcome {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        let kernel = ScriptedKernel()
+        let outcome = Outcome()
+        try await RunningRadio.with(bus, transport: .best, kernel: kernel) { running in
+            _ = try await running.state { $0.isScanning && $0.transport == .management }
+            for step in AirTrace.steps { kernel.send(AirTrace.frame(step)) }
+            await outcome.set(try await TraceOutcome.collect { try await running.next { $0 } })
+        }
+        await bluez.stop()
+        return try await outcome.get()
+    }
+
+    private func dbus() async throws -> TraceOutcome {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        let outcome = Outcome()
+        try await RunningRadio.with(bus) { running in
+            _ = try await running.state { $0.isScanning && $0.transport == .dbus }
+            var known: Set<AirTrace.Sender> = []
+            for step in AirTrace.steps {
+                let path = ScriptedBlueZ.device(step.sender.rawValue)
+                let properties = AirTrace.properties(step)
+                if known.insert(step.sender).inserted {
+                    try await bluez.added(path, ["org.bluez.Device1": properties])
+                } else {
+                    try await bluez.changed(
+                        path,
+                        "org.bluez.Device1",
+                        properties.filter { $0.key == "RSSI" }
+                    )
+                }
+            }
+            await outcome.set(try await TraceOutcome.collect { try await running.next { $0 } })
+        }
+        await bluez.stop()
+        return try await outcome.get()
+    }
+
+    /// Carries a result out of a running radio's scope.
+    private actor Outcome {
+        private var value: TraceOutcome?
+
+        func set(_ new: TraceOutcome) { value = new }
+
+        func get() throws -> TraceOutcome { try #require(value) }
+    }
+}

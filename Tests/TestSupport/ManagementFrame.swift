@@ -1,0 +1,60 @@
+package import GotchuCore
+
+/// Frames of the kernel's management socket, as the kernel would send them (BlueZ,
+/// doc/mgmt-api.txt).
+package enum ManagementFrame {
+    /// An advertising field: its length, its type, its value.
+    package static func field(_ type: UInt8, _ value: [UInt8]) -> [UInt8] {
+        [UInt8(value.count + 1), type] + value
+    }
+
+    /// What a kiosk advertises: the UUID list and the EID as service data.
+    package static func kiosk(_ eid: EID) -> [UInt8] {
+        field(0x03, [0xED, 0xFE]) + field(0x16, [0xED, 0xFE] + eid.serviceData)
+    }
+
+    /// DEVICE_FOUND.
+    ///
+    /// - Parameter device: the sender's address, of which this is the last byte.
+    package static func deviceFound(
+        _ data: [UInt8],
+        rssi: Int8,
+        adapter: UInt16 = 0,
+        device: UInt8 = 1,
+        addressType: UInt8 = 2
+    ) -> [UInt8] {
+        event(0x0012, adapter, found(data, rssi, device, addressType))
+    }
+
+    /// ADV_MONITOR_DEVICE_FOUND.
+    package static func monitorFound(
+        _ data: [UInt8],
+        rssi: Int8,
+        adapter: UInt16 = 0
+    ) -> [UInt8] {
+        event(0x002F, adapter, [1, 0] + found(data, rssi, 1, 2))
+    }
+
+    /// CMD_STATUS for the listener's one question.
+    package static func answer(status: UInt8) -> [UInt8] {
+        event(0x0002, 0xFFFF, [0x15, 0x00, status])
+    }
+
+    package static func event(_ opcode: UInt16, _ adapter: UInt16, _ body: [UInt8]) -> [UInt8] {
+        bytes(opcode) + bytes(adapter) + bytes(UInt16(body.count)) + body
+    }
+
+    private static func found(
+        _ data: [UInt8],
+        _ rssi: Int8,
+        _ device: UInt8,
+        _ addressType: UInt8
+    ) -> [UInt8] {
+        [device, 0x03, 0x02, 0x01, 0x70, 0x5B, addressType, UInt8(bitPattern: rssi), 0, 0, 0, 0]
+            + bytes(UInt16(data.count)) + data
+    }
+
+    private static func bytes(_ number: UInt16) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+    }
+}
