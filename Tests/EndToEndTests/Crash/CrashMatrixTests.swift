@@ -128,6 +128,9 @@ struct CrashMatrixTests {
                 return part.faults.pending.isEmpty ? true : nil
             }
         }
+        let servers = steps.count { $0.role == .server }
+        let pending = stage.server.faults.pending.split(separator: "\n").count
+        #expect(servers == 0 || pending < servers, "\(name): the server was not killed")
         stage.server.faults.clear()
         let payments: PaymentsReply = try await stage.until(
             "\(name): the list",

@@ -19,12 +19,14 @@ struct Faults: Sendable {
     /// What the program is started with.
     var environment: [String: String] {
         [
-            "LD_PRELOAD": library, "FAULT_PLAN": plan, "FAULT_DISK": "\(folder)/\(name).disk",
-            "FAULT_CLOCK": "\(folder)/\(name).clock",
+            "LD_PRELOAD": library, "FAULT_PLAN": plan, "FAULT_DISK": diskFile,
+            "FAULT_CLOCK": clockFile,
         ]
     }
 
     var plan: String { "\(folder)/\(name).plan" }
+    var diskFile: String { "\(folder)/\(name).disk" }
+    var clockFile: String { "\(folder)/\(name).clock" }
 
     /// Adds what is to happen, in the order in which it can come.
     func plan(_ lines: [String]) throws {
@@ -44,21 +46,13 @@ struct Faults: Sendable {
 
     /// Lets nothing be written any more, or with `nil` all again.
     func disk(_ fault: Disk?) throws {
-        guard let fault else { return _ = unlink("\(folder)/\(name).disk") }
-        try fault.rawValue.write(
-            toFile: "\(folder)/\(name).disk",
-            atomically: true,
-            encoding: .utf8
-        )
+        guard let fault else { return _ = unlink(diskFile) }
+        try fault.rawValue.write(toFile: diskFile, atomically: true, encoding: .utf8)
     }
 
     /// Sets the program's wall clock.
     func clock(offBy seconds: Int) throws {
-        try "\(seconds)".write(
-            toFile: "\(folder)/\(name).clock",
-            atomically: true,
-            encoding: .utf8
-        )
+        try "\(seconds)".write(toFile: clockFile, atomically: true, encoding: .utf8)
     }
 
     /// Built when it is first needed, by the compiler that built the programs.

@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// One HTTP call over a Unix socket with nothing between: no answer is an answer too.
-enum UnixHTTP {
+package enum UnixHTTP {
     /// How long an answer may take.
     private static let limit = 20
 
     /// - Returns: `nil` if there was no whole answer.
     @concurrent
-    static func call(
+    package static func call(
         _ socketPath: String,
         _ method: String,
         _ path: String,
@@ -28,7 +28,7 @@ enum UnixHTTP {
     }
 
     /// A stream socket that is connected, or `nil` if nobody listens.
-    static func connected(to path: String) -> Int32? {
+    package static func connected(to path: String) -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var time = timeval(tv_sec: limit, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)

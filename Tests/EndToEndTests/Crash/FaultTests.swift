@@ -1,0 +1,180 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("A disk that takes nothing, a clock that jumps, a server that is away")
+struct FaultTests {
+    private let key = IdempotencyKey.random().rawValue
+
+    private func ask(_ stage: CrashStage, _ cents: Int64) async throws -> RequestView {
+        try await stage.call(
+            stage.kiosk,
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: cents)
+        )
+    }
+
+    private func pay(_ stage: CrashStage, _ request: RequestView) async throws -> PaymentView {
+        let wish = NewPayment(sid: request.id, confirmAmountCents: request.amountCents)
+        return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
+    }
+
+    private func state(
+        _ stage: CrashStage,
+        of payment: PaymentView,
+        _ isSo: (PaymentView.State) -> Bool
+    ) async throws -> PaymentView {
+        try await stage.until("payment", stage.payer, "/v1/payments/\(payment.id)") {
+            isSo($0.state)
+        }
+    }
+
+    @Test("a kiosk without a disk asks for nothing and says so", arguments: Faults.Disk.allCases)
+    func kiosk(fault: Faults.Disk) async throws {
+        let stage = try await CrashStage()
+        try stage.kiosk.faults.disk(fault)
+        await #expect {
+            _ = try await ask(stage, 100)
+        } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
+        let list: RequestsReply = try await stage.call(
+            stage.kiosk,
+            "GET",
+            "/v1/requests",
+            nil as String?
+        )
+        #expect(list.requests.isEmpty)
+        let status: StatusReply = try await stage.call(
+            stage.kiosk,
+            "GET",
+            "/v1/status",
+            nil as String?
+        )
+        #expect(status.radio.advertising.isEmpty)
+        try stage.kiosk.faults.disk(nil)
+        try await CrashMatrixTests.story(stage, amount: 100)
+    }
+
+    @Test(
+        "a payer without a disk sends nothing, whenever it was lost",
+        arguments: Faults.Disk.allCases
+    )
+    func payer(fault: Faults.Disk) async throws {
+        let stage = try await CrashStage()
+        let payer = stage.payer
+        let before = try await stage.balance(payer)
+        let first = try await ask(stage, 100)
+        try payer.faults.disk(fault)
+        await #expect {
+            _ = try await pay(stage, first)
+        } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
+        try payer.faults.disk(nil)
+        #expect(try await stage.balance(payer) == before)
+        // Lost between the lock and the send: it waits, and sends when the disk is back.
+        try payer.faults.plan([
+            "after\t\"stage\":\"locking\"\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
+        ])
+        let waiting = try await pay(stage, first)
+        _ = try await state(stage, of: waiting) { $0 == .unknown }
+        #expect(try await stage.balance(payer) == before)
+        try payer.faults.disk(nil)
+        #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
+        // Lost after the send left: it is paid, and still is after a kill, once.
+        let second = try await ask(stage, 200)
+        try payer.faults.plan([
+            "after\t\"stage\":\"sending\"\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
+        ])
+        let told = try await pay(stage, second)
+        #expect(try await state(stage, of: told, \.isFinal).state == .paid)
+        try await stage.kill(payer)
+        try payer.faults.disk(nil)
+        #expect(try await state(stage, of: told, \.isFinal).state == .paid)
+        #expect(try await stage.balance(payer) == before - 300)
+        try await stage.expectBooksBalance()
+    }
+
+    @Test("a server without a disk confirms nothing; what was begun ends when it has one again")
+    func server() async throws {
+        let stage = try await CrashStage()
+        let before = try await stage.balance(stage.payer)
+        let request = try await ask(stage, 100)
+        try stage.server.faults.disk(.full)
+        let payment = try await pay(stage, request)
+        _ = try await state(stage, of: payment) { $0 == .unknown }
+        #expect(try await stage.balance(stage.payer) == before)
+        try stage.server.faults.disk(nil)
+        #expect(try await state(stage, of: payment, \.isFinal).state == .paid)
+        #expect(try await stage.balance(stage.payer) == before - 100)
+        try await stage.expectBooksBalance()
+    }
+
+    @Test(
+        "clocks that jump in the middle of a sale change nothing",
+        arguments: [7200, -7200]
+    )
+    func clocks(seconds: Int) async throws {
+        let stage = try await CrashStage()
+        try stage.payer.faults.plan([
+            "after\t\"stage\":\"locking\"\ttell\t\(stage.payer.faults.clockFile)\t\(seconds)"
+        ])
+        try stage.kiosk.faults.plan([
+            "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
+        ])
+        try await CrashMatrixTests.story(stage, amount: 100)
+        // With clocks four hours apart, and one of them killed in between.
+        try await CrashMatrixTests.story(stage, killing: [.locked], amount: 200)
+        try await stage.expectBooksBalance()
+    }
+
+    @Test("a server that is away for an hour: everything that was open ends as it should")
+    func hour() async throws {
+        let stage = try await CrashStage()
+        let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
+        let (sent, unsent, unpaid) = (
+            try await ask(stage, 100), try await ask(stage, 200), try await ask(stage, 400)
+        )
+        // It dies after it has committed the first payment and before it has said so.
+        try stage.payer.faults.plan([
+            "after\t\"stage\":\"sending\"\ttell\t\(stage.server.faults.plan)\tafter|-|kill"
+        ])
+        let committed = try await pay(stage, sent)
+        try await eventually("the server is dead") {
+            stage.isRunning(stage.server) ? nil : true
+        }
+        let late = try await pay(stage, unsent)
+        for payment in [committed, late] {
+            try await eventually("nobody knows") {
+                let view: PaymentView = try await stage.call(
+                    stage.payer,
+                    "GET",
+                    "/v1/payments/\(payment.id)",
+                    nil as String?
+                )
+                #expect(!view.state.isFinal)
+                return view.state == .unknown ? true : nil
+            }
+        }
+        for part in [stage.server, stage.kiosk, stage.payer] {
+            try part.faults.clock(offBy: 3600)
+        }
+        try await stage.revive()
+        #expect(try await state(stage, of: committed, \.isFinal).state == .paid)
+        let declined = try await state(stage, of: late, \.isFinal)
+        #expect(declined.state == .declined && declined.code == "SESSION_EXPIRED")
+        let ends: [(RequestView, RequestView.State)] = [
+            (sent, .paid), (unsent, .expired), (unpaid, .expired),
+        ]
+        for (request, end) in ends {
+            let path = "/v1/requests/\(request.id)"
+            let view: RequestView = try await stage.until("its end", stage.kiosk, path) {
+                $0.state.isFinal && !$0.isOnAir
+            }
+            #expect(view.state == end)
+        }
+        #expect(try await stage.balance(stage.kiosk) == before.0 + 100)
+        #expect(try await stage.balance(stage.payer) == before.1 - 100)
+        try await stage.expectBooksBalance()
+    }
+}
