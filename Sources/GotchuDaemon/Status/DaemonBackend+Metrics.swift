@@ -3,6 +3,7 @@ import Glibc
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import Radio
 
 extension DaemonBackend {
     /// Everything that is counted, for Prometheus. What has happened is a counter, so that nothing
@@ -39,6 +40,22 @@ extension DaemonBackend {
         let radio = daemonStatus.reply.radio
         page.gauge("gotchu_scanning", "1 while the radio listens.", radio.isScanning ? 1 : 0)
         page.gauge("gotchu_advertisements", "EIDs on the air now.", radio.advertising.count)
+        let recovery = daemonStatus.radioState.recovery
+        page.counter(
+            "gotchu_scan_restarts_total",
+            "What was done to get a silent scan back, by the rung of the ladder.",
+            RecoveryRung.allCases.map { (["rung": $0.rawValue], recovery.rungs[$0] ?? 0) }
+        )
+        page.counter(
+            "gotchu_bus_reconnects_total",
+            "Connections to the bus that were opened anew.",
+            recovery.busReconnects
+        )
+        page.counter(
+            "gotchu_bus_signal_losses_total",
+            "Times that signals of bluetoothd were lost and made up for.",
+            recovery.signalLosses
+        )
     }
 
     private func addRequests(to page: inout MetricsPage) async {
@@ -102,10 +119,17 @@ extension DaemonBackend {
             "From an event to its line in a reader's socket.",
             events.lag
         )
+        let local = traffic.counts
+        page.gauge("gotchu_local_connections", "Connections to the socket now.", local.connections)
+        page.counter(
+            "gotchu_local_refusals_total",
+            "Connections that were closed because their user had too many.",
+            local.refusals
+        )
         page.counter(
             "gotchu_local_requests_total",
             "Replies of the local API, by HTTP status.",
-            traffic.replies.sorted { $0.key < $1.key }.map { (["status": "\($0.key)"], $0.value) }
+            local.replies.sorted { $0.key < $1.key }.map { (["status": "\($0.key)"], $0.value) }
         )
     }
 

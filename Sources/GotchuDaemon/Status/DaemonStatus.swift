@@ -61,6 +61,9 @@ final class DaemonStatus: Sendable {
         if isNews { hub.publish(.statusChanged(reply)) }
     }
 
+    /// The radio as it last described itself.
+    var radioState: RadioState { state.withLock(\.radio) }
+
     /// The whole status as it is now.
     var reply: StatusReply {
         let state = state.withLock(\.self)

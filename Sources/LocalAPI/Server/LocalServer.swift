@@ -11,9 +11,9 @@ import ServiceLifecycle
 /// is opened to its group only once it is bound.
 package struct LocalServer: Service {
     /// How many connections there can be at once; more wait in the kernel's queue.
-    static let connectionLimit = 256
+    static let connectionLimit = 640
     /// How long a connection may be silent before its first request and between requests.
-    static let idleLimit: TimeAmount = .seconds(60)
+    static let idleLimit: TimeAmount = .seconds(10)
     /// The largest request head, in bytes.
     static let headLimit = 16 * 1024
 
@@ -83,6 +83,7 @@ package struct LocalServer: Service {
             router: router,
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [CrowdHandler(traffic: traffic)],
                     idleTimeout: Self.idleLimit,
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: Self.headLimit,

@@ -1,0 +1,110 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// Clients of the socket that are slow, rude or many cost the others nothing.
+@Suite("Bad clients of the daemon's socket")
+struct SocketLoadTests {
+    /// Connections that a test holds open; closed with it.
+    private final class Held: Sendable {
+        let descriptors: [Int32]
+
+        /// Says `text` on each of `count` connections, and reads nothing.
+        init(_ count: Int, to device: Device, saying text: String) throws {
+            descriptors = try (0..<count).map { _ in
+                let descriptor = try #require(UnixHTTP.connected(to: device.socket))
+                let sent = text.withCString {
+                    send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL))
+                }
+                #expect(sent == text.utf8.count)
+                return descriptor
+            }
+        }
+
+        deinit {
+            for descriptor in descriptors { close(descriptor) }
+        }
+    }
+
+    @Test("a hundred that never read, half requests, silence, too much: a sale goes on")
+    func crowd() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
+        let half = "POST /v1/requests HTTP/1.1\r\nHost: gotchu\r\nContent-Length: 60000\r\n\r\n{"
+        let held = [
+            try Held(100, to: kiosk, saying: events), try Held(40, to: kiosk, saying: half),
+            try Held(40, to: kiosk, saying: "GET /v1/sta"), try Held(20, to: kiosk, saying: ""),
+            try Held(1, to: kiosk, saying: "X-Long: " + String(repeating: "a", count: 60_000)),
+        ]
+        try await eventually("all hundred are readers") {
+            let metrics = try await Metrics(of: kiosk)
+            return metrics["gotchu_event_readers"] == 100 ? true : nil
+        }
+        for amount in [Int64(300), 400] {
+            let request: RequestView = try await kiosk.call(
+                "POST",
+                "/v1/requests",
+                NewRequest(amountCents: amount)
+            )
+            let payment: PaymentView = try await payer.call(
+                "POST",
+                "/v1/payments",
+                NewPayment(eid: request.eid, confirmAmountCents: amount)
+            )
+            #expect(try await end(of: payment, on: payer).state == .paid)
+            try await eventually("the kiosk is told") {
+                let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+                return view.state == .paid ? true : nil
+            }
+        }
+        #expect(held.flatMap(\.descriptors).count == 201)
+        let memory = try #require(try await Metrics(of: kiosk)["process_resident_memory_bytes"])
+        #expect(memory < 400_000_000, "\(memory) bytes")
+    }
+
+    @Test("a flood of connections is cut off by user, and one that is silent is closed")
+    func flood() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let flood = try Held(300, to: device, saying: "")
+        // Those over the limit are closed at once, the others when they have been silent for long.
+        let last = try #require(flood.descriptors.last)
+        var byte: UInt8 = 0
+        try await eventually("the last one is closed") {
+            recv(last, &byte, 1, Int32(MSG_DONTWAIT)) == 0 ? true : nil
+        }
+        let first = try #require(flood.descriptors.first)
+        try await eventually("the first one is closed too") {
+            recv(first, &byte, 1, Int32(MSG_DONTWAIT)) == 0 ? true : nil
+        }
+        let metrics = try await Metrics(of: device)
+        #expect(try #require(metrics["gotchu_local_refusals_total"]) >= 1)
+        let status = try await device.get("/v1/status", as: StatusReply.self)
+        #expect(status.radio.isScanning)
+    }
+
+    @Test(
+        "while one user floods, another is served",
+        .enabled(if: geteuid() == 0, "only root can become somebody else")
+    )
+    func others() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let flood = try Held(300, to: device, saying: "GET /v1/sta")
+        chmod(shop.folder.path, 0o711)
+        chmod(device.socket, 0o666)
+        let stranger = try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "--silent",
+                "--max-time", "20", "--unix-socket", device.socket, "http://gotchu/v1/status",
+            ]
+        )
+        #expect(try await stranger.exitCode() == 0)
+        #expect(stranger.text.contains("is_ready"))
+        #expect(flood.descriptors.count == 300)
+    }
+}
