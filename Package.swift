@@ -76,6 +76,8 @@ let package = Package(
             name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CLinux"),
 
         // Values and decisions, no I/O.
@@ -84,17 +86,22 @@ let package = Package(
 
         // Small, safe Swift over C libraries.
         module("DBus", ["CDBus", "CLinux", logging]),
-        module("SQLite", ["CLinux", "CSQLite"]),
+        module("SQLite", ["CSQLite"]),
+        module("Postgres", ["CLinux", "CPostgres"]),
 
         // What a service's process needs: output, logs, the service manager; without libsystemd.
-        module("ServiceProcess", [logging]),
+        module("ServiceProcess", ["CLinux", logging]),
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
         module("Radio", ["BlueZ", "CLinux", "DBus", "GotchuCore", logging, serviceLifecycle]),
 
         // Money.
-        module("Ledger", ["GotchuCore", "SQLite", logging, serviceLifecycle]),
+        module(
+            "Ledger",
+            [
+                "GotchuCore", "Postgres", "SQLite", "ServiceProcess", logging, serviceLifecycle,
+            ]),
         module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, nioCore, nioHTTP1]),
 
         // The daemon's socket.
@@ -139,15 +146,22 @@ let package = Package(
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
-        tests("SQLiteTests", ["SQLite", "TestSupport"]),
+        tests("SQLiteTests", ["SQLite", "ServiceProcess", "TestSupport"]),
+        .target(
+            name: "PostgresTestSupport", dependencies: ["Postgres", "TestSupport"],
+            path: "Tests/PostgresTestSupport", swiftSettings: strict),
+        tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
         tests(
             "LedgerTests",
-            ["GotchuCore", "Ledger", "SQLite", "TestSupport", logging, serviceLifecycle]),
+            [
+                "GotchuCore", "Ledger", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport",
+                logging, serviceLifecycle,
+            ]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "SQLite", "TestSupport",
-                "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "Postgres",
+                "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         tests(
             "GotchuCommandsTests",

@@ -8,15 +8,22 @@ package struct Ledger: Sendable {
     package let store: any LedgerStore
     private let writer: LedgerWriter
     private let sweep: ExpirySweep
+    private let relay: SessionRelay?
 
     package init(store: any LedgerStore, logger: Logger) {
         self.store = store
         writer = LedgerWriter(store: store, feed: feed, logger: logger)
         sweep = ExpirySweep(store: store, writer: writer, logger: logger)
+        relay = store.changes.map { [feed] in
+            SessionRelay($0, store: store, feed: feed, logger: logger)
+        }
     }
 
     /// What must run, in the order in which it must be started.
-    package var services: [any Service] { [writer, sweep] }
+    package var services: [any Service] {
+        let always: [any Service] = [writer, sweep]
+        return relay.map { always + [$0] } ?? always
+    }
 
     /// How many commands wait for the next commit.
     package var waitingCount: Int { writer.waitingCount }
@@ -91,7 +98,8 @@ package struct Ledger: Sendable {
             return .refused(Refusal(.unknownSession))
         }
         guard stored.isVisible(to: user) else { return .refused(Refusal(.forbidden)) }
-        guard stored.settled(at: .now) != stored else { return .accepted(stored) }
+        let now = Timestamp.now.advanced(by: .zero - store.expiryMargin)
+        guard stored.settled(at: now) != stored else { return .accepted(stored) }
         return decided(try await writer.submit(.expire(id)))
     }
 

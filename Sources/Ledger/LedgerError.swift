@@ -23,13 +23,16 @@ package struct LedgerError: Error, Sendable {
     package enum Code: String, Sendable {
         /// Nothing was decided; the same command may be sent again.
         case tryAgain = "ledger-try-again"
+        /// The connection broke during the commit: it may have been carried out. The same command
+        /// with the same key, sent again, tells.
+        case unknownOutcome = "ledger-unknown-outcome"
         /// The store would not take what was decided.
         case rejected = "ledger-rejected"
-        /// The file cannot be opened or read.
+        /// The database cannot be opened or read.
         case cannotOpen = "ledger-cannot-open"
-        /// The file is no ledger of ours, or a newer program's.
+        /// The database is no ledger of ours, or a newer program's.
         case foreign = "ledger-foreign"
-        /// The file holds something that cannot be.
+        /// The database holds something that cannot be.
         case corrupt = "ledger-corrupt"
         /// The database would not promise that what it has committed stays.
         case notDurable = "ledger-not-durable"

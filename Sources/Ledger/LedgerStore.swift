@@ -36,4 +36,11 @@ package protocol LedgerStore: Sendable {
 
     /// Sessions that time has changed and nobody has written down yet, the longest due first.
     func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [SessionID]
+
+    /// How long after its time nobody writes down that a session is over, because another server of
+    /// the same books may have accepted a payment for it in time.
+    var expiryMargin: Duration { get }
+
+    /// Sessions that others than this server's writer may have changed; `nil` if there are none.
+    var changes: ChangeMailbox? { get }
 }

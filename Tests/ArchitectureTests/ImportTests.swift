@@ -5,15 +5,17 @@ import Testing
 struct ImportTests {
     /// What each of our modules may import of our own.
     private let allowed: [String: Set<String>] = [
-        "CDBus": [], "CBluetooth": [], "CSQLite": [], "CLinux": [],
+        "CDBus": [], "CBluetooth": [], "CSQLite": [], "CPostgres": [],
+        "CLinux": [],
         "GotchuCore": [],
         "GotchuAPI": ["GotchuCore"],
         "DBus": ["CDBus", "CLinux"],
-        "SQLite": ["CLinux", "CSQLite"],
-        "ServiceProcess": [],
+        "SQLite": ["CSQLite"],
+        "Postgres": ["CLinux", "CPostgres"],
+        "ServiceProcess": ["CLinux"],
         "BlueZ": ["CBluetooth", "DBus", "GotchuCore"],
         "Radio": ["BlueZ", "CLinux", "DBus", "GotchuCore"],
-        "Ledger": ["GotchuCore", "SQLite"],
+        "Ledger": ["GotchuCore", "Postgres", "SQLite", "ServiceProcess"],
         "PaymentClient": ["GotchuAPI", "GotchuCore"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
         "GotchuServer": ["CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],

@@ -65,7 +65,8 @@ struct CommandTests {
     @Test(
         "a database that cannot be is refused",
         arguments: [
-            ("sqlite:/nowhere/at/all.db", 74), ("postgres://x", 64), ("sqlite:", 64),
+            ("sqlite:/nowhere/at/all.db", 74), ("mysql://x", 64), ("postgres://127.0.0.1:1/x", 74),
+            ("sqlite:", 64),
         ]
     )
     func databases(database: String, code: Int32) async throws {

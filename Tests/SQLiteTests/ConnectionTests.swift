@@ -1,5 +1,6 @@
 import Glibc
 import SQLite
+import ServiceProcess
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The key that this server signs its tokens with: 32 random bytes in a file beside the database
 /// that only its owner may read, made at the first start. It is not in the database, so that no
-/// backup carries it.
+/// backup carries it; with PostgreSQL, whose servers must share it, it is.
 struct Secret: Sendable {
     static let length = 32
 
@@ -10,6 +10,14 @@ struct Secret: Sendable {
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
+    }
+
+    /// A new one from the system's secure generator.
+    static func random() -> Secret {
+        var generator = SystemRandomNumberGenerator()
+        return Secret(
+            bytes: (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        )
     }
 
     /// Reads the secret of a database, or makes one.
@@ -45,8 +53,7 @@ struct Secret: Sendable {
     /// Written whole under another name and then linked into place, so that neither a crash nor a
     /// second server starting at the same time can leave or read half a secret.
     private static func make(_ file: String) throws(ServerFailure) -> Secret {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let bytes = random().bytes
         let draft = "\(file).\(getpid())"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .secret(file, "It cannot be made.") }

@@ -12,6 +12,8 @@ struct Backup: AsyncParsableCommand {
 
             The copy is verified before it gets its name. It does not hold the secret that tokens \
             are signed with. To restore, stop the server and start it with the copy.
+
+            PostgreSQL makes its own: pg_dump copies the books while the servers run.
             """
     )
 
@@ -22,7 +24,14 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let audit = try SQLiteStore.backup(from: database.database.path, to: file)
+            guard case .sqlite(let path) = try database.database else {
+                throw ServerFailure(
+                    .usage,
+                    "PostgreSQL makes its own backups: use pg_dump, or pg_basebackup with its log.",
+                    fix: "pg_dump --format=custom --exclude-table-data=secrets --file=FILE URL"
+                )
+            }
+            let audit = try SQLiteStore.backup(from: path, to: file)
             audit.report()
             guard audit.isClean else {
                 throw ServerFailure(

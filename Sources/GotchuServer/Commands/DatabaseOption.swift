@@ -1,26 +1,31 @@
 internal import ArgumentParser
+internal import Ledger
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {
+    /// As it was written. Never part of a message: a URL may hold a password.
     @Option(
         name: .customLong("database"),
-        help: ArgumentHelp("Where the books are kept: sqlite:PATH.", valueName: "database"),
-        transform: { text in
-            guard let location = DatabaseLocation(text) else {
-                throw ValidationError("a database is written as sqlite:PATH")
-            }
-            return location
-        }
+        help: ArgumentHelp(
+            "Where the books are kept: sqlite:PATH or postgres://USER@HOST/NAME.",
+            valueName: "database"
+        )
     )
-    var named: DatabaseLocation?
+    var text: String?
 
     /// What the command line or GOTCHU_SERVER_DATABASE says.
     var database: DatabaseLocation {
         get throws {
-            let location =
-                try named
-                ?? Variable.value("DATABASE", "written as sqlite:PATH") { DatabaseLocation($0) }
-            guard let location else {
+            if let text {
+                if let location = DatabaseLocation(text) { return location }
+                throw ServerFailure(
+                    .usage,
+                    "A database is written as sqlite:PATH or postgres://USER@HOST/NAME."
+                )
+            }
+            let form = "written as sqlite:PATH or postgres://USER@HOST/NAME"
+            guard let location = try Variable.value("DATABASE", form, { DatabaseLocation($0) })
+            else {
                 throw ServerFailure(
                     .usage,
                     "No database is named.",
@@ -28,6 +33,14 @@ struct DatabaseOption: ParsableArguments {
                 )
             }
             return location
+        }
+    }
+
+    /// Proves that the books are right.
+    func audit() throws -> Audit {
+        switch try database {
+        case .sqlite(let path): try Audit.run(path: path)
+        case .postgres(let url): try Audit.run(url: url)
         }
     }
 }

@@ -1,6 +1,8 @@
 internal import Glibc
 internal import GotchuCore
 internal import Ledger
+internal import Logging
+internal import ServiceProcess
 
 /// The devices of a database, for the commands; works beside a running server.
 struct DeviceOffice: Sendable {
@@ -11,7 +13,8 @@ struct DeviceOffice: Sendable {
     init(_ location: DatabaseLocation) throws {
         // A database that is made here must be as private as one that the server makes.
         umask(0o077)
-        store = try SQLiteStore(path: location.path)
+        let logger = Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning) }
+        store = try OpenBooks.store(location, logger: logger)
     }
 
     func devices() async throws -> [Device] {

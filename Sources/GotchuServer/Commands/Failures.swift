@@ -50,7 +50,7 @@ enum Failures {
 
     private static func exitStatus(for code: LedgerError.Code) -> ExitStatus {
         switch code {
-        case .tryAgain: .tryAgain
+        case .tryAgain, .unknownOutcome: .tryAgain
         case .rejected: .software
         case .cannotOpen: .inputOutput
         case .foreign, .corrupt: .data

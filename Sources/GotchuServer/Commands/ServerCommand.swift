@@ -10,10 +10,11 @@ package struct ServerCommand: AsyncParsableCommand {
             Examples:
               gotchu-server --listen 127.0.0.1:8080 --database sqlite:shop.db --dev
               gotchu-server verify --database sqlite:shop.db
+              gotchu-server serve --database postgres://gotchu@db.example/gotchu
               gotchu-server backup shop-monday.db --database sqlite:shop.db
             """,
         version: GotchuVersion.current,
-        subcommands: [Serve.self, Verify.self, Backup.self, Devices.self],
+        subcommands: [Serve.self, Verify.self, Migrate.self, Backup.self, Devices.self],
         defaultSubcommand: Serve.self
     )
 

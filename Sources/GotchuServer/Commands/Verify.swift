@@ -19,13 +19,13 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let audit = try Audit.run(path: database.database.path)
+            let audit = try database.audit()
             audit.report()
             guard audit.isClean else {
                 throw ServerFailure(
                     .negative,
                     "The books are not right.",
-                    fix: "Stop the server, keep the file as it is, and restore the last backup."
+                    fix: "Stop the server, keep the books as they are, and restore the last backup."
                 )
             }
         }

@@ -1,10 +1,18 @@
-/// Where the books are kept: `sqlite:PATH`.
-struct DatabaseLocation: Equatable, Sendable {
-    let path: String
+/// Where the books are kept: `sqlite:PATH` or `postgres://…`.
+///
+/// A URL may hold a password: neither it nor anything taken from it is ever printed.
+enum DatabaseLocation: Equatable, Sendable {
+    case sqlite(path: String)
+    case postgres(url: String)
 
     init?(_ text: String) {
-        let scheme = "sqlite:"
-        guard text.hasPrefix(scheme), text.utf8.count > scheme.utf8.count else { return nil }
-        path = String(text.dropFirst(scheme.count))
+        let sqlite = "sqlite:"
+        if text.hasPrefix(sqlite), text.utf8.count > sqlite.utf8.count {
+            self = .sqlite(path: String(text.dropFirst(sqlite.count)))
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .postgres(url: text)
+        } else {
+            return nil
+        }
     }
 }

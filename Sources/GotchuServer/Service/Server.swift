@@ -36,12 +36,12 @@ struct Server: Sendable {
         // Wallets are nobody else's business: the database and its log are made for this user
         // alone.
         umask(0o077)
-        let store = try SQLiteStore(path: options.database.path)
-        let secret = try Secret.keptBeside(
-            database: options.database.path,
-            isDevelopment: options.developmentOpening != nil
+        let books = try await OpenBooks.open(
+            options.database,
+            isDevelopment: options.developmentOpening != nil,
+            logger: logger
         )
-        let ledger = Ledger(store: store, logger: logger)
+        let ledger = Ledger(store: books.store, logger: logger)
         let issuer = options.openID.map { settings in
             OpenIDIssuer(
                 name: settings.issuer,
@@ -50,11 +50,11 @@ struct Server: Sendable {
             )
         }
         let tokens = Tokens(
-            own: OwnTokens(secret),
+            own: OwnTokens(books.secret),
             issuer: issuer,
             users: UserDirectory(ledger: ledger)
         )
-        let routes = Routes(ledger: ledger, devices: store, tokens: tokens, options: options)
+        let routes = Routes(ledger: ledger, devices: books.store, tokens: tokens, options: options)
         let application = Application(
             router: routes.router(),
             server: Self.http,
@@ -76,7 +76,7 @@ struct Server: Sendable {
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         let front: [any Service] = [application, ledger.feed, StopNotice(notice: stopping)]
         var configuration = ServiceGroupConfiguration(
-            services: [store] + ledger.services + keys + front,
+            services: [books.store] + ledger.services + keys + front,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

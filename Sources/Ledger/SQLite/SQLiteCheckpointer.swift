@@ -1,4 +1,5 @@
 internal import SQLite
+internal import ServiceProcess
 
 /// Moves committed pages from the log into the database, beside the writer and not within a commit:
 /// done inline it is what makes the slowest payments slow.

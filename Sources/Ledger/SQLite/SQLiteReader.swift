@@ -1,5 +1,6 @@
 internal import GotchuCore
 internal import SQLite
+internal import ServiceProcess
 
 /// A read-only connection on a thread of its own: a slow reader never delays a payment.
 actor SQLiteReader {
@@ -73,18 +74,7 @@ actor SQLiteReader {
             WHERE wallet_id = ?1 ORDER BY number DESC LIMIT ?2
             """,
             [.text(wallet.rawValue), .integer(Int64(limit))],
-            read: { row in
-                guard let kind = Transfer.Kind(rawValue: try row.text(1)) else {
-                    throw SQLiteError(code: .corrupt, message: "a transfer's kind cannot be read")
-                }
-                return WalletStatement.Entry(
-                    transfer: TransferID(trusted: try row.text(0)),
-                    kind: kind,
-                    amount: try row.money(2),
-                    memo: try row.optionalText(4),
-                    createdAt: try row.time(5)
-                )
-            }
+            read: { try $0.statementEntry() }
         )
     }
 

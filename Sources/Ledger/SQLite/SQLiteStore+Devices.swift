@@ -27,7 +27,7 @@ extension SQLiteWriter {
 
     fileprivate func devices(limit: Int) throws -> [Device] {
         try connection.query(
-            "SELECT \(Self.deviceColumns) FROM devices ORDER BY id LIMIT ?1",
+            "SELECT \(Columns.device) FROM devices ORDER BY id LIMIT ?1",
             [.integer(Int64(limit))],
             read: { try $0.device() }
         )
@@ -39,7 +39,7 @@ extension SQLiteWriter {
     ) throws -> Result? {
         try connection.transaction {
             let found = try connection.query(
-                "SELECT \(Self.deviceColumns) FROM devices WHERE id = ?1",
+                "SELECT \(Columns.device) FROM devices WHERE id = ?1",
                 [.text(id.rawValue)],
                 read: { try $0.device() }
             )
@@ -50,15 +50,10 @@ extension SQLiteWriter {
         }
     }
 
-    private static let deviceColumns = """
-        id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
-            revoked_at, revocation
-        """
-
     private func put(_ device: Device) throws {
         try connection.run(
             """
-            INSERT INTO devices (\(Self.deviceColumns))
+            INSERT INTO devices (\(Columns.device))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             ON CONFLICT (id) DO UPDATE SET
                 family = excluded.family, current = excluded.current, previous = excluded.previous,
@@ -74,32 +69,6 @@ extension SQLiteWriter {
                 .integer(device.lastUsedAt?.milliseconds),
                 .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),
             ]
-        )
-    }
-}
-
-extension Row {
-    /// The columns of `deviceColumns`.
-    fileprivate borrowing func device() throws -> Device {
-        let reason = try optionalText(11).map { text in
-            guard let reason = Device.Revocation(rawValue: text) else {
-                throw SQLiteError(code: .corrupt, message: "a device's end cannot be read")
-            }
-            return reason
-        }
-        return Device(
-            id: DeviceID(trusted: try text(0)),
-            user: UserID(trusted: try text(1)),
-            name: try text(2),
-            scopes: try text(3),
-            createdAt: try time(4),
-            family: try blob(5),
-            current: try blob(6),
-            previous: try optionalBlob(7),
-            expiresAt: try time(8),
-            lastUsedAt: try optionalInteger(9).map(Timestamp.init(milliseconds:)),
-            revokedAt: try optionalInteger(10).map(Timestamp.init(milliseconds:)),
-            revocation: reason
         )
     }
 }

@@ -14,6 +14,9 @@ package final class SQLiteStore: LedgerStore, Service {
     private static let commitsPerCheckpoint = 256
 
     package let path: String
+    /// There is one writer, and its queue is in the order of time.
+    package let expiryMargin: Duration = .zero
+    package let changes: ChangeMailbox? = nil
     let writer: SQLiteWriter
     private let readers: [SQLiteReader]
     private let checkpointer: SQLiteCheckpointer

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import ServiceProcess
 
 /// The one connection that writes, on a thread of its own.
 actor SQLiteWriter {

@@ -32,7 +32,10 @@ package struct ExpirySweep: Service {
     /// A sweep that fails is made good by the next one.
     private func sweep() async {
         do {
-            let due = try await store.due(at: .now, limit: Self.batchLimit)
+            let due = try await store.due(
+                at: .now.advanced(by: .zero - store.expiryMargin),
+                limit: Self.batchLimit
+            )
             await withDiscardingTaskGroup { group in
                 for session in due {
                     // They meet in the writer's queue and share a commit.

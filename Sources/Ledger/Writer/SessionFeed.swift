@@ -86,6 +86,14 @@ package final class SessionFeed: Service {
     /// How many watch at this moment.
     package var watcherCount: Int { state.withLock { $0.count } }
 
+    /// Whether anybody watches a session.
+    func isWatched(_ session: SessionID) -> Bool {
+        state.withLock { $0.watchers[session] != nil }
+    }
+
+    /// All that is watched.
+    var watchedSessions: [SessionID] { state.withLock { Array($0.watchers.keys) } }
+
     func publish(_ sessions: [Session]) {
         state.withLock { state in
             guard state.count > 0 else { return }

@@ -56,7 +56,8 @@ package struct SessionWatch: AsyncSequence, Sendable {
         }
 
         func put(_ session: Session) {
-            newest.withLock { $0 = session }
+            // What was read for another server's sake may be older than what this one has written.
+            newest.withLock { if session.version >= $0?.version ?? 0 { $0 = session } }
             signal.yield()
         }
 

@@ -106,10 +106,10 @@ struct DeviceTests {
         #expect(show(1, next: 2, to: &device, family: secret(7)) == .admitted)
     }
 
-    @Test("is kept as it is, and a device of nobody is refused")
-    func store() async throws {
-        let folder = try TemporaryFolder()
-        let store = try SQLiteStore(path: folder.path + "/books.db")
+    @Test("is kept as it is, and a device of nobody is refused", arguments: StoreKind.allCases)
+    func store(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.openWithDevices()
         let stranger = device()
         await #expect(throws: LedgerError.self) { try await store.add(stranger) }
         let open = OpenWallet(
@@ -130,7 +130,7 @@ struct DeviceTests {
             #expect(admission == .admitted)
         }
         _ = try await store.change(stranger.id) { self.show(1, next: 9, to: &$0) }
-        let reopened = try SQLiteStore(path: folder.path + "/books.db")
+        let reopened = try books.openWithDevices()
         let kept = try #require(try await reopened.devices(limit: 10).first)
         #expect(kept.revocation == .byReuse && kept.previous == secret(2))
     }

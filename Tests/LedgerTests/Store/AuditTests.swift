@@ -121,24 +121,38 @@ struct AuditTests {
                 rule: "every reference leads somewhere",
                 names: "users"
             ),
-        ]
+        ],
+        StoreKind.allCases
     )
-    func finds(damage: Damage) async throws {
-        let path = try await Planted.books(in: folder)
-        #expect(try Audit.run(path: path).isClean)
-        try Planted.damage(path, damage.sql)
-        let audit = try Audit.run(path: path)
+    func finds(damage: Damage, kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        #expect(try books.audit().isClean)
+        try books.damage(damage.sql)
+        let audit = try books.audit()
         let finding = audit.findings.first { $0.rule.hasPrefix(damage.rule) }
         #expect(!audit.isClean)
         #expect(finding?.broken?.contains(damage.names) == true, "\(audit.findings)")
     }
 
-    @Test("finds a missing trigger")
-    func missingTrigger() async throws {
-        let path = try await Planted.books(in: folder)
-        try Connection(path: path, mode: .readWrite).execute("DROP TRIGGER entries_stay")
-        let broken = try Audit.run(path: path).findings.compactMap(\.broken)
-        #expect(broken == ["trigger entries_stay is missing"])
+    @Test("finds a missing guard", arguments: StoreKind.allCases)
+    func missingGuard(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        switch kind {
+        case .sqlite: try books.execute("DROP TRIGGER entries_stay")
+        case .postgresql: try books.execute("DROP RULE entries_stay ON entries")
+        }
+        let broken = try books.audit().findings.compactMap(\.broken)
+        #expect(broken.count == 1)
+        #expect(broken.first?.hasSuffix("entries_stay is missing") == true)
+    }
+
+    @Test("both stores prove the same list")
+    func sameList() async throws {
+        let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
+            try books.audit().findings.dropFirst().map(\.rule)
+        }
+        #expect(lists[0] == lists[1])
+        #expect(lists[0].count >= 10)
     }
 
     @Test("finds broken pages")
@@ -157,9 +171,9 @@ struct AuditTests {
         #expect(audit.findings[0].broken != nil)
     }
 
-    @Test("counts what it looked at")
-    func counts() async throws {
-        let audit = try Audit.run(path: try await Planted.books(in: folder))
+    @Test("counts what it looked at", arguments: StoreKind.allCases)
+    func counts(kind: StoreKind) async throws {
+        let audit = try await Planted.books(kind).audit()
         let counts = Dictionary(
             uniqueKeysWithValues: audit.findings.map { ($0.rule.prefix(16), $0.count) }
         )

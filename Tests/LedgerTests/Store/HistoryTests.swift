@@ -65,18 +65,4 @@ struct HistoryTests {
         // Neither a table read from end to end nor anything sorted.
         #expect(plan.allSatisfy { $0.hasPrefix("SEARCH ") }, "\(plan)")
     }
-
-    @Test("knows what was paid and refunded, and of whom there is none")
-    func small() async throws {
-        let store = try SQLiteStore(path: try await Planted.books(in: folder))
-        let range = WalletHistory.Range(.newest(skipping: 0), limit: 10)
-        let history = try await store.history(of: Cast.users[0], in: .usd, range)
-        #expect(history?.entries.map(\.kind) == [.refund, .payment, .developmentOpening])
-        #expect(history?.entries.map(\.amount.minorUnits) == [-2, 5, 10])
-        let session: SessionID? = Cast.sessions[0]
-        #expect(history?.entries.map(\.session) == [session, session, nil])
-        #expect(history?.openedAt == Timestamp(milliseconds: 1_000))
-        #expect(try await store.history(of: Cast.users[2], in: .usd, range) == nil)
-        #expect(try await store.history(of: Cast.users[0], in: .eur, range) == nil)
-    }
 }

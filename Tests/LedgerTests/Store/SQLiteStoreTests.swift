@@ -14,60 +14,6 @@ struct SQLiteStoreTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("stories come to the same as in memory, survive a restart, and leave clean books")
-    func stories() async throws {
-        var teller = StoryTeller(seed: runSeed)
-        for number in 0..<40 {
-            let path = folder.file("story-\(number).db")
-            var memory = MemoryBooks()
-            var store = try SQLiteStore(path: path)
-            let story = (0..<2).map { Step(time: 0, action: .open(user: $0)) } + teller.story()
-            for (index, step) in story.enumerated() {
-                let command = step.command(number: index)
-                let footprint = Footprint([command])
-                let expected = apply([command], to: memory.load(footprint))
-                memory.save(expected.effects)
-                let decision = try await store.commit(touching: footprint) {
-                    apply([command], to: $0)
-                }
-                #expect(decision == expected, "seed \(runSeed), story \(number): \(story)")
-                if index == story.count / 2 { store = try SQLiteStore(path: path) }
-            }
-            for (id, session) in memory.rows.sessions {
-                #expect(try await store.session(id) == session)
-            }
-            for refund in memory.rows.refunds.values {
-                let footprint = Footprint(refunding: refund.key)
-                let loaded = try await store.commit(touching: footprint) { rows in
-                    Decision(
-                        effects: Effects(),
-                        answers: rows.refunds.values.map {
-                            .refund(RefundAnswer(refund: $0, isReplay: true))
-                        }
-                    )
-                }
-                #expect(loaded.answers.first?.refund?.refund == refund)
-            }
-            for (key, send) in memory.rows.sends { #expect(try await store.send(key) == send) }
-            let audit = try Audit.run(path: path)
-            #expect(audit.isClean, "seed \(runSeed), story \(number): \(audit.findings)")
-        }
-    }
-
-    @Test(
-        "transfers and entries can be neither changed nor removed",
-        arguments: [
-            "UPDATE transfers SET amount = 1", "DELETE FROM transfers",
-            "UPDATE entries SET amount = 1", "DELETE FROM entries",
-        ]
-    )
-    func insertOnly(sql: String) async throws {
-        let path = try await Planted.books(in: folder)
-        let connection = try Connection(path: path, mode: .readWrite)
-        let error = #expect(throws: SQLiteError.self) { try connection.run(sql) }
-        #expect(error?.code == .constraintTrigger)
-    }
-
     @Test("opening the same file twice changes nothing the second time")
     func migrateTwice() throws {
         let path = folder.file("twice.db")
@@ -100,22 +46,6 @@ struct SQLiteStoreTests {
         let published = try await store.published(eid)
         #expect(published?.session.memo == "tea" && published?.session.rotations == 0)
         #expect(try Audit.run(path: path).isClean)
-    }
-
-    @Test("a session is found under its present EID, and under a retired one until its time")
-    func retiredEID() async throws {
-        let store = try SQLiteStore(path: try await Planted.books(in: folder))
-        let step = Step(time: 1_000, action: .rotate(session: 1, user: 0, eid: 7, replaces: 1))
-        let command = step.command(number: 50)
-        _ = try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
-        let present = try await store.published(Cast.eids[7])
-        #expect(present?.session.id == Cast.sessions[1])
-        #expect(present?.resolves(at: Timestamp(milliseconds: .max)) == true)
-        let retired = try await store.published(Cast.eids[1])
-        #expect(retired?.session == present?.session)
-        #expect(retired?.resolves(at: Timestamp(milliseconds: 60_999)) == true)
-        #expect(retired?.resolves(at: Timestamp(milliseconds: 61_000)) == false)
-        #expect(try await store.published(Cast.eids[8]) == nil)
     }
 
     @Test("a file of a newer program, of another program, or no database at all is refused")
@@ -167,37 +97,10 @@ struct SQLiteStoreTests {
         #expect(error?.code == .notDurable)
     }
 
-    @Test("names with quotes, backslashes and control characters are found again")
-    func awkwardNames() async throws {
-        let store = try SQLiteStore(path: folder.file("names.db"))
-        let names = ["a\"b", "a\\b", "a'b", "ä€😀", "a]b", "a\u{1}b"]
-        for name in names {
-            let open = OpenWallet(
-                email: name,
-                displayName: name,
-                opening: Money(minorUnits: 0)
-            )
-            let command = Command(acceptedAt: .now, action: .openWallet(open))
-            for isNew in [true, false] {
-                let decision = try await store.commit(touching: Footprint([command])) {
-                    apply([command], to: $0)
-                }
-                #expect(decision.effects.newUsers.isEmpty == !isNew, "\(name)")
-            }
-        }
-    }
-
     private func schema(of path: String) throws -> [String] {
         try Connection(path: path, mode: .readOnly).query(
             "SELECT name FROM sqlite_schema ORDER BY name",
             read: { try $0.text(0) }
         )
-    }
-}
-
-extension Footprint {
-    fileprivate init(refunding key: SendKey) {
-        self.init()
-        refundKeys = [key]
     }
 }

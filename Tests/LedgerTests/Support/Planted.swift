@@ -8,7 +8,18 @@ enum Planted {
     /// Two wallets, a paid session with a refund, an open one, a declined payment and refund.
     static func books(in folder: TemporaryFolder) async throws -> String {
         let path = folder.file("books.db")
-        let store = try SQLiteStore(path: path)
+        try await write(to: try SQLiteStore(path: path))
+        return path
+    }
+
+    /// The same in any store.
+    static func books(_ kind: StoreKind) async throws -> TestBooks {
+        let books = try kind.makeBooks()
+        try await write(to: try books.open())
+        return books
+    }
+
+    private static func write(to store: any LedgerStore) async throws {
         let steps: [Step.Action] = [
             .open(user: 0), .open(user: 1),
             .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false),
@@ -23,7 +34,6 @@ enum Planted {
             Step(time: 1_000, action: $1).command(number: $0)
         }
         _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
-        return path
     }
 
     /// Does what no program of ours can: writes past triggers, references and checks.

@@ -8,6 +8,9 @@ final class FaultyStore: LedgerStore {
     private let failure = Mutex<LedgerError?>(nil)
     private let gate = Gate()
 
+    var expiryMargin: Duration { store.expiryMargin }
+    var changes: ChangeMailbox? { store.changes }
+
     init(_ store: any LedgerStore) {
         self.store = store
     }

@@ -52,29 +52,37 @@ extension Ledger {
                 lifetime: .seconds(300)
             )
         )
-        guard case .accepted(let session) = created,
-            case .accepted(let locked) = try await lock(
-                LockSession(session: session.id, payer: payer)
-            )
-        else { throw UnexpectedRefusal() }
-        return locked
+        guard case .accepted(let session) = created else {
+            throw UnexpectedRefusal(description: "\(created)")
+        }
+        let locked = try await lock(LockSession(session: session.id, payer: payer))
+        guard case .accepted(let session) = locked else {
+            throw UnexpectedRefusal(description: "\(locked)")
+        }
+        return session
     }
 
     /// Pays a session under a key.
     func pay(_ session: Session, by payer: UserID, key: String) async throws -> SendAnswer {
-        guard let key = IdempotencyKey(rawValue: key),
-            case .accepted(let answer) = try await send(
-                Send(
-                    key: SendKey(user: payer, key: key),
-                    fingerprint: Cast.fingerprint(session: 0, expected: nil),
-                    session: session.id,
-                    expectedAmount: nil,
-                    requestID: "request"
-                )
+        guard let key = IdempotencyKey(rawValue: key) else {
+            throw UnexpectedRefusal(description: "the key")
+        }
+        let sent = try await send(
+            Send(
+                key: SendKey(user: payer, key: key),
+                fingerprint: Cast.fingerprint(session: 0, expected: nil),
+                session: session.id,
+                expectedAmount: nil,
+                requestID: "request"
             )
-        else { throw UnexpectedRefusal() }
+        )
+        guard case .accepted(let answer) = sent else {
+            throw UnexpectedRefusal(description: "\(sent)")
+        }
         return answer
     }
 }
 
-struct UnexpectedRefusal: Error {}
+struct UnexpectedRefusal: Error, CustomStringConvertible {
+    let description: String
+}

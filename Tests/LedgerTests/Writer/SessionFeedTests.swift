@@ -38,7 +38,9 @@ struct SessionFeedTests {
                     lifetime: .seconds(1)
                 )
             )
-            guard case .accepted(let session) = created else { throw UnexpectedRefusal() }
+            guard case .accepted(let session) = created else {
+                throw UnexpectedRefusal(description: "\(created)")
+            }
             var changes = try #require(ledger.feed.watch(session.id)).makeAsyncIterator()
             let ended = await changes.next()?.session
             #expect(ended?.status == .timeout)

@@ -1,33 +1,14 @@
 /// One rule of the books as two questions to the database: how many rows it concerns, and the first
-/// one that breaks it, as text.
+/// one that breaks it, as text. In SQL that both stores understand alike.
 struct AuditCheck {
     let rule: String
     let count: String
     let firstBroken: String
 
     static let all = [
-        references, guards, conservation, transfers, balances, numbering, funds, paidSessions,
-        payments, answers, refunds, refundTotals,
+        conservation, transfers, balances, numbering, funds, paidSessions, payments, answers,
+        refunds, refundTotals,
     ]
-
-    private static let references = AuditCheck(
-        rule: "every reference leads somewhere (tables)",
-        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
-        firstBroken: """
-            SELECT 'table ' || "table" || ' refers to a missing row of ' || parent
-            FROM pragma_foreign_key_check LIMIT 1
-            """
-    )
-
-    private static let guards = AuditCheck(
-        rule: "transfers and entries cannot be changed (triggers)",
-        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
-        firstBroken: """
-            SELECT 'trigger ' || value || ' is missing' FROM json_each(
-                '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept"]'
-            ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
-            """
-    )
 
     private static let conservation = AuditCheck(
         rule: "all accounts together hold zero of each currency (currencies)",
@@ -48,8 +29,8 @@ struct AuditCheck {
             LEFT JOIN wallets ON wallets.id = wallet_id
             GROUP BY transfers.id
             HAVING count(wallet_id) < 2 OR sum(entries.amount) <> 0
-                OR sum(max(entries.amount, 0)) <> transfers.amount
-                OR sum(wallets.currency <> transfers.currency) > 0
+                OR sum(CASE WHEN entries.amount > 0 THEN entries.amount END) <> transfers.amount
+                OR sum(CASE WHEN wallets.currency <> transfers.currency THEN 1 ELSE 0 END) > 0
             LIMIT 1
             """
     )
@@ -102,21 +83,20 @@ struct AuditCheck {
         rule: "every payment paid a session, to its payee and from its payer (payments)",
         count: "SELECT count(*) FROM transfers WHERE kind = 'PAYMENT'",
         firstBroken: """
+            WITH postings AS (
+                SELECT transfer_id, user_id, entries.amount AS amount
+                FROM entries JOIN wallets ON wallets.id = wallet_id
+            )
             SELECT 'transfer ' || transfers.id || ': session ' || session_id || ' is '
                 || coalesce(sessions.status, 'missing')
             FROM transfers LEFT JOIN sessions ON sessions.id = session_id
+            LEFT JOIN postings credit ON credit.transfer_id = transfers.id
+                AND credit.user_id = payee_id AND credit.amount = transfers.amount
+            LEFT JOIN postings debit ON debit.transfer_id = transfers.id
+                AND debit.user_id = transfers.user_id AND debit.amount = -transfers.amount
             WHERE kind = 'PAYMENT' AND (
-                sessions.status IS NOT 'PAID'
-                OR NOT EXISTS (
-                    SELECT 1 FROM entries JOIN wallets ON wallets.id = wallet_id
-                    WHERE transfer_id = transfers.id AND wallets.user_id = payee_id
-                        AND entries.amount = transfers.amount
-                )
-                OR NOT EXISTS (
-                    SELECT 1 FROM entries JOIN wallets ON wallets.id = wallet_id
-                    WHERE transfer_id = transfers.id AND wallets.user_id = transfers.user_id
-                        AND entries.amount = -transfers.amount
-                )
+                sessions.status IS DISTINCT FROM 'PAID'
+                OR credit.transfer_id IS NULL OR debit.transfer_id IS NULL
             ) LIMIT 1
             """
     )
@@ -129,9 +109,9 @@ struct AuditCheck {
                 || coalesce(sends.user_id, transfers.user_id) || ' do not agree'
             FROM transfers FULL JOIN sends ON sends.transfer_id = transfers.id
             WHERE (kind = 'PAYMENT' OR sends.transfer_id IS NOT NULL) AND (
-                sends.user_id IS NOT transfers.user_id
-                OR sends.idempotency_key IS NOT transfers.idempotency_key
-                OR sends.session_id IS NOT transfers.session_id
+                sends.user_id IS DISTINCT FROM transfers.user_id
+                OR sends.idempotency_key IS DISTINCT FROM transfers.idempotency_key
+                OR sends.session_id IS DISTINCT FROM transfers.session_id
             ) LIMIT 1
             """
     )

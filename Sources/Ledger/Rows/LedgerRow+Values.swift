@@ -1,9 +1,8 @@
 internal import GotchuCore
-internal import SQLite
 
-/// How rows become values. A row that cannot be one means a broken file: better to stop than to
-/// guess.
-extension Row {
+/// How rows of either store become values. A row that cannot be one means a broken database: better
+/// to stop than to guess.
+extension LedgerRow where Self: ~Copyable {
     /// The columns of `Columns.session`, from the first.
     borrowing func session() throws -> Session {
         guard let id = SessionID(rawValue: try text(0)), let eid = EID(try text(1)) else {
@@ -154,6 +153,20 @@ extension Row {
         )
     }
 
+    /// Transfer, kind, amount, currency, memo, time.
+    borrowing func statementEntry() throws -> WalletStatement.Entry {
+        guard let kind = Transfer.Kind(rawValue: try text(1)) else {
+            throw corrupt("a transfer's kind")
+        }
+        return WalletStatement.Entry(
+            transfer: TransferID(trusted: try text(0)),
+            kind: kind,
+            amount: try money(2),
+            memo: try optionalText(4),
+            createdAt: try time(5)
+        )
+    }
+
     borrowing func time(_ column: Int) throws -> Timestamp {
         Timestamp(milliseconds: try integer(column))
     }
@@ -166,8 +179,12 @@ extension Row {
         return Money(minorUnits: try integer(column), currency: currency)
     }
 
-    private borrowing func corrupt(_ what: String) -> SQLiteError {
-        SQLiteError(code: .corrupt, message: "\(what) cannot be read")
+    func corrupt(_ what: String) -> LedgerError {
+        LedgerError(
+            .corrupt,
+            "The database holds \(what) that cannot be read.",
+            fix: "Run gotchu-server verify, and restore a backup if it finds damage."
+        )
     }
 }
 

@@ -1,8 +1,9 @@
+internal import Postgres
 internal import SQLite
 
 /// Runs `body` and says what its failure means to the ledger.
 ///
-/// - Parameter code: What a failure means that SQLite does not know better.
+/// - Parameter code: What a failure means that the database does not know better.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () throws -> Result
@@ -12,7 +13,7 @@ func wrapping<Result>(
 
 /// Runs `body` and says what its failure means to the ledger.
 ///
-/// - Parameter code: What a failure means that SQLite does not know better.
+/// - Parameter code: What a failure means that the database does not know better.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () async throws -> Result
@@ -22,6 +23,7 @@ func wrapping<Result>(
 
 private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerError {
     if let error = error as? LedgerError { return error }
+    if let error = error as? PostgresError { return explained(error, code) }
     guard let error = error as? SQLiteError else {
         return LedgerError(code, "The books cannot be reached.", underlying: error)
     }
@@ -50,6 +52,37 @@ private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerEr
             fix: "Check that the file and its folder exist and that this user may write there."
         )
     default:
+        LedgerError(code, "The books cannot be reached.", underlying: error)
+    }
+}
+
+private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> LedgerError {
+    switch error.kind {
+    case .malformedAddress:
+        LedgerError(.cannotOpen, error.message, fix: "Write it as postgres://USER@HOST/DATABASE.")
+    case .cannotConnect:
+        LedgerError(
+            code,
+            "The database cannot be reached.",
+            underlying: error,
+            fix: "Check its address, that it runs, and that this user may log in there."
+        )
+    case .unknownOutcome:
+        LedgerError(
+            .unknownOutcome,
+            "It is not known whether the books were written.",
+            underlying: error
+        )
+    case .rejected, .conflict:
+        LedgerError(.rejected, "The database refused what was decided.", underlying: error)
+    case .corrupt:
+        LedgerError(
+            .corrupt,
+            "The database holds something that cannot be.",
+            underlying: error,
+            fix: "Run gotchu-server verify, and restore a backup if it finds damage."
+        )
+    case .connectionLost, .retryable, .unavailable, .refused:
         LedgerError(code, "The books cannot be reached.", underlying: error)
     }
 }

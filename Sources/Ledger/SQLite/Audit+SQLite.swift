@@ -1,22 +1,7 @@
 internal import SQLite
 
-/// The proof that the books are right, made on one unchanging view of a file that may be in use.
-package struct Audit: Sendable {
-    /// One thing that must be true, and whether it is.
-    package struct Finding: Equatable, Sendable {
-        /// What must be true.
-        package let rule: String
-        /// How many rows were looked at.
-        package let count: Int64
-        /// The first row that breaks the rule, if one does.
-        package let broken: String?
-    }
-
-    package let findings: [Finding]
-
-    package var isClean: Bool { findings.allSatisfy { $0.broken == nil } }
-
-    /// Looks at everything.
+extension Audit {
+    /// Looks at everything in a file.
     ///
     /// - Throws: If the file cannot be read as a ledger at all.
     package static func run(path: String) throws(LedgerError) -> Audit {
@@ -37,7 +22,7 @@ package struct Audit: Sendable {
         var findings = [try soundness(of: connection)]
         // Of a file with broken pages no other answer means anything.
         guard findings[0].broken == nil else { return findings }
-        for check in AuditCheck.all {
+        for check in checks + AuditCheck.all {
             let count = try connection.query(check.count) { try $0.integer(0) }.first ?? 0
             // A sum that does not fit is itself a finding, not a failure to look.
             let broken: String?
@@ -64,4 +49,24 @@ package struct Audit: Sendable {
             broken: complaints == ["ok"] ? nil : complaints.first ?? "no answer"
         )
     }
+
+    private static let checks = [
+        AuditCheck(
+            rule: "every reference leads somewhere (tables)",
+            count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
+            firstBroken: """
+                SELECT 'table ' || "table" || ' refers to a missing row of ' || parent
+                FROM pragma_foreign_key_check LIMIT 1
+                """
+        ),
+        AuditCheck(
+            rule: "transfers and entries cannot be changed (guards)",
+            count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+            firstBroken: """
+                SELECT 'trigger ' || value || ' is missing' FROM json_each(
+                    '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept"]'
+                ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
+                """
+        ),
+    ]
 }

@@ -1,0 +1,114 @@
+internal import Postgres
+
+extension Audit {
+    /// Everything may be read, and that takes as long as it takes.
+    private static let limit: Duration = .seconds(24 * 3_600)
+
+    /// Looks at everything in a database that may be in use.
+    ///
+    /// - Throws: If it cannot be read as a ledger at all.
+    package static func run(url: String) throws(LedgerError) -> Audit {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(try ConnectionSettings(url: url))
+            try PostgreSQLSession.prepareForAudit(connection)
+            let version = try PostgreSQLSchema.checkedVersion(of: connection)
+            guard version == PostgreSQLSchema.newestVersion else {
+                throw LedgerError(
+                    .foreign,
+                    "The database has not been brought up to date by this gotchu-server.",
+                    fix: "Run gotchu-server migrate."
+                )
+            }
+            try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let findings = try findings(in: connection)
+            try connection.execute("ROLLBACK")
+            return Audit(findings: findings)
+        }
+    }
+
+    private static func findings(in connection: borrowing Connection) throws -> [Finding] {
+        var findings = try [soundness, references].map { try finding(for: $0, in: connection) }
+        for reference in try self.references(in: connection) where findings[1].broken == nil {
+            let broken = try connection.query(reference, within: limit) { try $0.text(0) }.first
+            findings[1] = Finding(
+                rule: findings[1].rule,
+                count: findings[1].count,
+                broken: broken
+            )
+        }
+        findings += try ([guards] + AuditCheck.all).map { try finding(for: $0, in: connection) }
+        return findings
+    }
+
+    private static func finding(
+        for check: AuditCheck,
+        in connection: borrowing Connection
+    ) throws -> Finding {
+        Finding(
+            rule: check.rule,
+            count: try connection.query(check.count, within: limit) { try $0.integer(0) }.first
+                ?? 0,
+            broken: try connection.query(check.firstBroken, within: limit) { try $0.text(0) }.first
+        )
+    }
+
+    private static let soundness = AuditCheck(
+        rule: "the database is sound (indexes)",
+        count: """
+            SELECT count(*) FROM pg_catalog.pg_index
+            JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = current_schema()::regnamespace
+            """,
+        firstBroken: """
+            SELECT 'index ' || indexrelid::regclass::text || ' is not valid'
+            FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = current_schema()::regnamespace
+                AND NOT (indisvalid AND indisready AND indislive) LIMIT 1
+            """
+    )
+
+    /// The database's own word that it watches over them. The rows are looked at one by one.
+    private static let references = AuditCheck(
+        rule: "every reference leads somewhere (tables)",
+        count: "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema()",
+        firstBroken: """
+            SELECT 'reference ' || conname::text || ' is not valid'
+            FROM pg_catalog.pg_constraint
+            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+                AND NOT convalidated LIMIT 1
+            """
+    )
+
+    /// One question for each reference that the database knows: which row leads nowhere?
+    private static func references(in connection: borrowing Connection) throws -> [String] {
+        try connection.query(
+            """
+            SELECT format(
+                'SELECT ''table %1$s refers to a missing row of %3$s'' FROM %1$s AS child '
+                    'LEFT JOIN %3$s AS parent ON parent.%4$I = child.%2$I '
+                    'WHERE child.%2$I IS NOT NULL AND parent.%4$I IS NULL LIMIT 1',
+                conrelid::regclass, child.attname, confrelid::regclass, parent.attname
+            ) FROM pg_catalog.pg_constraint
+            JOIN pg_catalog.pg_attribute child
+                ON child.attrelid = conrelid AND child.attnum = conkey[1]
+            JOIN pg_catalog.pg_attribute parent
+                ON parent.attrelid = confrelid AND parent.attnum = confkey[1]
+            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+            ORDER BY conrelid::regclass::text, conname
+            """,
+            read: { try $0.text(0) }
+        )
+    }
+
+    private static let guards = AuditCheck(
+        rule: "transfers and entries cannot be changed (guards)",
+        count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
+        firstBroken: """
+            SELECT 'rule ' || guard || ' is missing' FROM unnest(
+                ARRAY['transfers_stay', 'transfers_are_kept', 'entries_stay', 'entries_are_kept']
+            ) AS guards (guard) WHERE guard NOT IN (
+                SELECT rulename::text FROM pg_catalog.pg_rules WHERE schemaname = current_schema()
+            ) LIMIT 1
+            """
+    )
+}

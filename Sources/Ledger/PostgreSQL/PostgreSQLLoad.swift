@@ -1,0 +1,189 @@
+internal import GotchuCore
+internal import Postgres
+
+/// Loading a footprint in one round trip, however many commands wait.
+///
+/// First the rows that may change are locked: sessions, then wallets of users, then the house's
+/// own, each in the order of their names, so that two servers never wait for each other in a
+/// circle. What is read after that, statement by statement, is as those left it who held the locks
+/// before.
+struct PostgreSQLLoad {
+    private static var begin: Query {
+        Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    }
+
+    private let footprint: Footprint
+
+    init(_ footprint: Footprint) {
+        self.footprint = footprint
+    }
+
+    /// Begins a transaction and loads.
+    func run(on connection: borrowing Connection) throws -> Snapshot {
+        let rows = Loaded()
+        try connection.run(
+            [Self.begin] + sessions(into: rows) + wallets(into: rows) + users(into: rows)
+                + sends(into: rows) + refunds(into: rows) + eids(into: rows)
+                + liveSessions(into: rows)
+        )
+        return rows.snapshot
+    }
+
+    /// What several readers of one exchange fill.
+    private final class Loaded {
+        var snapshot = Snapshot()
+    }
+
+    private func sessions(into rows: Loaded) -> [Query] {
+        guard !footprint.sessions.isEmpty else { return [] }
+        return [
+            Query(
+                """
+                SELECT \(Columns.session) FROM sessions WHERE id = ANY ($1::text[])
+                ORDER BY id FOR UPDATE
+                """,
+                [.texts(footprint.sessions.map(\.rawValue))]
+            ) { row in
+                let session = try row.session()
+                rows.snapshot.sessions[session.id] = session
+            }
+        ]
+    }
+
+    private func wallets(into rows: Loaded) -> [Query] {
+        var users: [String] = []
+        var accounts: [String] = []
+        for owner in footprint.walletOwners {
+            switch owner {
+            case .user(let id): users.append(id.rawValue)
+            case .system(let account): accounts.append(account.rawValue)
+            }
+        }
+        let paid = footprint.paidSessions.map(\.rawValue)
+        let read = { (row: borrowing Row) in
+            let wallet = try row.wallet()
+            rows.snapshot.wallets[wallet.place] = wallet
+        }
+        var queries: [Query] = []
+        if !users.isEmpty || !paid.isEmpty {
+            // No join and no IN (SELECT …): of a statement with those PostgreSQL may leave out a
+            // row that it has waited for (EvalPlanQual), and a wallet would seem not to be there.
+            let sql = """
+                SELECT \(Columns.wallet) FROM wallets WHERE user_id = ANY (
+                    $1::text[] || ARRAY(
+                        SELECT unnest(ARRAY[payee_id, payer_id]) FROM sessions
+                        WHERE sessions.id = ANY ($2::text[])
+                    )
+                ) ORDER BY id FOR UPDATE
+                """
+            queries.append(Query(sql, [.texts(users), .texts(paid)], read: read))
+        }
+        if !accounts.isEmpty {
+            let sql = """
+                SELECT \(Columns.wallet) FROM wallets WHERE system_account = ANY ($1::text[])
+                ORDER BY id FOR UPDATE
+                """
+            queries.append(Query(sql, [.texts(accounts)], read: read))
+        }
+        return queries
+    }
+
+    private func users(into rows: Loaded) -> [Query] {
+        var queries: [Query] = []
+        if !footprint.users.isEmpty {
+            queries.append(
+                Query(
+                    "SELECT \(Columns.user) FROM users WHERE id = ANY ($1::text[])",
+                    [.texts(footprint.users.map(\.rawValue))]
+                ) { rows.snapshot.insert(try $0.user()) }
+            )
+        }
+        if !footprint.emails.isEmpty {
+            queries.append(
+                Query(
+                    "SELECT \(Columns.user) FROM users WHERE email = ANY ($1::text[])",
+                    [.texts(Array(footprint.emails))]
+                ) { rows.snapshot.insert(try $0.user()) }
+            )
+        }
+        return queries
+    }
+
+    private func sends(into rows: Loaded) -> [Query] {
+        guard !footprint.sendKeys.isEmpty else { return [] }
+        let keys = Array(footprint.sendKeys)
+        return [
+            Query(
+                """
+                SELECT \(Columns.send) FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
+                JOIN sends ON user_id = wanted.owner AND idempotency_key = wanted.key
+                """,
+                [.texts(keys.map(\.user.rawValue)), .texts(keys.map(\.key.rawValue))]
+            ) { row in
+                let send = try row.send()
+                rows.snapshot.sends[send.key] = send
+            }
+        ]
+    }
+
+    private func refunds(into rows: Loaded) -> [Query] {
+        guard !footprint.refundKeys.isEmpty else { return [] }
+        let keys = Array(footprint.refundKeys)
+        return [
+            Query(
+                """
+                SELECT \(Columns.refund) FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
+                JOIN refunds ON user_id = wanted.owner AND idempotency_key = wanted.key
+                """,
+                [.texts(keys.map(\.user.rawValue)), .texts(keys.map(\.key.rawValue))]
+            ) { row in
+                let refund = try row.refund()
+                rows.snapshot.refunds[refund.key] = refund
+            }
+        ]
+    }
+
+    private func eids(into rows: Loaded) -> [Query] {
+        var queries: [Query] = []
+        if !footprint.eids.isEmpty {
+            let sql = """
+                SELECT eid FROM sessions WHERE eid = ANY ($1::text[])
+                UNION ALL
+                SELECT eid FROM retired_eids WHERE eid = ANY ($1::text[])
+                """
+            queries.append(
+                Query(sql, [.texts(footprint.eids.map(\.description))]) { row in
+                    if let eid = EID(try row.text(0)) { rows.snapshot.takenEIDs.insert(eid) }
+                }
+            )
+        }
+        if !footprint.retiredEIDs.isEmpty {
+            let sql = "SELECT \(Columns.retiredEID) FROM retired_eids WHERE eid = ANY ($1::text[])"
+            queries.append(
+                Query(sql, [.texts(footprint.retiredEIDs.map(\.description))]) { row in
+                    let retired = try row.retiredEID()
+                    rows.snapshot.retiredEIDs[retired.eid] = retired
+                }
+            )
+        }
+        return queries
+    }
+
+    private func liveSessions(into rows: Loaded) -> [Query] {
+        guard !footprint.livePayees.isEmpty else { return [] }
+        return [
+            Query(
+                """
+                SELECT payee, (
+                    SELECT count(*) FROM sessions WHERE payee_id = payee
+                    AND status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+                ) FROM unnest($1::text[]) AS wanted (payee)
+                """,
+                [.texts(footprint.livePayees.map(\.rawValue))]
+            ) { row in
+                let payee = UserID(trusted: try row.text(0))
+                rows.snapshot.liveSessions[payee] = Int(try row.integer(1))
+            }
+        ]
+    }
+}

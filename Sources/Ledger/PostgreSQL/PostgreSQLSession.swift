@@ -1,0 +1,79 @@
+internal import Logging
+internal import Postgres
+
+/// What every connection of ours sets and makes sure of before it is used.
+enum PostgreSQLSession {
+    /// How long a statement may wait for another's locks, and how long it may take. Well below what
+    /// a client waits for its answer, and below `Connection.usualLimit`.
+    private static let settings = """
+        SET lock_timeout = '4s';
+        SET statement_timeout = '10s';
+        SET idle_in_transaction_session_timeout = '30s';
+        SET bytea_output = 'hex';
+        SET jit = off;
+        """
+
+    /// Every statement of ours finds its rows by an index. A plan that was made while a table was
+    /// small, and kept, must not read the whole of it when it is large.
+    private static let plans = """
+        SET enable_seqscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        """
+
+    /// For the writer and the readers.
+    static func prepare(_ connection: borrowing Connection) throws {
+        try connection.execute(settings + plans)
+        try assertDurable(connection)
+    }
+
+    /// For an audit, which reads everything and takes its time.
+    static func prepareForAudit(_ connection: borrowing Connection) throws {
+        try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
+    }
+
+    /// What the server says about its promises: with any of these off, payments that were
+    /// acknowledged may be gone after a crash (PostgreSQL manual, 20.5).
+    @discardableResult
+    static func assertDurable(_ connection: borrowing Connection) throws -> Durability {
+        let rows = try connection.query(
+            """
+            SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+                current_setting('full_page_writes'), current_setting('server_version')
+            """,
+            read: { row in
+                Durability(
+                    fsync: try row.text(0),
+                    synchronousCommit: try row.text(1),
+                    fullPageWrites: try row.text(2),
+                    version: try row.text(3)
+                )
+            }
+        )
+        guard let durability = rows.first, durability.isKept else {
+            throw LedgerError(
+                .notDurable,
+                "The database would not promise to keep what it commits.",
+                fix: "Set fsync, full_page_writes and synchronous_commit to on in its "
+                    + "configuration."
+            )
+        }
+        return durability
+    }
+
+    struct Durability: Sendable {
+        let fsync: String
+        let synchronousCommit: String
+        let fullPageWrites: String
+        let version: String
+
+        var isKept: Bool { fsync == "on" && synchronousCommit != "off" && fullPageWrites == "on" }
+
+        var metadata: Logger.Metadata {
+            [
+                "fsync": "\(fsync)", "synchronous-commit": "\(synchronousCommit)",
+                "full-page-writes": "\(fullPageWrites)", "version": "\(version)",
+            ]
+        }
+    }
+}

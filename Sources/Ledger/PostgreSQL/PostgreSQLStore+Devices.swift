@@ -1,0 +1,80 @@
+internal import GotchuCore
+internal import Postgres
+
+extension PostgreSQLStore: DeviceStore {
+    package func add(_ device: Device) async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await writer.add(device) }
+    }
+
+    package func devices(limit: Int) async throws(LedgerError) -> [Device] {
+        try await wrapping(.tryAgain) { try await writer.devices(limit: limit) }
+    }
+
+    package func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @Sendable (inout Device) -> Result
+    ) async throws(LedgerError) -> Result? {
+        try await wrapping(.tryAgain) { try await writer.change(id, body) }
+    }
+}
+
+extension PostgreSQLWriter {
+    fileprivate func add(_ device: Device) throws {
+        try link.use { try $0.run([Query("BEGIN"), Self.put(device), .commit]) }
+    }
+
+    fileprivate func devices(limit: Int) throws -> [Device] {
+        try link.use { connection in
+            try connection.query(
+                "SELECT \(Columns.device) FROM devices ORDER BY id LIMIT $1",
+                [.integer(Int64(limit))],
+                read: { try $0.device() }
+            )
+        }
+    }
+
+    fileprivate func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @Sendable (inout Device) -> Result
+    ) throws -> Result? {
+        try link.use { connection in
+            var found: Device?
+            try connection.run([
+                Query("BEGIN"),
+                Query(
+                    "SELECT \(Columns.device) FROM devices WHERE id = $1 FOR UPDATE",
+                    [.text(id.rawValue)]
+                ) { found = try $0.device() },
+            ])
+            guard var device = found else {
+                try connection.run([Query("ROLLBACK")])
+                return nil
+            }
+            let result = body(&device)
+            try connection.run([Self.put(device), .commit])
+            return result
+        }
+    }
+
+    private static func put(_ device: Device) -> Query {
+        Query(
+            """
+            INSERT INTO devices (\(Columns.device))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            ON CONFLICT (id) DO UPDATE SET
+                family = excluded.family, current = excluded.current, previous = excluded.previous,
+                expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
+                revoked_at = excluded.revoked_at, revocation = excluded.revocation
+            """,
+            [
+                .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
+                .text(device.scopes), .integer(device.createdAt.milliseconds),
+                .bytes(device.family), .bytes(device.current),
+                device.previous.map { .bytes($0) } ?? .null,
+                .integer(device.expiresAt.milliseconds),
+                .integer(device.lastUsedAt?.milliseconds),
+                .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),
+            ]
+        )
+    }
+}

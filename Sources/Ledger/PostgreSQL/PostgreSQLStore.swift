@@ -1,0 +1,152 @@
+package import GotchuCore
+package import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The books in a PostgreSQL database, which several servers may share.
+///
+/// Run as a service it also hears what the other servers change; everything else works without.
+package final class PostgreSQLStore: LedgerStore, Service {
+    /// Readers, each with a thread and a connection of its own.
+    private static let readerCount = 4
+    /// How long to wait for a database that is away before listening is tried again.
+    private static let relistening: Duration = .milliseconds(200)
+
+    /// What another server accepted before a session ran out may still be on its way to the
+    /// database, and the clocks of two machines differ by a little: for so long nobody writes down
+    /// that the session is over.
+    package let expiryMargin: Duration = .seconds(2)
+    /// Sessions that other servers have changed.
+    package let changes: ChangeMailbox? = ChangeMailbox()
+
+    private let settings: ConnectionSettings
+    let writer: PostgreSQLWriter
+    private let readers: [PostgreSQLReader]
+    private let logger: Logger
+    private let turn = Atomic<Int>(0)
+
+    /// Connects, brings the tables up to date if need be, and tries what the engine promises.
+    ///
+    /// Blocks until the database has answered.
+    ///
+    /// - Parameter url: As libpq takes it: `postgres://USER@HOST,HOST/DATABASE`.
+    /// - Throws: If it cannot be reached, is not ours, or would not be durable.
+    package init(url: String, logger: Logger) throws(LedgerError) {
+        let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
+        let durability = try wrapping(.cannotOpen) {
+            let first = try Connection(settings)
+            try PostgreSQLSchema.migrate(first)
+            try PostgreSQLSession.prepare(first)
+            let second = try Connection(settings)
+            try PostgreSQLSession.prepare(second)
+            try PostgreSQLProbe.run(first, second)
+            return try PostgreSQLSession.assertDurable(first)
+        }
+        logger.notice("The database keeps its promises.", metadata: durability.metadata)
+        self.settings = settings
+        self.logger = logger
+        writer = PostgreSQLWriter(settings, logger: logger)
+        readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
+    }
+
+    /// Brings the tables of a database up to date.
+    ///
+    /// - Returns: The version that it has now.
+    package static func migrate(url: String, logger: Logger) throws(LedgerError) -> Int64 {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(try settings(url, logger: logger))
+            try PostgreSQLSchema.migrate(connection)
+            return try PostgreSQLSchema.checkedVersion(of: connection)
+        }
+    }
+
+    private static func settings(_ url: String, logger: Logger) throws -> ConnectionSettings {
+        let settings = try ConnectionSettings(url: url)
+        if settings.holdsPassword {
+            logger.warning(
+                "Everybody on this machine can read a password that stands in the database's URL."
+            )
+        }
+        return settings
+    }
+
+    package func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) async throws(LedgerError) -> Decision {
+        try await wrapping(.tryAgain) {
+            try await writer.commit(touching: footprint, decide: decide)
+        }
+    }
+
+    /// Listens to the other servers until the program ends.
+    package func run() async {
+        let waker = Waker()
+        let listener = PostgreSQLListener(settings, waker: waker, logger: logger)
+        await withTaskCancellationOrGracefulShutdownHandler {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    changes?.put(try await listener.next())
+                } catch {
+                    await cancelWhenGracefulShutdown {
+                        try? await Task.sleep(for: Self.relistening)
+                    }
+                }
+            }
+        } onCancelOrGracefulShutdown: {
+            waker.wake()
+        }
+    }
+
+    /// A secret that all servers of the database share, made by the first that asks for it.
+    ///
+    /// - Parameter proposal: What it shall be if there is none yet.
+    package func secret(
+        _ name: String,
+        proposal: [UInt8]
+    ) async throws(LedgerError) -> [UInt8] {
+        try await wrapping(.cannotOpen) { try await writer.secret(name, proposal: proposal) }
+    }
+
+    package func session(_ id: SessionID) async throws(LedgerError) -> Session? {
+        try await wrapping(.tryAgain) { try await reader.session(id) }
+    }
+
+    package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
+        try await wrapping(.tryAgain) { try await reader.published(eid) }
+    }
+
+    package func statement(
+        of user: UserID,
+        entries: Int
+    ) async throws(LedgerError) -> WalletStatement? {
+        try await wrapping(.tryAgain) { try await reader.statement(of: user, entries: entries) }
+    }
+
+    package func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory? {
+        try await wrapping(.tryAgain) {
+            try await reader.history(of: user, in: currency, range)
+        }
+    }
+
+    package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
+        try await wrapping(.tryAgain) { try await reader.send(key) }
+    }
+
+    package func due(
+        at time: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [SessionID] {
+        try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
+    }
+
+    private var reader: PostgreSQLReader {
+        let next = turn.add(1, ordering: .relaxed).newValue
+        return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+    }
+}

@@ -1,0 +1,71 @@
+internal import Logging
+internal import Postgres
+internal import ServiceProcess
+
+/// The one connection that writes, on a thread of its own.
+actor PostgreSQLWriter {
+    /// How often a batch is decided anew before its callers are told to try again.
+    private static let longestTry = 8
+
+    private let executor: ThreadExecutor
+    let link: PostgreSQLLink
+    private let logger: Logger
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ settings: ConnectionSettings, logger: Logger) {
+        executor = ThreadExecutor(name: "ledger-writer")
+        link = PostgreSQLLink(settings, logger: logger, prepare: PostgreSQLSession.prepare)
+        self.logger = logger
+    }
+
+    /// Loads, decides and writes in one transaction: a round trip to load and one to write.
+    ///
+    /// What was lost against another server, or with its connection before the COMMIT was sent, is
+    /// decided anew on the rows as they are then.
+    func commit(
+        touching footprint: Footprint,
+        decide: @Sendable (Snapshot) -> Decision
+    ) throws -> Decision {
+        var attempt = 1
+        while true {
+            do {
+                return try link.use { connection in
+                    let rows = try PostgreSQLLoad(footprint).run(on: connection)
+                    let decision = decide(rows)
+                    try PostgreSQLSave(decision.effects, loaded: rows).run(on: connection)
+                    return decision
+                }
+            } catch let error as PostgresError {
+                guard error.isWorthRepeating, attempt < Self.longestTry else { throw error }
+                attempt += 1
+                logger.info("A batch is decided anew.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// A secret that all servers of one database share, made by the first that asks for it.
+    ///
+    /// - Parameter proposal: What it shall be if there is none yet.
+    func secret(_ name: String, proposal: [UInt8]) throws -> [UInt8] {
+        try link.use { connection in
+            var secret: [UInt8]?
+            try connection.run([
+                Query(
+                    """
+                    INSERT INTO secrets (name, secret) VALUES ($1, $2)
+                    ON CONFLICT (name) DO NOTHING
+                    """,
+                    [.text(name), .bytes(proposal)]
+                ),
+                Query("SELECT secret FROM secrets WHERE name = $1", [.text(name)]) { row in
+                    secret = try row.blob(0)
+                },
+            ])
+            guard let secret else {
+                throw PostgresError(.corrupt, message: "a secret was not kept")
+            }
+            return secret
+        }
+    }
+}

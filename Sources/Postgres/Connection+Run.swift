@@ -1,0 +1,95 @@
+internal import CPostgres
+
+/// Statements with values, in one round trip however many they are (PostgreSQL manual, 34.5).
+extension Connection {
+    /// Sends all `queries` at once and reads their answers in order. The first that fails keeps
+    /// those after it from being run.
+    ///
+    /// - Throws: `PostgresError`; or what a query's `read` threw, once all answers are read.
+    package borrowing func run(_ queries: [Query], within limit: Duration = usualLimit) throws {
+        let deadline = ContinuousClock.now + limit
+        var exchange = Exchange(queries)
+        notices.begin()
+        guard PQenterPipelineMode(handle) == 1 else { throw lost(sql: nil) }
+        do throws(PostgresError) {
+            try send(&exchange)
+            try receive(&exchange, before: deadline)
+        } catch {
+            // Values that cannot be sent are found before anything is.
+            guard error.kind == .connectionLost else {
+                PQexitPipelineMode(handle)
+                throw error
+            }
+            throw exchange.meaning(of: exchange.failure ?? error)
+        }
+        guard PQexitPipelineMode(handle) == 1 else { throw exchange.meaning(of: lost(sql: nil)) }
+        if let failure = exchange.failure { throw failure }
+        if exchange.hasCommit, let warning = notices.warnings.first(where: \.isCancelledWait) {
+            throw PostgresError(.unknownOutcome, state: warning.state, message: warning.message)
+        }
+        if let error = exchange.readFailure { throw error }
+    }
+
+    /// Runs one statement and collects what `read` makes of its rows.
+    package borrowing func query<Element>(
+        _ sql: String,
+        _ values: [Value] = [],
+        within limit: Duration = usualLimit,
+        read: @escaping (borrowing Row) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        try run([Query(sql, values) { elements.append(try read($0)) }], within: limit)
+        return elements
+    }
+
+    private borrowing func send(_ exchange: inout Exchange) throws(PostgresError) {
+        let parameters = try exchange.queries.map { query throws(PostgresError) in
+            try Parameters(query.values, sql: query.sql)
+        }
+        var fresh: [String: String] = [:]
+        for (index, query) in exchange.queries.enumerated() {
+            let name: String
+            if let known = statements.name(of: query.sql) ?? fresh[query.sql] {
+                name = known
+            } else {
+                name = statements.newName(position: index)
+                fresh[query.sql] = name
+                guard PQsendPrepare(handle, name, query.sql, 0, nil) == 1 else {
+                    throw lost(sql: query.sql)
+                }
+                exchange.expected.append(.preparation(of: index, name: name))
+            }
+            let isSent = parameters[index].withPointers { count, values in
+                PQsendQueryPrepared(handle, name, count, values, nil, nil, 0)
+            }
+            guard isSent == 1 else { throw lost(sql: query.sql) }
+            exchange.expected.append(.rows(of: index))
+        }
+        guard PQpipelineSync(handle) == 1 else { throw lost(sql: nil) }
+    }
+
+    private borrowing func receive(
+        _ exchange: inout Exchange,
+        before deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        for expected in exchange.expected {
+            while let result = try next(before: deadline) {
+                exchange.take(result, for: expected)
+                guard isUsable else { throw lost(sql: nil) }
+                if case .preparation(let index, let name) = expected, result.isGood {
+                    statements.remember(name, for: exchange.queries[index].sql)
+                }
+            }
+        }
+        guard let end = try next(before: deadline), end.status == PGRES_PIPELINE_SYNC else {
+            throw lost(sql: nil)
+        }
+    }
+}
+
+extension Notice {
+    /// A COMMIT that no longer waits for its replicas says so only with a warning and then claims
+    /// to be done: the payment is on one disk and gone if that machine is (PostgreSQL manual,
+    /// 27.2.8.3).
+    fileprivate var isCancelledWait: Bool { state.map { $0.category == "57" } ?? false }
+}

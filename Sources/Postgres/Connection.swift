@@ -1,0 +1,176 @@
+internal import CPostgres
+internal import Glibc
+
+/// One connection to a server, closed when it goes away.
+///
+/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
+/// every call here may block on the network. No call blocks for longer than its limit, and one that
+/// does not get its answer in time leaves a connection that is of no more use.
+package struct Connection: ~Copyable {
+    /// How long an answer may take unless the caller says otherwise.
+    package static let usualLimit: Duration = .seconds(15)
+
+    let handle: OpaquePointer
+    let notices: NoticeSink
+    let statements = PreparedStatements()
+    private let health = Health()
+
+    /// Connects, trying the hosts one after the other.
+    ///
+    /// - Parameter notice: Gets what the server says beside its answers, within the calls.
+    /// - Throws: `cannotConnect`.
+    package init(
+        _ settings: ConnectionSettings,
+        notice: @escaping (Notice) -> Void = { _ in }
+    ) throws(PostgresError) {
+        let handle = settings.withArrays { PQconnectdbParams($0, $1, 0) }
+        guard let handle else {
+            throw PostgresError(.cannotConnect, message: "out of memory")
+        }
+        guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0 else {
+            let message = PQerrorMessage(handle).map { String(cString: $0) } ?? "unknown"
+            PQfinish(handle)
+            throw PostgresError(.cannotConnect, message: onOneLine(message))
+        }
+        self.handle = handle
+        notices = NoticeSink(notice)
+        PQsetNoticeReceiver(
+            handle,
+            { sink, result in
+                guard let sink else { return }
+                Unmanaged<NoticeSink>.fromOpaque(sink).takeUnretainedValue().take(Notice(result))
+            },
+            Unmanaged.passUnretained(notices).toOpaque()
+        )
+    }
+
+    deinit {
+        PQfinish(handle)
+    }
+
+    /// Whether another call may come to anything.
+    package var isUsable: Bool { !health.isBroken && PQstatus(handle) == CONNECTION_OK }
+
+    /// Whether a transaction is open, failed or not.
+    package var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
+
+    /// The server's process that serves this connection.
+    package var backendProcessID: Int32 { PQbackendPID(handle) }
+
+    /// Runs a script of statements without parameters: schemas and settings. Their rows are
+    /// dropped.
+    ///
+    /// Outside a transaction block the script is one transaction.
+    package borrowing func execute(
+        _ script: String,
+        within limit: Duration = usualLimit
+    ) throws(PostgresError) {
+        let deadline = ContinuousClock.now + limit
+        notices.begin()
+        guard PQsendQuery(handle, script) == 1 else { throw lost(sql: script) }
+        var failure: PostgresError?
+        while let result = try next(before: deadline) {
+            guard !result.isGood, failure == nil else { continue }
+            let (state, message) = result.complaint
+            let kind = state.map { PostgresError.Kind($0) } ?? .connectionLost
+            failure = PostgresError(kind, state: state, message: message, sql: script)
+        }
+        if let failure { throw failure }
+        guard isUsable else { throw lost(sql: script) }
+    }
+
+    /// What other connections have notified this one of, once there is something.
+    ///
+    /// - Parameter waker: Ends the waiting early.
+    /// - Returns: Nothing if the limit passed or the waker woke.
+    package borrowing func notifications(
+        within limit: Duration,
+        or waker: Waker
+    ) throws(PostgresError) -> [Notification] {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            guard PQconsumeInput(handle) == 1 else { throw lost(sql: nil) }
+            var notifications: [Notification] = []
+            while let notify = PQnotifies(handle) {
+                notifications.append(
+                    Notification(
+                        channel: String(cString: notify.pointee.relname),
+                        payload: String(cString: notify.pointee.extra)
+                    )
+                )
+                PQfreemem(notify)
+            }
+            guard notifications.isEmpty else { return notifications }
+            switch wait(before: deadline, toWrite: false, waker: waker) {
+            case .ready: continue
+            case .woken, .tooLate: return []
+            }
+        }
+    }
+
+    /// The next result; `nil` after a statement's last one.
+    borrowing func next(before deadline: ContinuousClock.Instant) throws(PostgresError) -> Result? {
+        while PQisBusy(handle) == 1 {
+            let unsent = PQflush(handle)
+            // What the server has still said, why it closes for instance, is read even so.
+            let ready = wait(before: deadline, toWrite: unsent == 1, waker: nil)
+            guard ready == .ready else { throw giveUp() }
+            guard PQconsumeInput(handle) == 1 else { throw lost(sql: nil) }
+        }
+        return PQgetResult(handle).map { Result($0) }
+    }
+
+    enum Wait {
+        case ready
+        case woken
+        case tooLate
+    }
+
+    private borrowing func wait(
+        before deadline: ContinuousClock.Instant,
+        toWrite: Bool,
+        waker: Waker?
+    ) -> Wait {
+        var events = [
+            pollfd(
+                fd: PQsocket(handle),
+                events: Int16(POLLIN) | (toWrite ? Int16(POLLOUT) : 0),
+                revents: 0
+            )
+        ]
+        if let waker {
+            events.append(pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0))
+        }
+        while true {
+            let (seconds, attoseconds) = (deadline - .now).components
+            let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+            guard milliseconds >= 0 else { return .tooLate }
+            let count = poll(&events, nfds_t(events.count), Int32(clamping: milliseconds + 1))
+            if count < 0, errno == EINTR { continue }
+            if waker != nil, events[1].revents != 0 { return .woken }
+            return count == 0 ? .tooLate : .ready
+        }
+    }
+
+    /// Says that the connection is of no more use because an answer took too long, and asks the
+    /// server not to go on with what nobody waits for.
+    private borrowing func giveUp() -> PostgresError {
+        health.isBroken = true
+        Canceller(handle)?.cancel()
+        return PostgresError(.connectionLost, message: "the server did not answer in time")
+    }
+
+    borrowing func lost(sql: String?) -> PostgresError {
+        health.isBroken = true
+        let message = PQerrorMessage(handle).map { onOneLine(String(cString: $0)) } ?? ""
+        return PostgresError(
+            .connectionLost,
+            message: message.isEmpty ? "the connection is lost" : message,
+            sql: sql
+        )
+    }
+
+    private final class Health {
+        var isBroken = false
+    }
+}

@@ -1,0 +1,85 @@
+internal import CPostgres
+internal import Glibc
+
+/// Where a database is and how to get in, read from a `postgres://` URL as libpq reads it: several
+/// hosts, `service`, `passfile`, `sslmode` and the `PG…` variables work as everywhere else.
+///
+/// Neither the URL nor what it says ever appears in an error: it may hold a password.
+package struct ConnectionSettings: Sendable {
+    /// What libpq is told unless the URL or the environment says otherwise.
+    ///
+    /// A dead peer is noticed within about ten seconds, and of several hosts the one that can be
+    /// written to is taken: that is how a promoted replica is followed.
+    private static let usual = [
+        ("connect_timeout", "5"),
+        ("target_session_attrs", "read-write"),
+        ("keepalives_idle", "5"),
+        ("keepalives_interval", "2"),
+        ("keepalives_count", "3"),
+        ("tcp_user_timeout", "10000"),
+        ("fallback_application_name", "gotchu-server"),
+    ]
+    /// What must not be otherwise.
+    private static let fixed = [("client_encoding", "UTF8")]
+
+    let options: [(keyword: String, value: String)]
+    /// Whether the URL itself holds a password, which everybody on the machine can then read.
+    package let holdsPassword: Bool
+
+    /// - Throws: `malformedAddress`.
+    package init(url: String) throws(PostgresError) {
+        let rest = url.drop { $0 != ":" }.dropFirst(3)
+        // libpq takes the first `@` as the end of the password and the rest of it for a host, which
+        // it then names in its error.
+        guard rest.prefix(while: { $0 != "/" && $0 != "?" }).count(where: { $0 == "@" }) <= 1 else {
+            throw .malformed("Within a password @ is written as %40.")
+        }
+        guard let parsed = PQconninfoParse(url, nil) else {
+            throw .malformed("It cannot be read as postgres://USER@HOST/DATABASE.")
+        }
+        defer { PQconninfoFree(parsed) }
+        var options: [(String, String)] = []
+        var known: Set<String> = []
+        var option = parsed
+        while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
+            if let value = option.pointee.val.map({ String(cString: $0) }) {
+                options.append((keyword, value))
+                known.insert(keyword)
+            } else if let variable = option.pointee.envvar, getenv(variable) != nil {
+                known.insert(keyword)
+            }
+            option += 1
+        }
+        for (keyword, value) in options where keyword == "port" {
+            guard value.utf8.allSatisfy({ $0 == 0x2C || (0x30...0x39).contains($0) }) else {
+                throw .malformed("A port is a number; within a password / is written as %2F.")
+            }
+        }
+        holdsPassword = options.contains { $0.0 == "password" || $0.0 == "sslpassword" }
+        options.removeAll { (keyword, _) in Self.fixed.contains { $0.0 == keyword } }
+        options += Self.usual.filter { !known.contains($0.0) } + Self.fixed
+        self.options = options
+    }
+
+    /// Hands libpq's two arrays to `body`.
+    func withArrays<Result>(
+        _ body: (
+            UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?
+        ) -> Result
+    ) -> Result {
+        let keywords = options.map { strdup($0.keyword) }
+        let values = options.map { strdup($0.value) }
+        defer { for text in keywords + values { free(text) } }
+        let names = keywords.map { UnsafePointer($0) } + [nil]
+        let contents = values.map { UnsafePointer($0) } + [nil]
+        return names.withUnsafeBufferPointer { names in
+            contents.withUnsafeBufferPointer { body(names.baseAddress, $0.baseAddress) }
+        }
+    }
+}
+
+extension PostgresError {
+    fileprivate static func malformed(_ why: String) -> PostgresError {
+        PostgresError(.malformedAddress, message: "The database's URL makes no sense. " + why)
+    }
+}

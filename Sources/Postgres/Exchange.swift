@@ -1,0 +1,64 @@
+internal import CPostgres
+
+/// What was asked in one round trip, and what has come back of it.
+struct Exchange {
+    enum Expected {
+        case preparation(of: Int, name: String)
+        case rows(of: Int)
+    }
+
+    let queries: [Query]
+    /// What the server will answer, in order.
+    var expected: [Expected] = []
+    /// The first statement's that failed.
+    private(set) var failure: PostgresError?
+    /// What reading the rows came to, if it failed.
+    private(set) var readFailure: (any Error)?
+
+    init(_ queries: [Query]) {
+        self.queries = queries
+    }
+
+    var hasCommit: Bool { queries.contains(where: \.isCommit) }
+
+    mutating func take(_ result: borrowing Result, for expected: Expected) {
+        let index =
+            switch expected {
+            case .preparation(let index, _), .rows(let index): index
+            }
+        let query = queries[index]
+        guard result.isGood else {
+            // What was not run because of an earlier failure has nothing to say of its own.
+            if failure == nil { failure = Self.failure(result, in: query) }
+            return
+        }
+        guard case .rows = expected else { return }
+        if query.isCommit, result.command != "COMMIT", failure == nil {
+            failure = PostgresError(.retryable, message: "the transaction had failed before")
+        }
+        do {
+            if readFailure == nil { try result.forEachRow(query.read) }
+        } catch {
+            readFailure = error
+        }
+    }
+
+    private static func failure(_ result: borrowing Result, in query: Query) -> PostgresError {
+        let (state, message) = result.complaint
+        let kind: PostgresError.Kind
+        if let state {
+            kind = PostgresError.Kind(state, isCommit: query.isCommit)
+        } else {
+            // libpq's own words: the connection is gone, and it names the statement whose answer it
+            // waited for, whatever the server has done since.
+            kind = .connectionLost
+        }
+        return PostgresError(kind, state: state, message: message, sql: query.sql)
+    }
+
+    /// What a broken connection means here: with a COMMIT under way, that nobody knows.
+    func meaning(of error: PostgresError) -> PostgresError {
+        guard error.kind == .connectionLost, error.state == nil, hasCommit else { return error }
+        return PostgresError(.unknownOutcome, message: error.message, sql: error.sql)
+    }
+}

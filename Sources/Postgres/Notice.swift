@@ -1,0 +1,37 @@
+internal import CPostgres
+
+/// What the server says beside its answers.
+package struct Notice: Sendable {
+    /// `WARNING`, `NOTICE`, `INFO` …, never translated.
+    package let severity: String
+    package let state: SQLState?
+    package let message: String
+
+    package var isWarning: Bool { severity == "WARNING" }
+
+    init(_ result: OpaquePointer?) {
+        func field(_ name: Unicode.Scalar) -> String? {
+            PQresultErrorField(result, Int32(name.value)).map { String(cString: $0) }
+        }
+        severity = field("V") ?? field("S") ?? ""
+        state = field("C").map { SQLState(rawValue: $0) }
+        message = onOneLine(field("M") ?? "")
+    }
+}
+
+/// Takes a connection's notices from libpq's callback: to its owner, and to the exchange that runs.
+final class NoticeSink {
+    private let handler: (Notice) -> Void
+    private(set) var warnings: [Notice] = []
+
+    init(_ handler: @escaping (Notice) -> Void) {
+        self.handler = handler
+    }
+
+    func begin() { warnings = [] }
+
+    func take(_ notice: Notice) {
+        if notice.isWarning { warnings.append(notice) }
+        handler(notice)
+    }
+}

@@ -1,0 +1,86 @@
+/// A call of PostgreSQL that failed.
+package struct PostgresError: Error, Equatable, Sendable {
+    /// What the failure means to whoever asked.
+    package let kind: Kind
+    /// The server's code, if it was the server that refused.
+    package let state: SQLState?
+    /// What the server or libpq said about it. For people, never to be matched on; it holds neither
+    /// a password nor a row's values.
+    package let message: String
+    /// The statement it happened in, if there was one. It holds no values: those are always bound.
+    package let sql: String?
+
+    package init(_ kind: Kind, state: SQLState? = nil, message: String, sql: String? = nil) {
+        self.kind = kind
+        self.state = state
+        self.message = message
+        self.sql = sql
+    }
+
+    /// What a failure means.
+    package enum Kind: String, Sendable {
+        /// The address of the database makes no sense.
+        case malformedAddress
+        /// No server could be reached, or none let us in.
+        case cannotConnect
+        /// The connection broke before anything was committed.
+        case connectionLost
+        /// The connection broke, or said nothing more, while it may have been committing.
+        case unknownOutcome
+        /// The transaction lost against another one: repeated, it may succeed.
+        case retryable
+        /// Another transaction has taken a name that must be unique.
+        case conflict
+        /// The server cannot do it just now: locked, full, out of resources, read-only.
+        case unavailable
+        /// The server refuses these values, now and for ever.
+        case rejected
+        /// What came back is not what was asked for.
+        case corrupt
+        /// A statement that the server does not understand, or may not be run.
+        case refused
+    }
+
+    /// Whether the transaction, repeated from its start, may come out otherwise.
+    package var isWorthRepeating: Bool {
+        switch kind {
+        case .retryable, .conflict, .connectionLost: true
+        case .malformedAddress, .cannotConnect, .unknownOutcome, .unavailable, .rejected, .corrupt,
+            .refused:
+            false
+        }
+    }
+}
+
+extension PostgresError: CustomStringConvertible {
+    package var description: String {
+        let code = state.map { " [\($0)]" } ?? ""
+        let place = sql.map { " in: \($0)" } ?? ""
+        return "PostgreSQL: \(message)\(code)\(place)"
+    }
+}
+
+extension PostgresError.Kind {
+    /// What a server's code means.
+    ///
+    /// - Parameter isCommit: Whether the statement was a COMMIT. One that the server broke off may
+    ///   have been carried out; one that it refused was not.
+    package init(_ state: SQLState, isCommit: Bool = false) {
+        switch state {
+        case .serializationFailure, .deadlockDetected: self = .retryable
+        case .statementCompletionUnknown: self = .unknownOutcome
+        case .uniqueViolation: self = .conflict
+        case .queryCanceled, .lockNotAvailable, .readOnlyTransaction: self = .unavailable
+        default:
+            switch state.category {
+            case "08", "57": self = isCommit ? .unknownOutcome : .connectionLost
+            case "53", "55", "58": self = .unavailable
+            case "22", "23": self = .rejected
+            case "XX": self = .corrupt
+            // A plan, a statement or a transaction that is not what we take it for: begin anew.
+            case "0A", "25", "26": self = .connectionLost
+            default: self = .refused
+            }
+        }
+    }
+}

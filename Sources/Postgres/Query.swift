@@ -1,0 +1,23 @@
+/// One statement with its values, and what is to become of its rows.
+///
+/// The prepared statement is kept for the next time, so `sql` must be constant text.
+package struct Query {
+    let sql: String
+    let values: [Value]
+    let read: (borrowing Row) throws -> Void
+
+    package init(
+        _ sql: String,
+        _ values: [Value] = [],
+        read: @escaping (borrowing Row) throws -> Void = { _ in }
+    ) {
+        self.sql = sql
+        self.values = values
+        self.read = read
+    }
+
+    /// Ends a transaction for good. If its answer is lost, nobody knows what came of it.
+    package static var commit: Query { Query("COMMIT") }
+
+    var isCommit: Bool { sql == "COMMIT" }
+}

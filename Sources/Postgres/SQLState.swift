@@ -1,0 +1,26 @@
+/// A five-character SQLSTATE (PostgreSQL manual, appendix A): the one thing about a server's error
+/// that may be matched on.
+package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String { rawValue }
+
+    /// The first two characters.
+    package var category: Substring { rawValue.prefix(2) }
+
+    package static let uniqueViolation = SQLState(rawValue: "23505")
+    package static let characterNotInRepertoire = SQLState(rawValue: "22021")
+    package static let readOnlyTransaction = SQLState(rawValue: "25006")
+    package static let serializationFailure = SQLState(rawValue: "40001")
+    package static let statementCompletionUnknown = SQLState(rawValue: "40003")
+    package static let deadlockDetected = SQLState(rawValue: "40P01")
+    package static let undefinedTable = SQLState(rawValue: "42P01")
+    package static let duplicateTable = SQLState(rawValue: "42P07")
+    package static let lockNotAvailable = SQLState(rawValue: "55P03")
+    package static let queryCanceled = SQLState(rawValue: "57014")
+    package static let diskFull = SQLState(rawValue: "53100")
+}

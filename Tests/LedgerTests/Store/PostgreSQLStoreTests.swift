@@ -1,0 +1,168 @@
+import GotchuCore
+import Postgres
+import PostgresTestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("The PostgreSQL store", .timeLimit(.minutes(3)))
+struct PostgreSQLStoreTests {
+    @Test("ten servers that start together bring the tables up to date once")
+    func migrateTogether() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<10 { group.addTask { _ = try books.open() } }
+            try await group.waitForAll()
+        }
+        let versions = try books.texts("SELECT version::text FROM gotchu_migrations")
+        #expect(versions.count == Int(PostgreSQLSchema.newestVersion))
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("a database of a newer program or of another one is refused")
+    func foreign() throws {
+        let newer = try StoreKind.postgresql.makeBooks()
+        _ = try newer.open()
+        try newer.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+        let other = try StoreKind.postgresql.makeBooks()
+        try other.execute("CREATE TABLE notes (text text)")
+        for books in [newer, other] {
+            let error = #expect(throws: LedgerError.self) { try books.open() }
+            #expect(error?.code == .foreign)
+        }
+        #expect(
+            try other.texts(
+                "SELECT tablename::text FROM pg_tables "
+                    + "WHERE schemaname = 'public'"
+            ) == ["notes"]
+        )
+    }
+
+    @Test("a database that would forget commits is refused")
+    func durability() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        try books.execute("ALTER DATABASE \(name) SET synchronous_commit = off")
+        let error = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(error?.code == .notDurable)
+        #expect(error?.fix?.contains("synchronous_commit") == true)
+    }
+
+    @Test("an engine that does not undo, lock or hide half a transaction is refused")
+    func probe() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        _ = try books.open()
+        // Seen by this session, every row of the probe is what was just written: an engine that
+        // does not keep transactions apart looks like this.
+        let cluster = try PostgresCluster.shared()
+        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        let one = try cluster.connect(name)
+        let error = #expect(throws: LedgerError.self) {
+            try PostgreSQLProbe.run(one.connection, one.connection)
+        }
+        #expect(error?.code == .notDurable)
+        let other = try cluster.connect(name)
+        try one.connection.execute("ROLLBACK")
+        try PostgreSQLProbe.run(one.connection, other.connection)
+    }
+
+    @Test("nobody there, and a bad address, are errors that say what to do")
+    func unreachable() {
+        for url in ["postgres://u:sesame@127.0.0.1:1/x", "postgres://u:se@same@127.0.0.1:1/x"] {
+            let error = #expect(throws: LedgerError.self) {
+                try PostgreSQLStore(url: url, logger: TestBooks.logger)
+            }
+            #expect(error?.code == .cannotOpen)
+            #expect(error?.fix != nil)
+            #expect("\(error as Any)".contains("same") == false)
+        }
+    }
+
+    @Test("one secret for all servers of a database")
+    func secret() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let stores = try (0..<2).map { _ in
+            try PostgreSQLStore(url: books.place, logger: TestBooks.logger)
+        }
+        let first = try await stores[0].secret("a", proposal: [1, 2])
+        #expect(first == [1, 2])
+        #expect(try await stores[1].secret("a", proposal: [3]) == [1, 2])
+        #expect(try await stores[1].secret("b", proposal: [3]) == [3])
+    }
+
+    @Test("payments to and fro through four servers: no deadlock is seen, not a cent is lost")
+    func storm() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let stores = try (0..<4).map { _ in try books.open() }
+        try await withLedger(on: try books.open()) { first in
+            let users = [
+                try await first.user("a", cents: 1_000), try await first.user("b", cents: 1_000),
+            ]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, store) in stores.enumerated() {
+                    group.addTask {
+                        try await withLedger(on: store) { ledger in
+                            try await Self.payments(number, on: ledger, users)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let balances = try await [
+                stores[0].statement(of: users[0], entries: 1)?.wallet,
+                stores[0].statement(of: users[1], entries: 1)?.wallet,
+            ]
+            #expect(balances.map { $0?.balance } == [1_000, 1_000])
+            #expect(balances.map { $0?.entryCount } == [81, 81])
+        }
+        #expect(try books.audit().isClean)
+    }
+
+    /// Ten payments in each direction, all at once.
+    private static func payments(
+        _ server: Int,
+        on ledger: Ledger,
+        _ users: [UserID]
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let (payee, payer) = (users[number % 2], users[1 - number % 2])
+                    let session = try await ledger.lockedSession(
+                        payee: payee,
+                        payer: payer,
+                        cents: 7
+                    )
+                    let key = "key-0123456789-\(server)-\(number)"
+                    let answer = try await ledger.pay(session, by: payer, key: key)
+                    #expect(answer.send.outcome.isPaid)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("one key at four servers at once is one payment and one answer")
+    func oneKey() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let stores = try (0..<4).map { _ in try books.open() }
+        let (payer, session) = try await withLedger(on: try books.open()) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            return (payer, try await ledger.lockedSession(payee: payee, payer: payer, cents: 7))
+        }
+        let answers = try await withThrowingTaskGroup(of: SendAnswer.self) { group in
+            for store in stores {
+                group.addTask {
+                    try await withLedger(on: store) { ledger in
+                        try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count { !$0.isReplay } == 1)
+        #expect(answers.allSatisfy { $0.send == answers[0].send })
+        #expect(try await stores[0].statement(of: payer, entries: 1)?.wallet.balance == 93)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+package import Postgres
+import Synchronization
+import TestSupport
+
+/// A PostgreSQL of a test's own: real, durable, reached by a Unix socket alone, and gone with the
+/// test process, however that ends.
+package final class PostgresCluster: Sendable {
+    /// The one that tests share which do not break it.
+    package static func shared() throws -> PostgresCluster { try sharedCluster.get() }
+
+    /// Who owns every database in it.
+    package static let user = "gotchu"
+
+    package let folder: String
+    private let options: [String]
+    private let supervisor = Mutex<Supervisor?>(nil)
+    private let databases = Atomic<Int>(0)
+
+    private var data: String { "\(folder)/data" }
+    /// Where its socket is; also what stands for it as a host in a URL.
+    package var socketFolder: String { "\(folder)/s" }
+
+    /// Makes a new cluster and starts it.
+    ///
+    /// - Parameters:
+    ///   - parent: Where its files go; in memory unless said, where syncing is fast but done.
+    ///   - settings: What is not as usual, as in `max_connections=20`.
+    package init(in parent: String? = nil, settings: [String] = []) throws {
+        folder = try Self.makeFolder(in: parent)
+        options = Self.usual + settings
+        try Self.runAsOwner([
+            "\(Self.binaries)/initdb", "--pgdata=\(folder)/data", "--username=\(Self.user)",
+            "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
+        ])
+        try start()
+    }
+
+    /// Makes a streaming replica of a running cluster and starts it.
+    package init(replicaOf primary: PostgresCluster) throws {
+        folder = try Self.makeFolder(in: nil)
+        options = Self.usual
+        try Self.runAsOwner([
+            "\(Self.binaries)/pg_basebackup", "--pgdata=\(folder)/data", "--wal-method=stream",
+            "--checkpoint=fast", "--write-recovery-conf", "--no-sync",
+            "--dbname=host=\(primary.socketFolder) user=\(Self.user)",
+        ])
+        try start()
+    }
+
+    deinit {
+        supervisor.withLock { $0 = nil }
+    }
+
+    private static let usual = [
+        "listen_addresses=", "max_connections=150", "shared_buffers=32MB", "max_wal_senders=4",
+        "wal_keep_size=64MB", "log_checkpoints=off", "dynamic_shared_memory_type=mmap",
+    ]
+
+    /// The newest version that is installed.
+    private static let binaries: String = {
+        let parent = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        let newest = versions.compactMap { Int($0) }.max() ?? 15
+        return "\(parent)/\(newest)/bin"
+    }()
+
+    /// PostgreSQL refuses to run as root.
+    private static let asOwner: [String] =
+        getuid() == 0
+        ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+
+    private static func makeFolder(in parent: String?) throws -> String {
+        let inMemory = "/dev/shm"
+        let usual = access(inMemory, W_OK) == 0 ? inMemory : NSTemporaryDirectory()
+        let name = "g\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+        let folder = "\(parent ?? usual)/\(name)"
+        for path in [folder, "\(folder)/s"] {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+            if getuid() == 0, let owner = getpwnam("postgres") {
+                chown(path, owner.pointee.pw_uid, owner.pointee.pw_gid)
+            }
+        }
+        return folder
+    }
+
+    /// Starts it, or starts it again, and waits until it lets somebody in.
+    package func start() throws {
+        let log = "\(folder)/log"
+        let server =
+            ["\(Self.binaries)/postgres", "-D", data, "-k", socketFolder]
+            + options.flatMap { ["-c", $0] }
+        supervisor.withLock { $0 = nil }
+        // After a kill the old one's processes may hold its memory for another moment.
+        let deadline = ContinuousClock.now + .seconds(60)
+        var started = try Supervisor(Self.asOwner + server, folder: folder, log: log)
+        while ContinuousClock.now < deadline {
+            if (try? connect("postgres")) != nil {
+                supervisor.withLock { $0 = started }
+                return
+            }
+            if !started.isRunning {
+                started = try Supervisor(Self.asOwner + server, folder: folder, log: log)
+            }
+            // SAFETY: the pause between two looks at another process; the deadline decides.
+            usleep(20_000)
+        }
+        throw NeverHappened(description: "PostgreSQL starts: \(text)")
+    }
+
+    /// What it has logged.
+    package var text: String {
+        (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
+    }
+
+    /// Whether anybody is there to let anybody in.
+    package var isRunning: Bool { supervisor.withLock { $0?.isRunning ?? false } }
+
+    /// Kills the postmaster in the middle of whatever it does; the cluster must be started again.
+    package func killPostmaster() throws {
+        let file = try String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8)
+        guard let pid = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw NeverHappened(description: "the postmaster has a process")
+        }
+        kill(pid, SIGKILL)
+    }
+
+    /// Makes a replica the primary.
+    package func promote() throws {
+        try Self.runAsOwner(["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
+    }
+
+    /// A new empty database.
+    ///
+    /// - Returns: Its name.
+    package func makeDatabase() throws -> String {
+        let name = "t\(databases.add(1, ordering: .relaxed).newValue)"
+        try connect("postgres").connection.execute("CREATE DATABASE \(name) TEMPLATE template0")
+        return name
+    }
+
+    /// Where a database of this cluster is, or of this and others.
+    package func url(_ database: String, or others: PostgresCluster...) -> String {
+        let hosts = ([self] + others).map(\.socketFolder).joined(separator: ",")
+        return "postgres://\(Self.user)@/\(database)?host=\(hosts)"
+    }
+
+    /// A connection to one of its databases.
+    package func connect(_ database: String) throws -> Link {
+        Link(try Connection(try ConnectionSettings(url: url(database))))
+    }
+
+    /// A connection that a test can keep in a constant.
+    package final class Link {
+        package let connection: Connection
+
+        package init(_ connection: consuming Connection) {
+            self.connection = connection
+        }
+
+        package var isUsable: Bool { connection.isUsable }
+        package var isInTransaction: Bool { connection.isInTransaction }
+    }
+
+    private static func runAsOwner(_ command: [String]) throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: (asOwner + command)[0])
+        process.arguments = Array((asOwner + command).dropFirst())
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            let said = String(decoding: text, as: UTF8.self)
+            throw NeverHappened(description: "\(command[0]) succeeds: \(said)")
+        }
+    }
+}
+
+/// Globals are never released: the supervisor's pipe closes when the process ends.
+private let sharedCluster = Swift.Result { try PostgresCluster() }

@@ -1,0 +1,46 @@
+import Foundation
+
+/// A server program that ends with whoever holds this, even if that is killed: a shell waits for
+/// the end of a pipe that nobody else has, then ends the program and removes its files.
+final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set once and thread-safe.
+    private static let script = """
+        folder=$1
+        shift
+        exec 3<&0
+        "$@" </dev/null 3<&- &
+        server=$!
+        ( read -r _ <&3; : >"$folder/ended"; kill -QUIT $server ) 2>/dev/null &
+        watcher=$!
+        exec 3<&-
+        wait $server
+        code=$?
+        if test -e "$folder/ended"; then rm -rf "$folder"; else kill $watcher; fi
+        exit $code
+        """
+
+    private let process = Process()
+    private let pipe = Pipe()
+
+    init(_ command: [String], folder: String, log: String) throws {
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", Self.script, "sh", folder] + command
+        // No other program of the tests may keep it open.
+        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        process.standardInput = pipe
+        if !FileManager.default.fileExists(atPath: log) {
+            try Data().write(to: URL(fileURLWithPath: log))
+        }
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        try output.seekToEnd()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+    }
+
+    deinit {
+        try? pipe.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    var isRunning: Bool { process.isRunning }
+}

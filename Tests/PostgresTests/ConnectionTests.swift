@@ -1,0 +1,162 @@
+import Postgres
+import PostgresTestSupport
+import Testing
+
+@Suite("A PostgreSQL connection", .timeLimit(.minutes(2)))
+struct ConnectionTests {
+    private let link: PostgresCluster.Link
+    private let database: String
+
+    init() throws {
+        let cluster = try PostgresCluster.shared()
+        database = try cluster.makeDatabase()
+        link = try cluster.connect(database)
+    }
+
+    @Test("values of every kind come back as they were")
+    func values() throws {
+        let texts = ["", "NULL", "a\"b", "a\\b", "{a,b}", "ä€😀", "a\u{1}b", " a "]
+        let bytes: [[UInt8]] = [[], [0, 255, 92, 34], Array("\\x".utf8)]
+        var rows: [[String?]] = []
+        try link.connection.run([
+            Query(
+                "SELECT $1::bigint::text, $2::text, $3::bigint, encode($4::bytea, 'hex')",
+                [.integer(.min), .text("it's"), .null, .bytes([1, 171])]
+            ) { row in
+                rows.append(try (0..<4).map { try row.optionalText($0) })
+            }
+        ])
+        #expect(rows == [["\(Int64.min)", "it's", nil, "01ab"]])
+        let read = try link.connection.query(
+            "SELECT * FROM unnest($1::text[]) AS t",
+            [.texts(texts + [nil])],
+            read: { try $0.optionalText(0) }
+        )
+        #expect(read == texts + [nil])
+        let blobs = try link.connection.query(
+            "SELECT * FROM unnest($1::bytea[]) AS b",
+            [.byteStrings(bytes)],
+            read: { try $0.blob(0) }
+        )
+        #expect(blobs == bytes)
+        let numbers = try link.connection.query(
+            "SELECT * FROM unnest($1::bigint[]) AS n",
+            [.integers([.max, nil, -1])],
+            read: { try $0.optionalInteger(0) }
+        )
+        #expect(numbers == [.max, nil, -1])
+    }
+
+    @Test("of several statements the first that fails keeps the rest from being run")
+    func pipeline() throws {
+        try link.connection.execute("CREATE TABLE t (n bigint PRIMARY KEY)")
+        let insert = "INSERT INTO t VALUES ($1)"
+        let error = #expect(throws: PostgresError.self) {
+            try link.connection.run([
+                Query("BEGIN"), Query(insert, [.integer(1)]), Query(insert, [.integer(1)]),
+                Query(insert, [.integer(2)]), .commit,
+            ])
+        }
+        #expect(error?.kind == .conflict)
+        #expect(error?.state == .uniqueViolation)
+        #expect(link.isUsable && link.isInTransaction)
+        try link.connection.execute("ROLLBACK")
+        try link.connection.run([
+            Query("BEGIN"), Query(insert, [.integer(1)]), Query(insert, [.integer(2)]), .commit,
+        ])
+        let count = try link.connection.query("SELECT count(*) FROM t") { try $0.integer(0) }
+        #expect(count == [2])
+        #expect(!link.isInTransaction)
+    }
+
+    @Test("a COMMIT of what has failed is no success")
+    func failedCommit() throws {
+        try link.connection.execute("BEGIN")
+        #expect(throws: PostgresError.self) {
+            try link.connection.query("SELECT 1/0") { try $0.integer(0) }
+        }
+        let error = #expect(throws: PostgresError.self) { try link.connection.run([.commit]) }
+        #expect(error?.kind == .retryable)
+    }
+
+    @Test("a text that PostgreSQL would cut short is refused, and the connection goes on")
+    func nul() throws {
+        let error = #expect(throws: PostgresError.self) {
+            try link.connection.query("SELECT $1::text", [.text("a\0b")]) { try $0.text(0) }
+        }
+        #expect(error?.kind == .rejected)
+        #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
+    }
+
+    @Test("what takes too long is given up, at the server too")
+    func tooLong() throws {
+        let error = #expect(throws: PostgresError.self) {
+            try link.connection.query("SELECT 1 FROM pg_sleep(600)", within: .milliseconds(100)) {
+                try $0.integer(0)
+            }
+        }
+        #expect(error?.kind == .connectionLost)
+        #expect(!link.isUsable)
+        let other = try PostgresCluster.shared().connect(database)
+        var running: [Int64] = [1]
+        let deadline = ContinuousClock.now + .seconds(30)
+        while running != [0], ContinuousClock.now < deadline {
+            running = try other.connection.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' "
+                    + "AND state = 'active' AND pid <> pg_backend_pid()"
+            ) { try $0.integer(0) }
+        }
+        #expect(running == [0])
+    }
+
+    @Test(
+        "a backend that is killed: before a COMMIT is sent nothing was done, with it nobody knows"
+    )
+    func killed() throws {
+        let cluster = try PostgresCluster.shared()
+        for (queries, kind) in [
+            ([Query("SELECT 1")], PostgresError.Kind.connectionLost),
+            ([Query("BEGIN"), Query.commit], .unknownOutcome),
+        ] {
+            let victim = try cluster.connect(database)
+            try link.connection.run([
+                Query(
+                    "SELECT pg_terminate_backend($1::bigint::int, 10000)",
+                    [.integer(Int64(victim.connection.backendProcessID))]
+                )
+            ])
+            let error = #expect(throws: PostgresError.self) { try victim.connection.run(queries) }
+            // The server's own last word, if it is still heard, says that nothing was done.
+            #expect(error?.kind == kind || error?.state?.rawValue == "57P01", "\(error as Any)")
+            #expect(!victim.isUsable || error?.state != nil)
+        }
+    }
+
+    @Test("what another connection notifies of is heard")
+    func notifications() throws {
+        let waker = Waker()
+        try link.connection.execute("LISTEN news")
+        let other = try PostgresCluster.shared().connect(database)
+        try other.connection.run([Query("SELECT pg_notify('news', $1)", [.text("hello")])])
+        let heard = try link.connection.notifications(within: .seconds(30), or: waker)
+        #expect(heard.map(\.payload) == ["hello"])
+        waker.wake()
+        #expect(try link.connection.notifications(within: .seconds(60), or: waker).isEmpty)
+    }
+
+    @Test(
+        "what a server's code means",
+        arguments: [
+            ("40001", PostgresError.Kind.retryable), ("40P01", .retryable),
+            ("40003", .unknownOutcome),
+            ("23505", .conflict), ("23503", .rejected), ("22003", .rejected),
+            ("53100", .unavailable),
+            ("53300", .unavailable), ("55P03", .unavailable), ("57014", .unavailable),
+            ("25006", .unavailable), ("57P01", .connectionLost), ("08006", .connectionLost),
+            ("25P03", .connectionLost), ("42P01", .refused), ("XX001", .corrupt),
+        ]
+    )
+    func kinds(code: String, kind: PostgresError.Kind) {
+        #expect(PostgresError.Kind(SQLState(rawValue: code)) == kind)
+    }
+}
