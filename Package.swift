@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// swift-format-ignore-file
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -161,7 +162,8 @@ let package = Package(
             "GotchuServerTests",
             [
                 "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "Postgres",
-                "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
+                "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
+                asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         tests(
             "GotchuCommandsTests",

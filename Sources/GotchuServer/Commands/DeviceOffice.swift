@@ -13,7 +13,8 @@ struct DeviceOffice: Sendable {
     init(_ location: DatabaseLocation) throws {
         // A database that is made here must be as private as one that the server makes.
         umask(0o077)
-        let logger = Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning) }
+        let logger = Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning)
+        }
         store = try OpenBooks.store(location, logger: logger)
     }
 
