@@ -127,6 +127,7 @@ package final class PostgresCluster: Sendable {
             throw NeverHappened(description: "the postmaster has a process")
         }
         kill(pid, SIGKILL)
+        supervisor.withLock { $0?.waitForEnd() }
     }
 
     /// Makes a replica the primary.
@@ -151,7 +152,8 @@ package final class PostgresCluster: Sendable {
 
     /// A connection to one of its databases.
     package func connect(_ database: String) throws -> Link {
-        Link(try Connection(try ConnectionSettings(url: url(database))))
+        let url = url(database) + "&target_session_attrs=any"
+        return Link(try Connection(try ConnectionSettings(url: url)))
     }
 
     /// A connection that a test can keep in a constant.

@@ -42,5 +42,8 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
         process.waitUntilExit()
     }
 
+    /// Returns once the program has ended by itself.
+    func waitForEnd() { process.waitUntilExit() }
+
     var isRunning: Bool { process.isRunning }
 }

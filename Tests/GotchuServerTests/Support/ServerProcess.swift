@@ -14,10 +14,12 @@ final class ServerProcess: Sendable {
     ///
     /// - Parameters:
     ///   - folder: That of an earlier one, to start again on its books.
+    ///   - database: Where its books are, if not in a file of its folder.
     ///   - opening: What a new wallet starts with; `nil` for a server without development logins.
     ///   - more: Further arguments.
     init(
         folder: TemporaryFolder? = nil,
+        database: String? = nil,
         opening: Int64? = 10_000,
         more: [String] = [],
         environment: [String: String] = [:]
@@ -26,8 +28,10 @@ final class ServerProcess: Sendable {
         self.folder = folder
         let program = try Program(
             "gotchu-server",
-            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(folder.path)/books.db"]
-                + (opening.map { ["--dev", "--dev-opening-balance", "\($0)"] } ?? []) + more,
+            [
+                "--listen", "127.0.0.1:0",
+                "--database", database ?? "sqlite:\(folder.path)/books.db",
+            ] + (opening.map { ["--dev", "--dev-opening-balance", "\($0)"] } ?? []) + more,
             environment: environment
         )
         self.program = program

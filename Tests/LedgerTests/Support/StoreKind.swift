@@ -37,6 +37,11 @@ struct TestBooks: Sendable {
         self.folder = folder
     }
 
+    /// Books in a database that a test has made itself.
+    init(postgresql url: String) {
+        self.init(kind: .postgresql, place: url, folder: nil)
+    }
+
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     func open() throws -> any LedgerStore { try openWithDevices() }
