@@ -7,5 +7,4 @@ package enum BlueZ {
     package static let advertisementInterface = "org.bluez.LEAdvertisement1"
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
-    static let peerInterface = "org.freedesktop.DBus.Peer"
 }

@@ -25,9 +25,12 @@ package struct BlueZPeer: Sendable {
         self.callTimeout = callTimeout
     }
 
-    /// Returns once bluetoothd answers: it has then read everything that was sent before.
-    package func ping() async throws(BlueZError) {
-        _ = try await call(.root, BlueZ.peerInterface, "Ping")
+    /// Returns once bluetoothd has done everything that was asked of it before, as far as it does
+    /// not wait for others: it answers in order.
+    ///
+    /// Nothing smaller than this call passes through its main loop: libdbus answers `Ping` itself.
+    package func settle() async throws(BlueZError) {
+        try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }
 
     @discardableResult

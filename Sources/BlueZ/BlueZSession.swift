@@ -23,6 +23,7 @@ package struct BlueZSession {
     private let connection: Connection
     private let callTimeout: Duration
     private let hearsDevices: Bool
+    private let pause: Duration
     private var tree: ObjectTree
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
@@ -30,21 +31,23 @@ package struct BlueZSession {
     /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
     /// fraction of one.
     package static let signalLimit = 4096
-    /// Between attempts to get a snapshot from a bluetoothd that has its name but not its objects
-    /// yet.
-    private static let snapshotPause: Duration = .milliseconds(250)
 
-    /// - Parameter hearsDevices: `false` where somebody else hears the devices: then nobody works
-    ///   for each advertisement here, and only new devices are reported.
+    /// - Parameters:
+    ///   - hearsDevices: `false` where somebody else hears the devices: then nobody works for each
+    ///     advertisement here, and only new devices are reported.
+    ///   - pause: between attempts to get a snapshot from a bluetoothd that has its name and does
+    ///     not show its objects yet.
     package init(
         connection: Connection,
         serviceUUID: UUID16,
         hearsDevices: Bool = true,
-        callTimeout: Duration = BlueZPeer.usualTimeout
+        callTimeout: Duration = BlueZPeer.usualTimeout,
+        pause: Duration = .milliseconds(250)
     ) {
         self.connection = connection
         self.hearsDevices = hearsDevices
         self.callTimeout = callTimeout
+        self.pause = pause
         tree = ObjectTree(serviceUUID: serviceUUID)
     }
 
@@ -140,7 +143,7 @@ package struct BlueZSession {
                 if error.code == .timedOut {
                     report(.notAnswering)
                 } else {
-                    try? await Task.sleep(for: Self.snapshotPause)
+                    try? await Task.sleep(for: pause)
                 }
             }
         }

@@ -20,6 +20,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case rejected = "bluetooth-request-rejected"
         case timedOut = "bluetoothd-not-answering"
         case scanSilent = "bluetooth-scan-silent"
+        case scanBusy = "bluetooth-scan-busy"
         case airUnavailable = "simulated-air-unavailable"
         case noManagement = "management-socket-unavailable"
     }
@@ -36,6 +37,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .rejected: "bluetoothd refused the request."
         case .timedOut: "bluetoothd does not answer."
         case .scanSilent: "The adapter says that it scans, and hears nothing at all."
+        case .scanBusy: "The adapter is still busy with a scan that somebody else began."
         case .airUnavailable: "The folder of the simulated air cannot be used."
         case .noManagement: "The kernel's Bluetooth management socket cannot be listened to."
         }
@@ -52,6 +54,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .tooManyAdvertisements: "bluetoothctl show"
         case .rejected: "journalctl -u bluetooth -n 20"
         case .timedOut, .scanSilent: "sudo systemctl restart bluetooth"
+        case .scanBusy: "Wait ten seconds: by then the kernel has ended it."
         case .airUnavailable:
             "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
         case .noManagement: "man gotchud: MANAGEMENT SOCKET, or --radio auto"

@@ -54,7 +54,7 @@ import Testing
         planner.adaptersChanged([Self.adapter()], now: now)
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
         #expect(planner.next(now: now) == .startScan(isRestart: false))
-        now = now + Retry.firstPause
+        now = now + Self.timings.firstPause
         #expect(planner.next(now: now) == .register(Self.eid))
     }
 
@@ -120,7 +120,7 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid), "at once: it was waited for")
         for _ in 0..<BlueZPlanner.failureLimit {
             finish(.unregister(Self.eid), .failure(RadioFailure(.rejected)))
-            now = now + Retry.longestPause
+            now = now + Self.timings.longestPause
         }
         #expect(planner.next(now: now) == .reconnect, "the connection's end takes it off")
         #expect(planner.takeStep()?.reason == .stuckAdvertisement)
@@ -227,7 +227,7 @@ import Testing
         }
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         for _ in 0..<50 {
-            now = now + Retry.longestPause
+            now = now + Self.timings.longestPause
             guard let action = planner.next(now: now) else { break }
             finish(action)
             if action == .reconnect { planner.linkChanged(.asking(":1.2")) }

@@ -152,6 +152,22 @@ import Testing
         expect(.reconnect, .reconnect, .ended)
     }
 
+    @Test("a kernel that is busy with a dead bluetoothd's scan is waited for")
+    mutating func busy() {
+        planner.linkChanged(.asking(":1.2"))
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        let end = now + Self.cycle
+        while now < end {
+            #expect(planner.next(now: now).map(Self.isStart) == true)
+            finish(.startScan(isRestart: true), .failure(RadioFailure(.scanBusy)))
+            #expect(planner.next(now: now) == nil && planner.takeStep() == nil)
+            pass(Self.timings.busyPause)
+        }
+        #expect(planner.state.problem?.code == .scanBusy)
+        start()
+        #expect(planner.state.problem == nil && planner.state.recovery == RecoveryCounts())
+    }
+
     @Test("a bluetoothd that answers nothing gets a new connection")
     mutating func hung() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
@@ -196,7 +212,7 @@ import Testing
         #expect(planner.next(now: now) == .powerOn)
         finish(.powerOn, .failure(RadioFailure(.rejected)))
         #expect(planner.next(now: now) == nil)
-        pass(Retry.firstPause)
+        pass(Self.timings.firstPause)
         #expect(planner.next(now: now) == .powerOn)
         planner.adaptersChanged([Self.adapter(false)], now: now)
         #expect(planner.next(now: now) == .startScan(isRestart: false))

@@ -12,6 +12,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case crash
     case bluetoothd
     case latency
+    case recovers
+    case replugged
 
     var testDescription: String { "\(rawValue): \(story)" }
 
@@ -27,6 +29,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .crash: "a payer's daemon that is killed half-way charges exactly once"
         case .bluetoothd: "bluetoothd dies during a request, which is on the air again"
         case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
+        case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
+        case .replugged: "a till's only adapter is pulled out and comes back under another number"
         }
     }
 }

@@ -6,11 +6,12 @@ extension BlueZPlanner {
 
     mutating func want(_ eid: EID) {
         refusals[eid] = nil
-        var advertisement = advertisements[eid] ?? PlannedAdvertisement()
+        var advertisement =
+            advertisements[eid] ?? PlannedAdvertisement(retry: Retry(timings: timings))
         // One that is on its way off has to come on the air anew.
         if !advertisement.isWanted, advertisement.stage != .on { advertisement.isNew = true }
         advertisement.isWanted = true
-        advertisement.retry = Retry()
+        advertisement.retry = Retry(timings: timings)
         advertisements[eid] = advertisement
         refuseNewIfHopeless()
     }
@@ -22,7 +23,7 @@ extension BlueZPlanner {
         }
         advertisements[eid]?.isWanted = false
         advertisements[eid]?.isNew = false
-        advertisements[eid]?.retry = Retry()
+        advertisements[eid]?.retry = Retry(timings: timings)
     }
 
     /// What became of a wanted advertisement; `nil` while it is under way.
@@ -85,7 +86,7 @@ extension BlueZPlanner {
         case .success:
             advertisements[eid]?.stage = .on
             advertisements[eid]?.isNew = false
-            advertisements[eid]?.retry = Retry()
+            advertisements[eid]?.retry = Retry(timings: timings)
         case .failure(let failure):
             let isUnclear =
                 failure.code == .timedOut || advertisement.stage == .registering(isAgain: true)

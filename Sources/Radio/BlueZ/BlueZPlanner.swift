@@ -48,8 +48,10 @@ struct BlueZPlanner: Sendable {
     var refusals: [EID: RadioFailure] = [:]
 
     var scan = Scan.off(isRestart: false)
-    var scanRetry = Retry()
+    var scanRetry: Retry
     var scanFailure: RadioFailure?
+    /// Since when the kernel says that it is busy with another scan.
+    private var busySince: MonotonicTime?
     var watch: ScanWatch
     var ladder: RecoveryLadder
     /// The rung that the last action belongs to, until it is taken.
@@ -63,7 +65,7 @@ struct BlueZPlanner: Sendable {
     var isReconnecting = false
     /// We have switched the adapter off and not yet on again.
     var isPowerOwed = false
-    var powerRetry = Retry()
+    var powerRetry: Retry
     private var refresher = SampleRefresher()
 
     /// - Parameters:
@@ -77,6 +79,8 @@ struct BlueZPlanner: Sendable {
         self.adapterName = adapterName
         self.canPowerCycle = canPowerCycle
         self.timings = timings
+        scanRetry = Retry(timings: timings)
+        powerRetry = Retry(timings: timings)
         watch = ScanWatch(timings: timings)
         ladder = RecoveryLadder(timings: timings)
     }
@@ -273,12 +277,13 @@ extension BlueZPlanner {
         epoch += 1
         for (eid, advertisement) in advertisements {
             if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
-            advertisements[eid]?.retry = Retry()
+            advertisements[eid]?.retry = Retry(timings: timings)
         }
         scan = .off(isRestart: scan == .on)
-        scanRetry = Retry()
+        scanRetry = Retry(timings: timings)
         scanFailure = nil
-        powerRetry = Retry()
+        busySince = nil
+        powerRetry = Retry(timings: timings)
         timeouts = 0
         watch = ScanWatch(timings: timings)
         // What comes now may be well, unless it was our own doing.
@@ -299,13 +304,19 @@ extension BlueZPlanner {
         switch result {
         case .success:
             scan = .on
-            scanRetry = Retry()
+            scanRetry = Retry(timings: timings)
             scanFailure = nil
+            busySince = nil
             watch.started(isDiscovering: adapter?.isDiscovering == true, now: now)
         case .failure(let failure):
             scan = .off(isRestart: true)
-            scanRetry.failed(now: now, wasSlow: failure.code == .timedOut)
             scanFailure = failure
+            busySince = failure.code == .scanBusy ? busySince ?? now : nil
+            if let busySince, now - busySince < timings.busyLimit {
+                scanRetry.wasBusy(now: now)
+            } else {
+                scanRetry.failed(now: now, wasSlow: failure.code == .timedOut)
+            }
         }
     }
 }

@@ -44,9 +44,8 @@ extension BlueZRadio {
         try await setFilter(adapter, quirks)
         do {
             try await adapter.startDiscovery()
-        } catch .inProgress {
-            // Either our session exists already, or the kernel was busy: `Discovering` tells which,
-            // and the planner watches it.
+        } catch .inProgress where planner.adapter?.isDiscovering == true {
+            // Our session exists already.
         }
     }
 
@@ -112,7 +111,7 @@ extension BlueZRadio {
         guard let registered = paths[eid] else { return }
         let path = registered.path
         // First let it come to an end with what it does about it (see the quirk).
-        if !state.quirks.canUnregisterWhileRegistering { try await peer.ping() }
+        if !state.quirks.canUnregisterWhileRegistering { try await peer.settle() }
         do throws(BlueZError) {
             try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)
         } catch .gone {
@@ -168,7 +167,9 @@ extension RadioFailure {
             case .accessDenied, .notAuthorized: .notPermitted
             case .notPermitted: isAdvertising ? .tooManyAdvertisements : .notPermitted
             case .timedOut: .timedOut
-            case .alreadyExists, .failed, .inProgress, .invalidArguments, .invalidLength,
+            // The kernel still does what a bluetoothd that died had asked for.
+            case .inProgress: isAdvertising ? .rejected : .scanBusy
+            case .alreadyExists, .failed, .invalidArguments, .invalidLength,
                 .notSupported, .other:
                 .rejected
             }

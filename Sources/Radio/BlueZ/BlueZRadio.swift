@@ -133,14 +133,14 @@ package actor BlueZRadio: Radio {
     }
 
     private func serve() async {
-        var retry = Retry()
+        var retry = Retry(timings: timings)
         while !Task.isCancelled {
             do {
                 let connection = try await Connection.open(address, logger: logger)
                 logger.debug("connected to the bus")
                 if connections > 0 { planner.recovery.busReconnects += 1 }
                 connections += 1
-                retry = Retry()
+                retry = Retry(timings: timings)
                 await serve(connection)
                 await connection.close()
                 planner.linkChanged(.connecting)
@@ -173,7 +173,8 @@ package actor BlueZRadio: Radio {
                 connection: connection,
                 serviceUUID: serviceUUID,
                 hearsDevices: hearsDevices,
-                callTimeout: timings.callTimeout
+                callTimeout: timings.callTimeout,
+                pause: timings.firstPause
             )
             do {
                 try await session.follow { handle($0) }

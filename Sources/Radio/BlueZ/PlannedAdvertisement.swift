@@ -4,7 +4,7 @@ struct PlannedAdvertisement: Sendable {
     var stage = Stage.off
     /// Someone waits for it to be on the air for the first time; a failure ends it.
     var isNew = true
-    var retry = Retry()
+    var retry: Retry
 
     enum Stage: Equatable, Sendable {
         /// bluetoothd does not have it.

@@ -10,6 +10,9 @@ package struct RecoveryTimings: Sendable {
     package var longQuietLimit: Duration = .seconds(60)
     /// Without the cycle where it has been seen, however much is heard.
     package var cycleLimit: Duration = .seconds(45)
+    /// How long the kernel may be busy with the scan of a bluetoothd that died: it ends it after
+    /// 10.24 s, and nothing on D-Bus ends it sooner.
+    package var busyLimit: Duration = .seconds(15)
     /// Within this a filter, a start or any rung must have shown a sign of life.
     package var proofLimit: Duration = .seconds(3)
     /// For rungs that take longer themselves.
@@ -17,6 +20,11 @@ package struct RecoveryTimings: Sendable {
     /// At the top of the ladder, before it is climbed again; doubles each time.
     package var firstRest: Duration = .seconds(10)
     package var longestRest: Duration = .seconds(300)
+    /// After a failure, before the next try; doubles each time.
+    package var firstPause: Duration = .milliseconds(250)
+    package var longestPause: Duration = .seconds(2)
+    /// Before asking again for what is busy with something that ends by itself.
+    package var busyPause: Duration = .milliseconds(500)
     /// How long bluetoothd may take to answer.
     package var callTimeout: Duration = .seconds(10)
     /// How long a new advertisement may take to come on the air, and an old one to leave it, before

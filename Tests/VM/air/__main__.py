@@ -52,7 +52,10 @@ class Loop:
 
 
 def open_controller(index: int, medium: Medium, loop: Loop, is_extended: bool) -> Controller:
-    """Makes one controller `cN` with the address 02:AA:00:00:00:NN, which the kernel names hciN."""
+    """Makes one controller `cN` with the address 02:AA:00:00:00:NN.
+
+    The kernel gives it the lowest number that is free: hciN for those that are opened in order.
+    """
     descriptor = os.open("/dev/vhci", os.O_RDWR)
 
     def send(packet: bytes) -> None:
@@ -67,8 +70,12 @@ def open_controller(index: int, medium: Medium, loop: Loop, is_extended: bool) -
         if packet and packet[0] != VENDOR_PACKET:
             controller.handle(packet)
 
+    def unplug() -> None:
+        loop.forget(descriptor)
+        os.close(descriptor)
+
     controller = Controller(
-        f"c{index}", address(f"02:AA:00:00:00:{index:02X}"), medium, send, is_extended
+        f"c{index}", address(f"02:AA:00:00:00:{index:02X}"), medium, send, is_extended, unplug
     )
     medium.receivers.append(controller)
     loop.watch(descriptor, receive)
@@ -119,7 +126,10 @@ def main() -> None:
         open_controller(index, medium, loop, not options.legacy)
         for index in range(options.controllers)
     ]
-    serve(options.socket, Control(medium, controllers), loop)
+    def plug(index: int) -> Controller:
+        return open_controller(index, medium, loop, not options.legacy)
+
+    serve(options.socket, Control(medium, controllers, plug), loop)
     print("air ready", flush=True)
     loop.run()
 

@@ -7,6 +7,7 @@ One JSON object a line, `{"do": NAME, ...arguments}`; one JSON object back, `{"o
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -19,9 +20,15 @@ from .medium import Medium
 class Control:
     """Every public method is a command; its parameters are the command's arguments."""
 
-    def __init__(self, medium: Medium, controllers: list[Controller]) -> None:
+    def __init__(
+        self,
+        medium: Medium,
+        controllers: list[Controller],
+        plug: Callable[[int], Controller] | None = None,
+    ) -> None:
         self._medium = medium
         self._controllers = controllers
+        self._plug = plug
 
     def level(self, sender: str, receiver: str, dbm: float | None) -> None:
         """The level of one link; `*` is anyone, null is out of reach."""
@@ -63,6 +70,32 @@ class Control:
     def remove(self, name: str) -> dict[str, int]:
         """Takes the strangers off the air whose names begin so."""
         return {"removed": self._medium.remove(name)}
+
+    def unplug(self, controller: str) -> None:
+        """Pulls a controller out; `*` is all of them."""
+        for each in self._named(controller):
+            each.unplug()
+            self._controllers.remove(each)
+            self._medium.receivers.remove(each)
+
+    def plug(self, controller: str, is_dead: bool = False) -> None:
+        """Puts `cN` in; the kernel gives it the lowest number that is free."""
+        if self._plug is None or any(each.name == controller for each in self._controllers):
+            raise ValueError(f"cannot be plugged in: {controller}")
+        added = self._plug(int(controller[1:]))
+        added.is_dead = is_dead
+        self._controllers.append(added)
+
+    def lose_scan(self, controller: str) -> None:
+        """Has a controller stop scanning without telling anybody."""
+        for each in self._named(controller):
+            each.lose_scan()
+
+    def _named(self, name: str) -> list[Controller]:
+        found = [each for each in self._controllers if name in ("*", each.name)]
+        if not found and name != "*":
+            raise ValueError(f"no such controller: {name}")
+        return found
 
     def quiet(self) -> None:
         """An air as at the start: no strangers, every link at its default, nothing lost."""

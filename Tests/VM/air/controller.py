@@ -89,6 +89,7 @@ class Controller:
         medium: Medium,
         send: Callable[[bytes], None],
         is_extended: bool = True,
+        unplug: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self.address = address
@@ -98,7 +99,10 @@ class Controller:
         self.reports = 0
         self.commands = 0
         self.unknown_commands: set[int] = set()
+        self.is_dead = False
+        """Answers nothing, as one whose firmware has crashed."""
         self._send = send
+        self._unplug = unplug
         self.sets: dict[int, AdvertisingSet] = {}
         self.reset(b"")
 
@@ -106,11 +110,20 @@ class Controller:
     def on_air(self) -> list[AdvertisingSet]:
         return [each for each in self.sets.values() if each.beacon.is_on]
 
+    def unplug(self) -> None:
+        """Leaves the machine, in the middle of whatever it does."""
+        self.reset(b"")
+        self._unplug()
+
+    def lose_scan(self) -> None:
+        """Stops scanning without telling the host, as chips do that lose their way."""
+        self.scan.is_on = False
+
     # The host's side.
 
     def handle(self, packet: bytes) -> None:
         """Takes one packet from the host. Data packets have nowhere to go and are dropped."""
-        if packet[0] != COMMAND_PACKET:
+        if packet[0] != COMMAND_PACKET or self.is_dead:
             return
         opcode, length = struct.unpack_from("<HB", packet, 1)
         self.commands += 1

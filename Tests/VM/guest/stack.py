@@ -31,23 +31,34 @@ class Platform:
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
-        Path("/run/dbus").mkdir(parents=True, exist_ok=True)
-        self.bus = Process(
-            "dbus-daemon",
-            ["dbus-daemon", "--system", "--nofork", "--nopidfile"],
-            logs / "dbus-daemon.log",
-        )
+        self._start_bus()
         self._air = Process(
             "air",
             [sys.executable, "-S", "-B", "-m", "air", f"--controllers={CONTROLLERS}"]
             + [f"--socket={AIR_SOCKET}", "--seed=1"],
             logs / "air.log",
         )
-        eventually("the system bus", Path("/run/dbus/system_bus_socket").exists)
         self._air.wait_until_it_says("air ready")
         self.air = AirClient(AIR_SOCKET)
         self.start_bluetoothd()
         eventually("all adapters to be powered", lambda: all(map(is_powered, range(CONTROLLERS))))
+
+    def _start_bus(self) -> None:
+        folder = Path("/run/dbus")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.bus = Process(
+            "dbus-daemon",
+            ["dbus-daemon", "--system", "--nofork", "--nopidfile"],
+            self._logs / "dbus-daemon.log",
+        )
+        eventually("the system bus", (folder / "system_bus_socket").exists)
+
+    def restart_bus(self) -> None:
+        """Kills the bus, with which bluetoothd ends by itself, and starts another."""
+        self.bus.kill()
+        eventually("bluetoothd to end", lambda: not self.bluetoothd.is_alive)
+        Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
+        self._start_bus()
 
     def start_bluetoothd(self) -> None:
         # Experimental interfaces carry the advertising interval before BlueZ 5.77.
@@ -128,6 +139,7 @@ class Daemon:
         self.name = name
         self.adapter = adapter
         self.controller = f"c{adapter}"
+        self.radio = f"bluez:hci{adapter}"
         self._programs = programs
         self._logs = logs
         self._home = Path("/run/daemons") / logs.name / name
@@ -141,7 +153,7 @@ class Daemon:
         self.process = Process(
             f"gotchud of the {self.name}",
             [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
-            + ["--server", f"http://{SERVER}", "--radio", f"bluez:hci{self.adapter}"]
+            + ["--server", f"http://{SERVER}", "--radio", self.radio]
             + ["--spender-uid", "0"],
             self._logs / f"{self.name}.log",
         )

@@ -11,4 +11,6 @@ ORDER = (
     "crash",
     "bluetoothd",
     "latency",
+    "recovers",
+    "replugged",
 )

@@ -1,0 +1,111 @@
+import BusTestSupport
+import DBus
+import GotchuCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Radio
+
+/// One fault at a time, on each release that matters.
+@Suite(.timeLimit(.minutes(3))) struct BlueZFaultTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
+    private static let advertising = FaultyBlueZ.Reality(
+        onAir: [eid.serviceData],
+        isScanning: true
+    )
+
+    @Test("no release is made to crash, whatever it does", arguments: BlueZRelease.allCases)
+    func releases(_ release: BlueZRelease) async throws {
+        try await with(release) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            // A registration that is left without an answer, and comes true later.
+            bluez.turns.hang()
+            do throws(RadioFailure) {
+                try await radio.startAdvertising(EID(literal: "0123456789"))
+                Issue.record("not refused")
+            } catch {
+                #expect(error.code == .timedOut)
+            }
+            await radio.stopAdvertising(Self.eid)
+            bluez.turns.resume()
+            try await Self.until(bluez, Self.quiet)
+            try await bluez.hears(1, rssi: -50, data: Self.eid.serviceData)
+            #expect(bluez.state.withLock(\.crashes).isEmpty)
+            let filters = bluez.state.withLock { Array($0.filters.values) }
+            #expect(filters.count == 1)
+            for filter in filters {
+                #expect(filter["RSSI"] != nil && filter["Transport"]?.asString == "le")
+                #expect((filter["UUIDs"] == nil) == (release == .uuidCrash))
+                #expect(filter["DuplicateData"] == nil && filter["Discoverable"] == nil)
+            }
+        }
+    }
+
+    @Test(
+        "a scan that is dead while it says that it scans comes back, whatever that takes",
+        arguments: FaultyBlueZ.Cure.allCases
+    )
+    func stuck(_ cure: FaultyBlueZ.Cure) async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            bluez.state.withLock { $0.deadUntil = cure }
+            try await Self.until(bluez, Self.advertising)
+            let rungs = await radio.planner.state.recovery.rungs
+            let needed: RecoveryRung = [.refilter, .restart, .reconnect][cure.rawValue]
+            #expect(rungs[needed, default: 0] >= 1, "\(rungs)")
+        }
+    }
+
+    @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
+    func stuckAdvertisement() async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            let failures = Array(repeating: "Failed", count: 1000)
+            bluez.state.withLock { $0.refusals["UnregisterAdvertisement"] = failures }
+            await radio.stopAdvertising(Self.eid)
+            try await Self.until(bluez, Self.quiet)
+            #expect(await radio.planner.state.recovery.rungs[.reconnect, default: 0] >= 1)
+        }
+    }
+
+    private static func until(_ bluez: FaultyBlueZ, _ reality: FaultyBlueZ.Reality) async throws {
+        do {
+            try await eventually("\(reality)", within: .seconds(30)) {
+                bluez.reality == reality ? true : nil
+            }
+        } catch {
+            Issue.record("real is \(bluez.reality)")
+            throw error
+        }
+    }
+
+    private func with(
+        _ release: BlueZRelease,
+        _ body: (FaultyBlueZ, BlueZRadio) async throws -> Void
+    ) async throws {
+        let bus = try PrivateBus()
+        let bluez = try await FaultyBlueZ(on: bus, version: release)
+        let radio = BlueZRadio(
+            adapter: "hci0",
+            timings: FaultyWorld.timings,
+            bus: bus.address,
+            logger: quietLogger
+        )
+        let drain = Task { for await _ in radio.events {} }  // SAFETY: ends with the radio.
+        let running = Task { try await radio.run() }  // SAFETY: cancelled below.
+        do {
+            try await Self.until(bluez, Self.quiet)
+            try await body(bluez, radio)
+        } catch {
+            Issue.record(error)
+        }
+        running.cancel()
+        _ = try? await running.value
+        await drain.value
+        await bluez.stop()
+    }
+}

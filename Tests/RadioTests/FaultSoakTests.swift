@@ -1,0 +1,91 @@
+import BusTestSupport
+import GotchuCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Radio
+
+/// What the radio is told and what the room hears are the same again after anything.
+@Suite(.timeLimit(.minutes(5))) struct FaultSoakTests {
+    private static let sequences = 200
+
+    @Test("after each of 200 random sequences of faults, what is wanted is what is real")
+    func soak() async throws {
+        let world = try await FaultyWorld(random: SeededGenerator("radio faults"))
+        let radio = BlueZRadio(
+            adapter: nil,
+            timings: FaultyWorld.timings,
+            bus: world.bus.address,
+            logger: quietLogger
+        )
+        let drain = Task { for await _ in radio.events {} }  // SAFETY: ends with the radio.
+        let running = Task { try await radio.run() }  // SAFETY: cancelled below.
+        var wanted: Set<EID> = []
+        try await converge(world, radio, wanted, "at the start")
+        for sequence in 0..<Self.sequences {
+            var story: [String] = []
+            for _ in 0..<world.number(in: 1...4) {
+                let fault = world.pick(FaultyWorld.Fault.allCases)
+                story.append("\(fault)")
+                try await world.happens(fault)
+                story.append(await Self.change(&wanted, world, radio))
+            }
+            try await world.heal()
+            try await converge(world, radio, wanted, "\(sequence): \(story)")
+        }
+        running.cancel()
+        _ = try? await running.value
+        _ = await drain.value
+        await world.end()
+    }
+
+    /// A till opens or ends a request in the middle of it all.
+    private static func change(
+        _ wanted: inout Set<EID>,
+        _ world: FaultyWorld,
+        _ radio: BlueZRadio
+    ) async -> String {
+        switch world.number(in: 0...5) {
+        case 0 where wanted.count < 3:
+            let eid = world.makeEID()
+            guard (try? await radio.startAdvertising(eid)) != nil else { return "refused" }
+            wanted.insert(eid)
+            return "start"
+        case 1:
+            guard let eid = wanted.sorted(by: <).first else { return "" }
+            wanted.remove(eid)
+            await radio.stopAdvertising(eid)
+            return "stop"
+        case 2:
+            // SAFETY: time for the radio to get anywhere in its work; nothing is expected by then.
+            try? await Task.sleep(for: .milliseconds(world.number(in: 1...150)))
+            return "later"
+        default: return ""
+        }
+    }
+
+    private func converge(
+        _ world: FaultyWorld,
+        _ radio: BlueZRadio,
+        _ wanted: Set<EID>,
+        _ story: String
+    ) async throws {
+        let real = FaultyBlueZ.Reality(
+            onAir: wanted.map(\.serviceData).sorted { $0.lexicographicallyPrecedes($1) },
+            isScanning: true
+        )
+        var last = world.bluez.reality
+        do {
+            try await eventually("what is wanted is real", within: .seconds(30)) {
+                last = world.bluez.reality
+                return last == real ? true : nil
+            }
+        } catch {
+            let state = await radio.planner.state
+            Issue.record("\(story): wanted \(real), real \(last), the radio says \(state)")
+            throw error
+        }
+        #expect(world.bluez.state.withLock(\.crashes).isEmpty, "\(story)")
+    }
+}

@@ -1,0 +1,68 @@
+import Synchronization
+
+/// Lets callers in one after the other in the order of their coming, as one main loop does; while
+/// it hangs, nobody.
+final class Turns: Sendable {
+    private struct State {
+        var next = 0
+        var serving = 0
+        var isHung = false
+        var isOver = false
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var isHung: Bool { state.withLock(\.isHung) }
+
+    /// How many have come so far.
+    var issued: Int { state.withLock(\.next) }
+
+    /// Takes a turn and waits for it; to be given up with `pass()`.
+    ///
+    /// - Returns: how many had come before.
+    @discardableResult
+    func take() async -> Int {
+        let ticket = state.withLock { state in
+            state.next += 1
+            return state.next - 1
+        }
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiting[ticket] = continuation }
+            admit()
+        }
+        return ticket
+    }
+
+    func pass() {
+        state.withLock { $0.serving += 1 }
+        admit()
+    }
+
+    func hang() {
+        state.withLock { $0.isHung = true }
+    }
+
+    func resume() {
+        state.withLock { $0.isHung = false }
+        admit()
+    }
+
+    /// Lets everybody go, for ever.
+    func letGo() {
+        let all = state.withLock { state in
+            state.isOver = true
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for continuation in all.values { continuation.resume() }
+    }
+
+    private func admit() {
+        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.isOver { return state.waiting.popFirst()?.value }
+            return state.isHung ? nil : state.waiting.removeValue(forKey: state.serving)
+        }
+        continuation?.resume()
+    }
+}

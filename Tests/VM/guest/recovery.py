@@ -1,0 +1,69 @@
+"""How fast a daemon is back after something has gone wrong, by the air's own word."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from .deadline import eventually
+from .http import Refused
+from .scenario import World, expect
+from .stack import Daemon
+
+AMOUNT = 700
+
+
+class Till:
+    """A kiosk with an open request that must outlive everything."""
+
+    def __init__(self, world: World, daemon: Daemon) -> None:
+        self._world = world
+        self._daemon = daemon
+        self._request = daemon.request(AMOUNT, ttl_seconds=300)
+        self.expect_all_well()
+
+    @property
+    def eid(self) -> str:
+        """The one that is on the air now: it may change while the request is open."""
+        path = f"/v1/requests/{self._request['id']}"
+        return str(self._daemon.client.get(path)["eid"])
+
+    def expect_all_well(self) -> None:
+        eventually("the request on the air", self.is_on_air)
+        eventually("a scan", self.is_scanning)
+
+    def measure(self, name: str, ended: float) -> None:
+        """Notes the seconds from the end of a cause until all is well again."""
+        for what, look in (("on_air", self.is_on_air), ("scanning", self.is_scanning)):
+            eventually(f"{what} again after {name}", look)
+            self._world.figures[f"{name}_{what}_seconds"] = round(monotonic() - ended, 2)
+        expect(f"the request after {name}", self._daemon.request_state(self._request), "advertising")
+
+    def is_on_air(self) -> bool:
+        return self._world.is_on_air(self.eid, self._daemon.controller)
+
+    def is_scanning(self) -> bool:
+        """The controller scans, and the daemon knows that it does."""
+        controllers = self._world.air.state()["controllers"]
+        controller = controllers.get(self._daemon.controller, {"is_scanning": False})
+        return controller["is_scanning"] and self.radio()["is_scanning"] and not self.problems()
+
+    def radio(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self._daemon.client.get("/v1/status")["radio"]
+        except (OSError, Refused):
+            return {"is_scanning": False}
+        return found
+
+    def problems(self) -> list[str]:
+        """What the daemon says is wrong with its radio."""
+        health = self._daemon.client.get("/v1/status")["health"]
+        return [item["code"] for item in health if item["code"].startswith("b")]
+
+    def expect_problem(self, *codes: str) -> None:
+        eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
+
+    def withdraw(self) -> None:
+        """Takes the request back: it must leave the air, however much has happened to it."""
+        self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
+        self._world.expect_silence(self._daemon)

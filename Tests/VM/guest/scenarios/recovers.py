@@ -1,0 +1,99 @@
+"""One request stays open through everything that can happen to bus, bluetoothd and adapter."""
+
+from __future__ import annotations
+
+import signal
+from time import monotonic, sleep
+
+from .. import kernel
+from ..deadline import eventually
+from ..recovery import Till
+from ..scenario import TAP, World
+from ..stack import is_powered
+
+HANG = 12.0
+"""Seconds: long enough for a call to be given up."""
+
+
+def run(world: World) -> None:
+    world.place(TAP)
+    world.start(world.kiosk, world.payer)
+    till = Till(world, world.kiosk)
+    for cause in (ended_by_another, lost, powered_off, blocked, restarted, killed, hung, bus):
+        print(f"        {cause.__name__}", flush=True)
+        ended = cause(world, till)
+        till.measure(cause.__name__, ended)
+        payer_hears(world, till, cause.__name__, ended)
+    till.withdraw()
+
+
+def payer_hears(world: World, till: Till, name: str, ended: float) -> None:
+    eventually(
+        f"the payer to hear it after {name}",
+        lambda: (found := world.payer.presence(till.eid)) and found["verdict"] == "tap",
+    )
+    world.figures[f"{name}_tap_seconds"] = round(monotonic() - ended, 2)
+
+
+def ended_by_another(world: World, till: Till) -> float:
+    """Another program tells the kernel to stop every scan."""
+    kernel.stop_discovery(0)
+    kernel.stop_discovery(1)
+    return monotonic()
+
+
+def lost(world: World, till: Till) -> float:
+    """The payer's controller stops scanning, and nobody is told."""
+    world.air.do("lose_scan", controller="c1")
+    return monotonic()
+
+
+def powered_off(world: World, till: Till) -> float:
+    kernel.set_powered(0, False)
+    till.expect_problem("bluetooth-adapter-off")
+    kernel.set_powered(0, True)
+    eventually("the adapter to be powered", lambda: is_powered(0))
+    return monotonic()
+
+
+def blocked(world: World, till: Till) -> float:
+    """As the key for flight mode does."""
+    kernel.block_radios(True)
+    till.expect_problem("bluetooth-adapter-off")
+    kernel.block_radios(False)
+    eventually("the adapters to be powered", lambda: is_powered(0) and is_powered(1))
+    return monotonic()
+
+
+def restarted(world: World, till: Till) -> float:
+    world.platform.bluetoothd.stop()
+    till.expect_problem("bluetoothd-not-running")
+    return start_bluetoothd(world)
+
+
+def killed(world: World, till: Till) -> float:
+    world.platform.bluetoothd.kill()
+    till.expect_problem("bluetoothd-not-running")
+    return start_bluetoothd(world)
+
+
+def hung(world: World, till: Till) -> float:
+    """bluetoothd stops in mid-work; its timers are those of a machine that slept."""
+    world.platform.bluetoothd.signal(signal.SIGSTOP)
+    try:
+        sleep(HANG)
+    finally:
+        world.platform.bluetoothd.signal(signal.SIGCONT)
+    return monotonic()
+
+
+def bus(world: World, till: Till) -> float:
+    """The bus is restarted, and bluetoothd with it, as systemd does."""
+    world.platform.restart_bus()
+    return start_bluetoothd(world)
+
+
+def start_bluetoothd(world: World) -> float:
+    world.platform.start_bluetoothd()
+    eventually("the adapters to be powered", lambda: is_powered(0) and is_powered(1))
+    return monotonic()
