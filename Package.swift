@@ -101,7 +101,8 @@ let package = Package(
         module(
             "Ledger",
             [
-                "GotchuCore", "Postgres", "SQLite", "ServiceProcess", logging, serviceLifecycle,
+                "GotchuCore", "Postgres", "SQLite", "ServiceProcess", crypto, logging,
+                serviceLifecycle,
             ]),
         module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, nioCore, nioHTTP1]),
 

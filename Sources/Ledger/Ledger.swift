@@ -9,10 +9,12 @@ package struct Ledger: Sendable {
     private let writer: LedgerWriter
     private let sweep: ExpirySweep
     private let relay: SessionRelay?
+    private let sealer: Sealer
 
     package init(store: any LedgerStore, logger: Logger) {
         self.store = store
         writer = LedgerWriter(store: store, feed: feed, logger: logger)
+        sealer = Sealer(store: store, logger: logger)
         sweep = ExpirySweep(store: store, writer: writer, logger: logger)
         relay = store.changes.map { [feed] in
             SessionRelay($0, store: store, feed: feed, logger: logger)
@@ -21,7 +23,7 @@ package struct Ledger: Sendable {
 
     /// What must run, in the order in which it must be started.
     package var services: [any Service] {
-        let always: [any Service] = [writer, sweep]
+        let always: [any Service] = [writer, sealer, sweep]
         return relay.map { always + [$0] } ?? always
     }
 

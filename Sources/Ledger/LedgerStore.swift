@@ -34,6 +34,18 @@ package protocol LedgerStore: Sendable {
     /// What was answered to a payment's key.
     func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend?
 
+    /// The newest seal; `Seal.origin` if there is none.
+    func sealHead() async throws(LedgerError) -> Seal
+
+    /// Looks at so many transfers behind one, in the order of their names, for those without a
+    /// seal.
+    func unsealed(after: TransferID?, limit: Int) async throws(LedgerError) -> Unsealed
+
+    /// Writes seals that continue the chain.
+    ///
+    /// - Throws: `rejected` if the chain does not end any more where they begin.
+    func append(_ seals: [Seal]) async throws(LedgerError)
+
     /// Sessions that time has changed and nobody has written down yet, the longest due first.
     func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [SessionID]
 

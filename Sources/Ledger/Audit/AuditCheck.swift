@@ -7,7 +7,7 @@ struct AuditCheck {
 
     static let all = [
         conservation, transfers, balances, numbering, funds, paidSessions, payments, answers,
-        refunds, refundTotals,
+        refunds, refundTotals, SealQueries.sealed,
     ]
 
     private static let conservation = AuditCheck(

@@ -195,6 +195,13 @@ enum Columns {
         expires_at, status, payer_id, lock_expires_at, paid_at, version, rotations, refunded
         """
     static let retiredEID = "eid, session_id, resolves_until"
+    /// Of `transfers`, `seals`, and the refund and the session of a transfer.
+    static let sealedTransfer = """
+        transfers.id, seals.number, transfers.kind, transfers.currency, transfers.amount,
+        transfers.created_at, sessions.id, sessions.payee_id, sessions.payer_id,
+        coalesce(transfers.user_id, refunds.user_id),
+        coalesce(transfers.idempotency_key, refunds.idempotency_key)
+        """
     static let user = "id, email, display_name, created_at"
     static let wallet = "id, user_id, system_account, currency, balance, entry_count"
     static let ownedWallet = """

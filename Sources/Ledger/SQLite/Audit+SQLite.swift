@@ -33,6 +33,7 @@ extension Audit {
             }
             findings.append(Finding(rule: check.rule, count: count, broken: broken))
         }
+        findings.append(try connection.chain())
         return findings
     }
 
@@ -60,11 +61,12 @@ extension Audit {
                 """
         ),
         AuditCheck(
-            rule: "transfers and entries cannot be changed (guards)",
+            rule: "transfers, entries and seals cannot be changed (guards)",
             count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
             firstBroken: """
                 SELECT 'trigger ' || value || ' is missing' FROM json_each(
-                    '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept"]'
+                    '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept",
+                    "seals_stay", "seals_are_kept"]'
                 ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
                 """
         ),

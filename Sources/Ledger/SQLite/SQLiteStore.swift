@@ -101,6 +101,22 @@ package final class SQLiteStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.send(key) }
     }
 
+    package func sealHead() async throws(LedgerError) -> Seal {
+        try await wrapping(.tryAgain) { try await reader.sealHead() }
+    }
+
+    package func unsealed(
+        after start: TransferID?,
+        limit: Int
+    ) async throws(LedgerError) -> Unsealed {
+        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, limit: limit) }
+    }
+
+    package func append(_ seals: [Seal]) async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await writer.append(seals) }
+        countCommit()
+    }
+
     package func due(
         at time: Timestamp,
         limit: Int

@@ -46,6 +46,21 @@ actor SQLiteWriter {
         }
     }
 
+    /// Continues the chain. Its numbers are unique: seals that begin elsewhere are refused.
+    func append(_ seals: [Seal]) throws {
+        try connection.transaction {
+            guard try connection.sealHead().number + 1 == seals.first?.number else {
+                throw LedgerError(.rejected, "The chain has grown meanwhile.")
+            }
+            for seal in seals {
+                try connection.run(
+                    "INSERT INTO seals (number, transfer_id, hash) VALUES (?1, ?2, ?3)",
+                    [.integer(seal.number), .text(seal.transfer.rawValue), .blob(seal.hash)]
+                )
+            }
+        }
+    }
+
     /// Empties a log that has outgrown its bound. Called between commits.
     func shorten(logOf pages: Int) throws {
         guard pages > Self.largestLog else { return }

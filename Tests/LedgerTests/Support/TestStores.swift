@@ -64,6 +64,17 @@ final class FaultyStore: LedgerStore {
         try await store.send(key)
     }
 
+    func sealHead() async throws(LedgerError) -> Seal { try await store.sealHead() }
+
+    func unsealed(
+        after start: TransferID?,
+        limit: Int
+    ) async throws(LedgerError) -> Unsealed {
+        try await store.unsealed(after: start, limit: limit)
+    }
+
+    func append(_ seals: [Seal]) async throws(LedgerError) { try await store.append(seals) }
+
     func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [SessionID] {
         try await store.due(at: time, limit: limit)
     }
