@@ -14,7 +14,9 @@ package struct ServerCommand: AsyncParsableCommand {
               gotchu-server backup shop-monday.db --database sqlite:shop.db
             """,
         version: GotchuVersion.current,
-        subcommands: [Serve.self, Verify.self, Migrate.self, Backup.self, Devices.self],
+        subcommands: [
+            Serve.self, Verify.self, Migrate.self, Backup.self, Devices.self, Webhooks.self,
+        ],
         defaultSubcommand: Serve.self
     )
 

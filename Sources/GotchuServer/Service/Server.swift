@@ -55,6 +55,11 @@ struct Server: Sendable {
             users: UserDirectory(ledger: ledger)
         )
         let routes = Routes(ledger: ledger, devices: books.store, tokens: tokens, options: options)
+        let webhooks = WebhookWorker(
+            store: books.store,
+            sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
+            logger: logger
+        )
         let application = Application(
             router: routes.router(),
             server: Self.http,
@@ -76,7 +81,7 @@ struct Server: Sendable {
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         let front: [any Service] = [application, ledger.feed, StopNotice(notice: stopping)]
         var configuration = ServiceGroupConfiguration(
-            services: [books.store] + ledger.services + keys + front,
+            services: [books.store] + ledger.services + keys + [webhooks] + front,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

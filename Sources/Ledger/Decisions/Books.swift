@@ -35,7 +35,11 @@ package struct Books: Sendable {
         rows.wallets[wallet.place] = wallet
     }
 
-    mutating func put(_ session: Session) {
+    /// A change that merchants are told about goes into the outbox with it, in the same commit.
+    mutating func put(_ session: Session, at time: Timestamp) {
+        if let event = SessionEvent(from: rows.sessions[session.id], to: session, at: time) {
+            written.newEvents.append(event)
+        }
         let wasLive = rows.sessions[session.id].map { !$0.status.isFinal } ?? false
         let isLive = !session.status.isFinal
         if isLive != wasLive {

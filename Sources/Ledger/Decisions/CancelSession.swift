@@ -18,7 +18,7 @@ package struct CancelSession: Equatable, Sendable {
         switch session.state {
         case .created, .advertising:
             let cancelled = session.changed(to: .cancelled)
-            books.put(cancelled)
+            books.put(cancelled, at: time)
             return .session(cancelled)
         case .cancelled: return .session(session)
         case .locked: return .refused(Refusal(.sessionBusy))

@@ -58,7 +58,7 @@ package struct CreateSession: Equatable, Sendable {
             state: .advertising,
             version: 1
         )
-        books.put(session)
+        books.put(session, at: time)
         return .session(session)
     }
 }

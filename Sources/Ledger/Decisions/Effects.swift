@@ -11,6 +11,7 @@ package struct Effects: Equatable, Sendable {
     package var newTransfers: [Transfer] = []
     package var newSends: [RememberedSend] = []
     package var newRefunds: [RememberedRefund] = []
+    package var newEvents: [SessionEvent] = []
     package var probedAt: Timestamp?
 
     package init() {}

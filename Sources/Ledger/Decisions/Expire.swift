@@ -7,7 +7,7 @@ internal import GotchuCore
 func expire(_ id: SessionID, on books: inout Books, at time: Timestamp) -> Answer {
     guard let stored = books.rows.sessions[id] else { return .refused(Refusal(.unknownSession)) }
     let settled = stored.settled(at: time)
-    if settled != stored { books.put(settled) }
+    if settled != stored { books.put(settled, at: time) }
     return .session(settled)
 }
 

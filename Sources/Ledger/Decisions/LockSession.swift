@@ -20,7 +20,7 @@ package struct LockSession: Equatable, Sendable {
         case .created, .advertising:
             let until = min(time.advanced(by: Session.lease), session.expiresAt)
             let locked = session.changed(to: .locked(by: payer, until: until))
-            books.put(locked)
+            books.put(locked, at: time)
             return .session(locked)
         case .locked(payer, _):
             // A resend. The lease is not renewed, or one payer could sit on a session for ever.

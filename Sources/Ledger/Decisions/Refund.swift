@@ -116,7 +116,7 @@ package struct Refund: Equatable, Sendable {
         )
         let amount = repayment.amount.minorUnits
         let refunded = repayment.session.refunded(by: amount)
-        books.put(refunded)
+        books.put(refunded, at: time)
         return RememberedRefund.Made(
             transfer: transfer,
             amount: amount,

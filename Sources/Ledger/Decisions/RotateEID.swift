@@ -54,7 +54,7 @@ package struct RotateEID: Equatable, Sendable {
             session: session.id,
             resolvesUntil: min(time.advanced(by: Self.overlap), session.expiresAt)
         )
-        books.put(rotated)
+        books.put(rotated, at: time)
         books.retire(retired)
         return .rotation(Rotation(session: rotated, replaced: retired))
     }

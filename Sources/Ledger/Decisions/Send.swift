@@ -112,6 +112,6 @@ package struct Send: Equatable, Sendable {
             order: Transfer.Order(key: key, session: session),
             at: time
         )
-        books.put(payment.session.changed(to: .paid(by: key.user, at: time)))
+        books.put(payment.session.changed(to: .paid(by: key.user, at: time)), at: time)
     }
 }

@@ -17,7 +17,7 @@ package struct UnlockSession: Equatable, Sendable {
         switch session.state {
         case .locked(payer, _):
             let free = session.changed(to: .advertising)
-            books.put(free)
+            books.put(free, at: time)
             return .session(free)
         case .locked: return .refused(Refusal(.forbidden))
         case .created, .advertising: return .refused(Refusal(.sessionNotLocked))

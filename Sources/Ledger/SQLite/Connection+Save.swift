@@ -12,12 +12,25 @@ extension Connection {
         for transfer in effects.newTransfers { try insert(transfer) }
         for send in effects.newSends { try insert(send) }
         for refund in effects.newRefunds { try insert(refund) }
+        for event in effects.newEvents { try enqueue(event) }
         if let time = effects.probedAt {
             try run(
                 "INSERT OR REPLACE INTO probe (id, written_at) VALUES (1, ?1)",
                 [.integer(time.milliseconds)]
             )
         }
+    }
+
+    /// Nothing is written where nobody wants to be told.
+    private borrowing func enqueue(_ event: SessionEvent) throws {
+        try run(
+            WebhookQueries.enqueue,
+            [
+                .text(event.id), .text(event.kind.rawValue), .text(event.session.id.rawValue),
+                .integer(event.at.milliseconds), .integer(event.refund),
+                .integer(event.session.refunded), .text(event.session.payee.rawValue),
+            ]
+        )
     }
 
     private borrowing func insert(_ user: User) throws {

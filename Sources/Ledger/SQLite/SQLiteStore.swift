@@ -124,7 +124,7 @@ package final class SQLiteStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
     }
 
-    private var reader: SQLiteReader {
+    var reader: SQLiteReader {
         let next = turn.add(1, ordering: .relaxed).newValue
         return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
     }

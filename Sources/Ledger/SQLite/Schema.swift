@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x676F_7463
 
     /// Step n brings a file from version n-1 to n. A step that has been released never changes.
-    static let steps = [first, rotation, refunds, devices, liveSessions, seals]
+    static let steps = [first, rotation, refunds, devices, liveSessions, seals, webhooks]
 
     static var newestVersion: Int64 { Int64(steps.count) }
 

@@ -74,6 +74,7 @@ struct StoryTests {
     ) -> String? {
         var (books, model) = start
         var answers: [Answer] = []
+        var events: [SessionEvent] = []
         let commands = story.enumerated().map { $1.command(number: $0) }
         for (step, command) in zip(story, commands) {
             let decision = apply([command], to: books.rows)
@@ -84,8 +85,10 @@ struct StoryTests {
             if let trace = trace(of: decision) { return "\(step): \(trace)" }
             books.save(decision.effects)
             answers += decision.answers
+            events += decision.effects.newEvents
         }
         if let complaint = books.complaint { return complaint }
+        if let complaint = outboxComplaint(events, books) { return complaint }
         if let difference = difference(between: books, and: model) { return difference }
 
         var batched = start.books
@@ -93,6 +96,7 @@ struct StoryTests {
         batched.save(decision.effects)
         guard decision.answers == answers else { return "the batch answered otherwise" }
         guard batched == books else { return "the batch left other rows" }
+        guard decision.effects.newEvents == events else { return "the batch told otherwise" }
         return nil
     }
 
@@ -122,6 +126,27 @@ struct StoryTests {
         case .user, .session, .rotation, .done: return nil
         }
         return effects.isEmpty ? nil : "a refused command left a trace"
+    }
+
+    /// Who is told about sessions is told of every end and every refund, once.
+    private static func outboxComplaint(_ events: [SessionEvent], _ books: MemoryBooks) -> String? {
+        guard Set(events.map(\.id)).count == events.count else { return "an event happened twice" }
+        for session in books.rows.sessions.values {
+            let own = events.filter { $0.session.id == session.id }
+            let ends = own.filter { $0.kind != .refunded }.map(\.kind)
+            let expected: [SessionEvent.Kind] =
+                switch session.state {
+                case .created, .advertising, .locked: []
+                case .paid: [.paid]
+                case .timedOut: [.expired]
+                case .cancelled: [.cancelled]
+                }
+            guard ends == expected else { return "\(session.id) is told to end with \(ends)" }
+            guard own.compactMap(\.refund).reduce(0, +) == session.refunded else {
+                return "\(session.id)'s refunds are not those that are told"
+            }
+        }
+        return nil
     }
 
     private static func difference(

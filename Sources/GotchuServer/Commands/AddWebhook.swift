@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server webhooks add`.
+struct AddWebhook: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Adds an endpoint and prints its secret, this once.",
+        discussion: """
+            Example:
+              gotchu-server webhooks add https://shop.example/hooks --database sqlite:shop.db
+            """
+    )
+
+    @Argument(help: "Where to post to: an https URL on the open Internet.")
+    var url: String
+
+    @Option(help: "Only this payee's sessions, by his user id; everybody's unless said.")
+    var payee: String?
+
+    @Flag(help: "Let the endpoint be on this machine, and without TLS.")
+    var dev = false
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await Failures.reported {
+            let endpoint = WebhookEndpoint(
+                id: "whe_\(TransferID.make())",
+                url: try checked().text,
+                payee: payee.map(UserID.init(trusted:)),
+                createdAt: .now
+            )
+            let secret = WebhookSecret.random()
+            do {
+                try await database.outbox().add(endpoint, secret: secret.bytes)
+            } catch let error as LedgerError where error.code == .rejected {
+                throw ServerFailure(
+                    .negative,
+                    "The endpoint was not added: its payee is unknown, or there are "
+                        + "\(WebhookEndpoint.limit) already.",
+                    fix: "gotchu-server webhooks list"
+                )
+            }
+            Console.output("endpoint\t\(endpoint.id)")
+            Console.output("url\t\(endpoint.url)")
+            Console.output("secret\t\(secret.text)")
+        }
+    }
+
+    /// The same look that every delivery takes, so that a mistake is told at once.
+    private func checked() throws -> WebhookURL {
+        guard let parsed = WebhookURL(url) else {
+            throw ServerFailure(
+                .usage,
+                "The URL cannot be read.",
+                fix: "Write it as https://HOST/PATH."
+            )
+        }
+        do throws(WebhookTarget.Refusal) {
+            let addresses = NetworkAddress.all(of: parsed.host)
+            _ = try WebhookTarget(parsed, isDevelopment: dev, addresses: addresses)
+        } catch {
+            throw ServerFailure(
+                .configuration,
+                error.sentence,
+                fix: "Name an https URL that everybody can reach; to develop, --dev and 127.0.0.1."
+            )
+        }
+        return parsed
+    }
+}

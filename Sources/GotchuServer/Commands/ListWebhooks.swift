@@ -1,0 +1,30 @@
+internal import ArgumentParser
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server webhooks list`.
+struct ListWebhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the endpoints: id, URL, payee, how much waits and was given up, state.",
+        discussion: """
+            Example:
+              gotchu-server webhooks list --database sqlite:shop.db
+            """
+    )
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await Failures.reported {
+            for endpoint in try await database.outbox().webhookEndpoints() {
+                let fields = [
+                    endpoint.id, endpoint.url, endpoint.payee?.rawValue ?? "everybody",
+                    "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",
+                    endpoint.disabled.map { "disabled: \($0)" } ?? "ok",
+                ]
+                Console.output(fields.joined(separator: "\t"))
+            }
+        }
+    }
+}

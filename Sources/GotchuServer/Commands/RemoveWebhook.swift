@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server webhooks remove`.
+struct RemoveWebhook: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Forgets an endpoint and all that waits for it.",
+        discussion: """
+            Example:
+              gotchu-server webhooks remove whe_0198f3c1-7a5e-7c1e-9d53-0242ac120002 \
+            --database sqlite:shop.db
+            """
+    )
+
+    @Argument(help: "The endpoint's id, as 'list' prints it.")
+    var id: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await Failures.reported {
+            guard try await database.outbox().removeWebhookEndpoint(id) else {
+                throw ServerFailure(
+                    .negative,
+                    "There is no such endpoint.",
+                    fix: "gotchu-server webhooks list"
+                )
+            }
+            Console.output("Removed.")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+
+/// `gotchu-server webhooks resend`.
+struct ResendWebhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resend",
+        abstract: "Has what was given up tried again, for another day.",
+        discussion: """
+            Examples:
+              gotchu-server webhooks resend --database sqlite:shop.db
+              gotchu-server webhooks resend evt_0198f3c1_3 --database sqlite:shop.db
+
+            An endpoint that said 410 is taken up again with it.
+            """
+    )
+
+    @Argument(help: "One event, as 'dead' prints it; all of them unless said.")
+    var event: String?
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await Failures.reported {
+            let count = try await database.outbox().resendWebhooks(event: event, at: .now)
+            Console.output("\(count) to be sent again.")
+        }
+    }
+}

@@ -1,0 +1,21 @@
+internal import ArgumentParser
+
+/// `gotchu-server webhooks`: whom the server tells about sessions.
+struct Webhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Manages who is told when a session is paid, refunded, expired or cancelled.",
+        discussion: """
+            Examples:
+              gotchu-server webhooks add https://shop.example/hooks --database sqlite:shop.db
+              gotchu-server webhooks list --database sqlite:shop.db
+              gotchu-server webhooks resend --database sqlite:shop.db
+
+            Messages are signed as Standard Webhooks asks and arrive at least once; one that does \
+            not arrive is tried again for a day. All of this works while the server runs.
+            """,
+        subcommands: [
+            AddWebhook.self, ListWebhooks.self, RemoveWebhook.self, PendingWebhooks.self,
+            DeadWebhooks.self, ResendWebhooks.self,
+        ]
+    )
+}

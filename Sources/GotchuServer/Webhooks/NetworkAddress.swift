@@ -1,0 +1,98 @@
+internal import Glibc
+
+/// An address that a name stands for.
+struct NetworkAddress: Equatable, Sendable {
+    /// 4 or 16 bytes.
+    let bytes: [UInt8]
+
+    /// In the usual spelling.
+    var text: String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        inet_ntop(family, bytes, &buffer, socklen_t(buffer.count))
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+            as: UTF8.self
+        )
+    }
+
+    var isLoopback: Bool {
+        if let embedded { return embedded.isLoopback }
+        return bytes.count == 4
+            ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    }
+
+    /// Whether it belongs to the open Internet: no machine of our own network, no link, no
+    /// loopback, nothing reserved (IANA's special-purpose registries).
+    var isPublic: Bool {
+        if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
+        // An IPv4 address in disguise is judged as what it is, and then still not called.
+        guard bytes.count == 16, embedded == nil else { return false }
+        let isGlobalUnicast = bytes[0] & 0xE0 == 0x20
+        return isGlobalUnicast && !Self.reserved6.contains { $0.contains(bytes) }
+    }
+
+    /// The IPv4 address in `::ffff:a.b.c.d`.
+    private var embedded: NetworkAddress? {
+        let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        guard bytes.count == 16, Array(bytes.prefix(12)) == mapped else { return nil }
+        return NetworkAddress(bytes: Array(bytes.suffix(4)))
+    }
+
+    private struct Block {
+        let prefix: [UInt8]
+        let length: Int
+
+        func contains(_ bytes: [UInt8]) -> Bool {
+            for bit in 0..<length {
+                let mask = UInt8(0x80) >> UInt8(bit % 8)
+                if prefix[bit / 8] & mask != bytes[bit / 8] & mask { return false }
+            }
+            return true
+        }
+    }
+
+    private static let reserved4 = [
+        Block(prefix: [0], length: 8), Block(prefix: [10], length: 8),
+        Block(prefix: [100, 64], length: 10), Block(prefix: [127], length: 8),
+        Block(prefix: [169, 254], length: 16), Block(prefix: [172, 16], length: 12),
+        Block(prefix: [192, 0, 0], length: 24), Block(prefix: [192, 0, 2], length: 24),
+        Block(prefix: [192, 88, 99], length: 24), Block(prefix: [192, 168], length: 16),
+        Block(prefix: [198, 18], length: 15), Block(prefix: [198, 51, 100], length: 24),
+        Block(prefix: [203, 0, 113], length: 24), Block(prefix: [224], length: 3),
+    ]
+
+    /// Tunnels that carry an IPv4 address, and documentation.
+    private static let reserved6 = [
+        Block(prefix: [0x20, 0x01, 0x00], length: 23),
+        Block(prefix: [0x20, 0x01, 0x0D, 0xB8], length: 32),
+        Block(prefix: [0x20, 0x02], length: 16), Block(prefix: [0x3F, 0xFF, 0x00], length: 20),
+    ]
+
+    /// All addresses of a name. Blocks for as long as the resolver takes.
+    static func all(of host: String) -> [NetworkAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var found: [NetworkAddress] = []
+        var next = list
+        while let entry = next {
+            if let address = entry.pointee.ai_addr {
+                // The layouts of sockaddr_in and sockaddr_in6 never change on Linux.
+                let raw = UnsafeRawBufferPointer(
+                    start: address,
+                    count: Int(entry.pointee.ai_addrlen)
+                )
+                switch entry.pointee.ai_family {
+                case AF_INET: found.append(NetworkAddress(bytes: Array(raw[4..<8])))
+                case AF_INET6: found.append(NetworkAddress(bytes: Array(raw[8..<24])))
+                default: break  // SAFETY: other families are no Internet addresses.
+                }
+            }
+            next = entry.pointee.ai_next
+        }
+        return found
+    }
+}

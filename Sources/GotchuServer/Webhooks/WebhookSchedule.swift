@@ -1,0 +1,18 @@
+internal import GotchuCore
+
+/// When an event that did not arrive is tried again.
+struct WebhookSchedule: Sendable {
+    /// The first wait; each next one is twice as long.
+    var firstDelay: Duration = .seconds(5)
+    /// No wait is longer, except where the receiver asked for more.
+    var longestDelay: Duration = .seconds(3_600)
+
+    /// - Parameters:
+    ///   - attempt: 1 for the first try, which has just failed.
+    ///   - retryAfter: What the receiver asked for; never waited less than that.
+    ///   - jitter: 0 ..< 1: the wait is 50 to 100 % of the schedule's.
+    func delay(after attempt: Int64, retryAfter: Duration?, jitter: Double) -> Duration {
+        let doubled = firstDelay * (1 << Int(min(max(attempt, 1) - 1, 16)))
+        return max(min(doubled, longestDelay) * (0.5 + jitter / 2), retryAfter ?? .zero)
+    }
+}

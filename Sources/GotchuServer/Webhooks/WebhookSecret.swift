@@ -1,0 +1,30 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// What an endpoint's messages are signed with (Standard Webhooks). Shown once, when it is made.
+struct WebhookSecret: Equatable, Sendable {
+    private static let length = 32
+
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    static func random() -> WebhookSecret {
+        WebhookSecret(bytes: (0..<length).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// As the receiver's library takes it.
+    var text: String { "whsec_" + Data(bytes).base64EncodedString() }
+
+    /// The value of `webhook-signature`.
+    func signature(id: String, seconds: Int64, body: [UInt8]) -> String {
+        let signed = Array("\(id).\(seconds).".utf8) + body
+        let code = HMAC<SHA256>.authenticationCode(
+            for: signed,
+            using: SymmetricKey(data: bytes)
+        )
+        return "v1," + Data(code).base64EncodedString()
+    }
+}

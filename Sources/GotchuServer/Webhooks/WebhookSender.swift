@@ -1,0 +1,126 @@
+internal import AsyncHTTPClient
+internal import Dispatch
+internal import FoundationEssentials
+internal import GotchuCore
+internal import Ledger
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Makes one try to deliver one event.
+struct WebhookSender: Sendable {
+    /// How long a try may take from the look-up to the answer's head.
+    static let limit: Duration = .seconds(15)
+
+    let isDevelopment: Bool
+
+    /// What a try came to.
+    enum Answer: Equatable, Sendable {
+        case accepted
+        case gone
+        case refused(String, retryAfter: Duration?)
+    }
+
+    func send(_ delivery: WebhookDelivery, at time: Timestamp) async -> Answer {
+        do {
+            guard let url = WebhookURL(delivery.url) else {
+                return .refused("The URL cannot be read.", retryAfter: nil)
+            }
+            let target = try WebhookTarget(
+                url,
+                isDevelopment: isDevelopment,
+                addresses: await Self.addresses(of: url.host)
+            )
+            return try await call(target, delivery, at: time)
+        } catch let refusal as WebhookTarget.Refusal {
+            return .refused(refusal.sentence, retryAfter: nil)
+        } catch {
+            return .refused("No answer: \(Self.reason(error)).", retryAfter: nil)
+        }
+    }
+
+    /// A client of its own for each try: it knows one name and one address, and follows nobody.
+    private func call(
+        _ target: WebhookTarget,
+        _ delivery: WebhookDelivery,
+        at time: Timestamp
+    ) async throws -> Answer {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(5), read: .seconds(10))
+        )
+        configuration.dnsOverride = [target.url.host: target.address.text]
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let outcome: Result<Answer, any Error>
+        do {
+            let request = try Self.request(target.url, delivery, at: time)
+            let response = try await client.execute(
+                request,
+                timeout: .nanoseconds(Self.limit.wholeMilliseconds * 1_000_000)
+            )
+            outcome = .success(
+                Self.answer(
+                    Int(response.status.code),
+                    retryAfter: response.headers.first(name: "Retry-After")
+                )
+            )
+        } catch {
+            outcome = .failure(error)
+        }
+        try? await client.shutdown()
+        return try outcome.get()
+    }
+
+    private static func request(
+        _ url: WebhookURL,
+        _ delivery: WebhookDelivery,
+        at time: Timestamp
+    ) throws -> HTTPClientRequest {
+        let body = try WebhookBody(delivery).bytes()
+        let seconds = time.milliseconds / 1_000
+        let secret = WebhookSecret(bytes: delivery.secret)
+        var request = HTTPClientRequest(url: url.text)
+        request.method = .POST
+        request.headers = HTTPHeaders([
+            ("Content-Type", "application/json"),
+            ("User-Agent", "gotchu-server"),
+            ("webhook-id", delivery.name.event),
+            ("webhook-timestamp", String(seconds)),
+            (
+                "webhook-signature",
+                secret.signature(id: delivery.name.event, seconds: seconds, body: body)
+            ),
+        ])
+        request.body = .bytes(ByteBuffer(bytes: body))
+        return request
+    }
+
+    /// 2xx has arrived; 410 wants nothing any more; the rest, redirects too, is tried again.
+    static func answer(_ status: Int, retryAfter: String?) -> Answer {
+        switch status {
+        case 200..<300: .accepted
+        case 410: .gone
+        default:  // SAFETY: a status is any number, and every other one means the same.
+            .refused(
+                "HTTP \(status).",
+                retryAfter: retryAfter.flatMap(Int64.init).map { .seconds(max(0, $0)) }
+            )
+        }
+    }
+
+    /// The resolver blocks, and must not hold up a thread that others wait for.
+    private static func addresses(of host: String) async -> [NetworkAddress] {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: NetworkAddress.all(of: host))
+            }
+        }
+    }
+
+    /// Short, and without anything that the other side said.
+    private static func reason(_ error: any Error) -> String {
+        if let error = error as? HTTPClientError { return "\(error.shortDescription)" }
+        return String(describing: type(of: error))
+    }
+}

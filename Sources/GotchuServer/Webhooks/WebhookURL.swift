@@ -1,0 +1,67 @@
+/// Where a webhook goes: `https://host[:port][/path][?query]`, taken apart by ourselves, so that
+/// what was checked is what is called.
+struct WebhookURL: Equatable, Sendable {
+    private static let longest = 2_000
+
+    let scheme: String
+    /// In lower case, without brackets.
+    let host: String
+    let port: Int
+    /// With the query; begins with a slash.
+    let target: String
+
+    /// - Returns: `nil` for anything but a plain https URL (or http) without user or fragment.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
+            !text.contains(where: { "\"<>\\^`{|}#".contains($0) }),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
+        scheme = text[..<colon].lowercased()
+        guard scheme == "https" || scheme == "http", text[colon...].hasPrefix("://") else {
+            return nil
+        }
+        let rest = text[text.index(colon, offsetBy: 3)...]
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let tail = rest[end...]
+        target = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        guard let place = Self.place(rest[..<end]) else { return nil }
+        host = place.host
+        port = place.port ?? (scheme == "https" ? 443 : 80)
+    }
+
+    private static func place(_ authority: Substring) -> (host: String, port: Int?)? {
+        var host = authority
+        var port: Int?
+        let isBracketed = authority.hasPrefix("[")
+        if let colon = authority.lastIndex(of: ":"), !isBracketed || authority[colon...].count > 1,
+            !authority[colon...].contains("]")
+        {
+            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0
+            else { return nil }
+            port = Int(number)
+            host = authority[..<colon]
+        }
+        let name = host.lowercased()
+        if isBracketed {
+            let address = name.dropFirst().dropLast()
+            guard name.hasSuffix("]"), !address.isEmpty,
+                address.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+            else { return nil }
+            return (String(address), port)
+        }
+        let isPlain = name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        guard isPlain, !name.isEmpty, name.utf8.count <= 253 else { return nil }
+        return (name, port)
+    }
+
+    /// The one spelling that is stored and called.
+    var text: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        let usual = scheme == "https" ? 443 : 80
+        return "\(scheme)://\(name)\(port == usual ? "" : ":\(port)")\(target)"
+    }
+}

@@ -1,0 +1,100 @@
+internal import GotchuCore
+internal import SQLite
+
+/// What is written to the outbox besides the events themselves.
+extension SQLiteWriter {
+    func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws {
+        try connection.transaction {
+            let count = try connection.query(WebhookQueries.endpointCount) { try $0.integer(0) }
+            guard count[0] < WebhookEndpoint.limit else {
+                throw LedgerError(.rejected, "There are too many endpoints.")
+            }
+            try connection.run(
+                WebhookQueries.add,
+                [
+                    .text(endpoint.id), .text(endpoint.url), .text(endpoint.payee?.rawValue),
+                    .integer(endpoint.createdAt.milliseconds), .blob(secret),
+                ]
+            )
+        }
+    }
+
+    func removeWebhookEndpoint(_ id: String) throws -> Bool {
+        try connection.transaction {
+            try connection.run(WebhookQueries.removeDeliveries, [.text(id)])
+            return try connection.run(WebhookQueries.removeEndpoint, [.text(id)]) > 0
+        }
+    }
+
+    func claimDeliveries(
+        for endpoint: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) throws -> [WebhookDelivery] {
+        try connection.transaction {
+            let events = try connection.query(
+                WebhookQueries.claim,
+                [
+                    .integer(leaseEnd.milliseconds), .text(endpoint),
+                    .integer(time.milliseconds), .integer(Int64(limit)),
+                ],
+                read: { try $0.text(0) }
+            )
+            return try events.sorted().flatMap { event in
+                let name = WebhookDelivery.Name(endpoint: endpoint, event: event)
+                return try connection.query(
+                    WebhookQueries.delivery,
+                    [.text(endpoint), .text(event)],
+                    read: { try $0.webhookDelivery(name) }
+                )
+            }
+        }
+    }
+
+    func finish(
+        _ delivery: WebhookDelivery.Name,
+        attempt: Int64,
+        _ outcome: WebhookDelivery.Outcome,
+        at time: Timestamp
+    ) throws {
+        let name: [Value] = [
+            .text(delivery.endpoint), .text(delivery.event), .integer(attempt),
+        ]
+        try connection.transaction {
+            switch outcome {
+            case .delivered:
+                try connection.run(WebhookQueries.delivered, name)
+            case .failed(let error, let next):
+                try connection.run(
+                    WebhookQueries.failed,
+                    [.integer(next.milliseconds), .text(error), .null] + name
+                )
+            case .dead(let error):
+                try connection.run(
+                    WebhookQueries.failed,
+                    [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
+                )
+            case .gone(let error):
+                try connection.run(
+                    WebhookQueries.disable,
+                    [.text(error), .text(delivery.endpoint)]
+                )
+                try connection.run(
+                    WebhookQueries.bury,
+                    [.text(error), .integer(time.milliseconds), .text(delivery.endpoint)]
+                )
+            }
+        }
+    }
+
+    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
+        try connection.transaction {
+            try connection.run(WebhookQueries.revive, [.text(event)])
+            return try connection.run(
+                WebhookQueries.resend,
+                [.integer(time.milliseconds), .text(event)]
+            )
+        }
+    }
+}

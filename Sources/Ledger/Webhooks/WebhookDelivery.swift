@@ -1,0 +1,49 @@
+package import GotchuCore
+
+/// One event on its way to one endpoint.
+package struct WebhookDelivery: Equatable, Sendable {
+    /// Whom and what it is for.
+    package struct Name: Hashable, Sendable {
+        package let endpoint: String
+        package let event: String
+
+        package init(endpoint: String, event: String) {
+            self.endpoint = endpoint
+            self.event = event
+        }
+    }
+
+    package let name: Name
+    /// How often it was tried, this time included.
+    package let attempt: Int64
+    package let kind: SessionEvent.Kind
+    package let session: Session
+    package let at: Timestamp
+    /// With `refunded`: how much went back, and how much in all by then, in minor units.
+    package let refund: Int64?
+    package let refunded: Int64
+    /// After this it is not tried again.
+    package let giveUpAt: Timestamp
+    package let url: String
+    package let secret: [UInt8]
+
+    /// What became of one try.
+    package enum Outcome: Equatable, Sendable {
+        case delivered
+        case failed(String, nextTryAt: Timestamp)
+        /// Not to be tried again.
+        case dead(String)
+        /// The endpoint wants nothing any more.
+        case gone(String)
+    }
+}
+
+/// A delivery as it is listed.
+package struct WebhookBacklogEntry: Equatable, Sendable {
+    package let name: WebhookDelivery.Name
+    package let kind: String
+    package let session: String
+    package let attempts: Int64
+    package let nextTryAt: Timestamp
+    package let error: String?
+}

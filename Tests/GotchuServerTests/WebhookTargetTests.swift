@@ -1,0 +1,110 @@
+import GotchuCore
+import Testing
+
+@testable import GotchuServer
+
+/// Webhooks must not become a way into the server's own network.
+@Suite("Where a webhook may go")
+struct WebhookTargetTests {
+    @Test(
+        "an address of our own network is none of the open Internet's",
+        arguments: [
+            "127.0.0.1", "127.255.255.254", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255",
+            "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.1",
+            "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1",
+            "240.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1",
+            "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "2001:db8::1", "2002:7f00:1::",
+            "2001::1", "3fff::1",
+            // Spellings that a resolver takes for addresses.
+            "127.1", "2130706433", "0x7f000001", "017700000001",
+        ]
+    )
+    func reserved(text: String) {
+        let addresses = NetworkAddress.all(of: text)
+        #expect(!addresses.isEmpty)
+        #expect(addresses.allSatisfy { !$0.isPublic }, "\(addresses.map(\.text))")
+    }
+
+    @Test(
+        "an address of the open Internet is one",
+        arguments: ["8.8.8.8", "172.32.0.1", "100.128.0.1", "193.0.0.1", "2606:4700::1", "2a00::1"]
+    )
+    func open(text: String) {
+        #expect(NetworkAddress.all(of: text).map(\.text) == [text])
+        #expect(NetworkAddress.all(of: text).allSatisfy { $0.isPublic })
+    }
+
+    @Test("a URL has one spelling, whatever the capitals")
+    func spelling() {
+        #expect(
+            WebhookURL("HTTPS://Shop.Example/Hook?a=B")?.text == "https://shop.example/Hook?a=B"
+        )
+        #expect(WebhookURL("https://shop.example")?.text == "https://shop.example/")
+        #expect(WebhookURL("https://shop.example:443/a")?.text == "https://shop.example/a")
+        #expect(WebhookURL("https://shop.example:8443?a")?.text == "https://shop.example:8443/?a")
+        #expect(
+            WebhookURL("https://[::FFFF:127.0.0.1]:1/")?.text == "https://[::ffff:127.0.0.1]:1/"
+        )
+    }
+
+    @Test(
+        "what is no plain https URL is refused",
+        arguments: [
+            "", "shop.example", "ftp://shop.example/", "https://", "https:///x",
+            "https://user@shop.example/", "https://user:pass@shop.example/", "https://a b/",
+            "https://shop.example/#x", "https://shop.example:0/", "https://shop.example:99999/",
+            "https://shop_example/", "https://[::1", "https://[]/", "https://[::1]x/",
+            "https://shop.example\\@10.0.0.1/", "https://sh\u{F6}p.example/",
+            "https://a%41.example/",
+            "https://shop.example:/", "javascript:alert(1)",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(WebhookURL(text) == nil)
+    }
+
+    @Test("plain http and this machine are for development, and only together")
+    func development() throws {
+        let here = NetworkAddress.all(of: "127.0.0.1")
+        let inside = NetworkAddress.all(of: "10.0.0.1")
+        let outside = NetworkAddress.all(of: "8.8.8.8")
+        let plain = try #require(WebhookURL("http://shop.example/"))
+        let secure = try #require(WebhookURL("https://shop.example/"))
+        #expect(throws: Never.self) {
+            try WebhookTarget(plain, isDevelopment: true, addresses: here)
+        }
+        #expect(throws: Never.self) {
+            try WebhookTarget(secure, isDevelopment: false, addresses: outside)
+        }
+        let refused: [(WebhookURL, Bool, [NetworkAddress])] = [
+            (plain, false, outside), (plain, false, here), (plain, true, outside),
+            (secure, false, here), (secure, true, inside), (secure, false, inside),
+            // One name, two addresses: the private one must not be reached by chance.
+            (secure, false, outside + inside), (secure, true, here + inside), (secure, true, []),
+        ]
+        for (url, isDevelopment, addresses) in refused {
+            #expect(throws: WebhookTarget.Refusal.self) {
+                try WebhookTarget(url, isDevelopment: isDevelopment, addresses: addresses)
+            }
+        }
+    }
+
+    @Test("waits double up to an hour, and never below what the receiver asked for")
+    func schedule() {
+        let schedule = WebhookSchedule()
+        #expect(schedule.delay(after: 1, retryAfter: nil, jitter: 0) == .seconds(2.5))
+        #expect(schedule.delay(after: 2, retryAfter: nil, jitter: 0) == .seconds(5))
+        #expect(schedule.delay(after: 4, retryAfter: nil, jitter: 0) == .seconds(20))
+        #expect(schedule.delay(after: 1_000, retryAfter: nil, jitter: 0) == .seconds(1_800))
+        #expect(schedule.delay(after: 1, retryAfter: .seconds(90), jitter: 0) == .seconds(90))
+        #expect(WebhookSender.answer(204, retryAfter: nil) == .accepted)
+        #expect(WebhookSender.answer(410, retryAfter: nil) == .gone)
+        #expect(
+            WebhookSender.answer(503, retryAfter: "7")
+                == .refused("HTTP 503.", retryAfter: .seconds(7))
+        )
+        #expect(
+            WebhookSender.answer(302, retryAfter: "soon") == .refused("HTTP 302.", retryAfter: nil)
+        )
+    }
+}

@@ -1,0 +1,60 @@
+"""A merchant's web server that takes webhooks, with the library that Standard Webhooks publishes.
+
+Prints its port, then one JSON object for each request. What it answers says the path:
+/ok 200, /flaky twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow not
+for a minute. Secrets are read from a JSON file, by path.
+"""
+import http.server
+import json
+import sys
+import threading
+
+from standardwebhooks.webhooks import Webhook
+
+seen = {}
+lock = threading.Lock()
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        try:
+            secret = json.load(open(sys.argv[1]))[self.path]
+            Webhook(secret).verify(body, dict(self.headers.items()))
+            verified = True
+        except Exception as error:  # whatever it is, the test must see that it is not verified
+            verified = repr(error)
+        with lock:
+            seen[self.path] = seen.get(self.path, 0) + 1
+            count = seen[self.path]
+            print(json.dumps({
+                "path": self.path, "id": self.headers["webhook-id"], "verified": verified,
+                "body": body.decode(),
+            }), flush=True)
+        if self.path == "/slow":
+            threading.Event().wait(60)
+        status = {"/gone": 410, "/redirect": 302, "/dead": 500}.get(self.path, 200)
+        if self.path == "/flaky" and count <= 2:
+            status = 503
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_GET(self):
+        print(json.dumps({"path": self.path, "verified": "a GET"}), flush=True)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+server.daemon_threads = True
+print(f"port {server.server_address[1]}", flush=True)
+server.serve_forever()
