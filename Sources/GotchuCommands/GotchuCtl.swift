@@ -19,7 +19,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                 name: "TAKE AND MAKE PAYMENTS",
                 subcommands: [
                     RequestCommand.self, CancelCommand.self, PayCommand.self, WalletCommand.self,
-                    HistoryCommand.self,
+                    RefundCommand.self, HistoryCommand.self,
                 ]
             ),
             CommandGroup(

@@ -53,6 +53,10 @@ struct DaemonBackend: LocalBackend {
         try await paymentService.create(new, key: key)
     }
 
+    func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
+        try await paymentService.refund(new)
+    }
+
     func payments() async -> PaymentsReply {
         PaymentsReply(payments: await paymentService.views())
     }

@@ -37,6 +37,8 @@ package struct NewPayment: Codable, Equatable, Sendable {
 /// A payment, as the daemon's journal knows it: `GET /v1/payments/{id}`.
 package struct PaymentView: Codable, Equatable, Sendable {
     package var id: String
+    /// Absent for a payment.
+    package var kind: Kind?
     package var state: State
     package var sid: SessionID
     package var eid: EID?
@@ -57,6 +59,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
 
     package init(
         id: String,
+        kind: Kind? = nil,
         state: State,
         sid: SessionID,
         eid: EID?,
@@ -72,6 +75,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         transferID: String?
     ) {
         self.id = id
+        self.kind = kind
         self.state = state
         self.sid = sid
         self.eid = eid
@@ -88,6 +92,12 @@ package struct PaymentView: Codable, Equatable, Sendable {
     }
 
     package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    /// What it is, if it is no payment.
+    package enum Kind: String, Codable, Sendable {
+        /// Money that goes back to the payer of one's own request.
+        case refund
+    }
 
     /// Where a payment stands.
     package enum State: String, Codable, CaseIterable, Sendable {
@@ -112,7 +122,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, state, sid, eid, currency, payee, code, detail
+        case id, kind, state, sid, eid, currency, payee, code, detail
         case amountCents = "amount_cents"
         case createdAt = "created_at"
         case updatedAt = "updated_at"

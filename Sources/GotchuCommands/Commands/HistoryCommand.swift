@@ -7,13 +7,14 @@ import LocalAPI
 struct HistoryCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show this daemon's requests and payments, newest first.",
+        abstract: "Show this daemon's requests, payments and refunds, newest first.",
         discussion: """
             EXAMPLES:
               gotchu-ctl history
               gotchu-ctl history --json
 
-            Whoever may only take payments sees the requests, whoever may only pay the payments.
+            Whoever may only take payments sees the requests, whoever may only pay the payments \
+            and refunds.
             """
     )
 
@@ -81,9 +82,11 @@ struct HistoryCommand: SocketCommand {
             case .declined: .red
             case .locking, .sending, .unknown: .yellow
             }
-        let what = payment.state == .declined ? payment.detail : "to \(payment.payee)"
+        let whom = payment.kind == .refund ? "of \(payment.sid)" : "to \(payment.payee)"
+        let what = payment.state == .declined ? payment.detail : whom
         return [
-            Table.Cell(payment.createdAt.dateText, .dim), Table.Cell("payment"),
+            Table.Cell(payment.createdAt.dateText, .dim),
+            Table.Cell(payment.kind?.rawValue ?? "payment"),
             Table.Cell("-\(payment.amount)"), Table.Cell(payment.state.rawValue, ink),
             Table.Cell(what.printable), Table.Cell(payment.id.printable, .dim),
         ]

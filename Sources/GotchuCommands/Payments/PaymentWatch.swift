@@ -34,7 +34,8 @@ final class PaymentWatch: Sendable {
         case .declined:
             let code = payment.code.flatMap(ErrorCode.init(rawValue:))
             throw CommandFailure.negative(
-                "Not paid: \(payment.detail.printable)",
+                "\(payment.kind == nil ? "Not paid" : "Nothing went back"): "
+                    + payment.detail.printable,
                 next: payment.nextStep?.printable ?? code?.usualFix ?? "gotchu-ctl scan"
             )
         case .locking, .sending, .unknown: throw unfinished(payment)
@@ -42,6 +43,13 @@ final class PaymentWatch: Sendable {
     }
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
+        if payment.kind == .refund {
+            return .tryAgain(
+                "It is not known yet whether \(payment.amount) went back. gotchud keeps asking "
+                    + "with the same key, which cannot give back twice.",
+                next: "gotchu-ctl history"
+            )
+        }
         let what =
             switch payment.state {
             case .unknown: "It is not known yet whether \(payment.amount) was paid"
@@ -109,7 +117,9 @@ final class PaymentWatch: Sendable {
     private func progressText(_ payment: PaymentView) -> String {
         switch payment.state {
         case .locking: "Taking the request …"
-        case .sending: "Paying \(payment.amount) …"
+        case .sending:
+            payment.kind == nil
+                ? "Paying \(payment.amount) …" : "Giving \(payment.amount) back …"
         case .unknown: "The server did not answer; asking what became of it …"
         case .paid, .declined: payment.detail.printable
         }
@@ -118,6 +128,9 @@ final class PaymentWatch: Sendable {
     private func paidText(_ payment: PaymentView) -> String {
         let balance = payment.newBalanceCents.map {
             " · balance \(Money(minorUnits: $0, currency: payment.currency))"
+        }
+        if payment.kind == .refund {
+            return output.data.paint("Gave \(payment.amount) back", .green) + (balance ?? "")
         }
         return output.data.paint("Paid \(payment.amount)", .green)
             + " to \(payment.payee.printable) · \(start.duration(to: .now).tookText)"

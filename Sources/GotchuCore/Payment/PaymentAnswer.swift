@@ -45,7 +45,8 @@ package struct Decline: Equatable, Codable, Sendable {
     var isDecidedByKey: Bool {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",
-            "SESSION_CANCELLED", "SESSION_EXPIRED", "AMOUNT_CHANGED", "OWN_SESSION":
+            "SESSION_CANCELLED", "SESSION_EXPIRED", "AMOUNT_CHANGED", "OWN_SESSION",
+            "SESSION_NOT_PAID", "SESSION_REFUNDED", "REFUND_TOO_LARGE":
             true
         default: false
         }

@@ -27,6 +27,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     var refusal: Decline?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
+    /// What was asked for, if money goes back: it is driven like a payment that needs no lock.
+    var refund: NewRefund?
 
     /// How far the payment is known to have come.
     enum Stage: String, Codable, Sendable {

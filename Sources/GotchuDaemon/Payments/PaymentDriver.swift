@@ -34,7 +34,7 @@ struct PaymentDriver {
                 holdsLock = true
                 event = await journal { $0.stage = .sending }
             case .journalEnd(let end):
-                if case .declined = end, holdsLock {
+                if case .declined = end, holdsLock, record.refund == nil {
                     // Given back before anybody is told: a second try must find it free.
                     _ = await service.client.unlock(record.sid)
                     holdsLock = false
@@ -52,12 +52,26 @@ struct PaymentDriver {
 
     private func lock(_ record: PaymentRecord) async -> PaymentFlow.Event {
         guard isSamePayer(record) else { return .lockAnswered(.unknown(retryAfter: nil)) }
+        // A refund needs no lock: the session was paid to nobody else.
+        if record.refund != nil { return .lockAnswered(.done(Receipt())) }
         return .lockAnswered(await service.client.lock(record.sid).paymentAnswer { _ in Receipt() })
     }
 
     private func send(_ record: PaymentRecord) async -> PaymentFlow.Event {
         guard isSamePayer(record) else { return .sendAnswered(.unknown(retryAfter: nil)) }
-        let answer = await service.client.send(body: Array(record.body.utf8), key: record.key)
+        let body = Array(record.body.utf8)
+        if record.refund != nil {
+            let answer = await service.client.refund(record.sid, body: body, key: record.key)
+            return .sendAnswered(
+                answer.paymentAnswer { reply in
+                    Receipt(
+                        newBalanceCents: reply.newBalanceCents.value,
+                        transferID: reply.transferID
+                    )
+                }
+            )
+        }
+        let answer = await service.client.send(body: body, key: record.key)
         return .sendAnswered(
             answer.paymentAnswer { reply in
                 Receipt(
@@ -95,7 +109,7 @@ struct PaymentDriver {
         record.end(end)
         await service.publish(record)
         service.logger.notice(
-            "Payment has ended",
+            record.refund == nil ? "Payment has ended" : "Refund has ended",
             metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
         )
     }

@@ -33,6 +33,32 @@ extension PaymentRecord {
         )
     }
 
+    /// A refund that a person wants.
+    ///
+    /// - Parameter amount: All of it in figures, so that a resend asks for the same.
+    init(new: NewRefund, amount: Money, payee: String, server: String) {
+        let key = IdempotencyKey.random()
+        let body = RefundRequest(amountCents: amount.minorUnits)
+        let now = Timestamp.now
+        self.init(
+            id: String(key.rawValue.prefix(12)),
+            key: key,
+            sid: new.sid,
+            eid: nil,
+            server: server,
+            payer: payee,
+            body: String(decoding: PaymentClient.encode(body), as: UTF8.self),
+            amountCents: amount.minorUnits,
+            currency: amount.currency,
+            payee: "",
+            createdAt: now,
+            expiresAt: nil,
+            updatedAt: now,
+            stage: .locking,
+            refund: new
+        )
+    }
+
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }
 
     /// Notes how the payment ended.
@@ -62,6 +88,7 @@ extension PaymentView {
             }
         self.init(
             id: record.id,
+            kind: record.refund == nil ? nil : .refund,
             state: state,
             sid: record.sid,
             eid: record.eid,
@@ -81,7 +108,8 @@ extension PaymentView {
 
 extension PaymentView.State {
     fileprivate func sentence(_ record: PaymentRecord) -> String {
-        switch self {
+        guard record.refund == nil else { return refundSentence(record) }
+        return switch self {
         case .locking: "Asking for the session."
         case .sending: "Sending \(record.amount)."
         case .unknown:
@@ -90,6 +118,16 @@ extension PaymentView.State {
                 : "The payment server has not confirmed. gotchud keeps asking; it charges once."
         case .paid: "Paid \(record.amount)."
         case .declined: record.refusal?.detail ?? "Not paid."
+        }
+    }
+
+    private func refundSentence(_ record: PaymentRecord) -> String {
+        switch self {
+        case .locking, .sending: "Giving \(record.amount) back."
+        case .unknown:
+            "The payment server has not confirmed. gotchud keeps asking; it gives back once."
+        case .paid: "Gave \(record.amount) back."
+        case .declined: record.refusal?.detail ?? "Not given back."
         }
     }
 
@@ -102,7 +140,8 @@ extension PaymentView.State {
             case .unauthorized: return "gotchu-ctl login"
             case .insufficientWalletBalance: return "gotchu-ctl wallet"
             case .journalUnwritable: return "df -h"
-            default: return "gotchu-ctl scan"  // SAFETY: every other refusal is about the session.
+            default:  // SAFETY: every other refusal is about the session.
+                return record.refund == nil ? "gotchu-ctl scan" : "gotchu-ctl history"
             }
         }
     }

@@ -120,7 +120,7 @@ actor PaymentService: Service {
         try await checkProximity(new)
         let since =
             if let eid = new.eid { await presences.nearSince(eid) } else { nil as MonotonicTime? }
-        if let open = records.values.first(where: { $0.isOpen && $0.sid == session.sid }) {
+        if let open = openPayment(of: session.sid) {
             // The same person pressing twice wants one payment.
             return view(open)
         }
@@ -146,25 +146,43 @@ actor PaymentService: Service {
             server: client.server.description,
             call: call
         )
-        starting.insert(session.sid)
-        defer { starting.remove(session.sid) }
+        try await start(record, nearSince: since)
+        return view(record)
+    }
+
+    /// Has a payment driven as soon as the journal has it.
+    func start(
+        _ record: PaymentRecord,
+        nearSince since: MonotonicTime? = nil
+    ) async throws(Problem) {
+        guard !isStopping else { throw .stopping }
+        starting.insert(record.sid)
+        defer { starting.remove(record.sid) }
         do throws(JournalFailure) {
             try await journal.append(.payment(record))
         } catch {
             throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
         }
-        counts.started += 1
+        if record.refund == nil { counts.started += 1 }
         nearSince[record.id] = since
         records[record.id] = record
         forgetOldest()
         toDrive.append(record.id)
         wake.yield()
         logger.notice(
-            "Payment was started",
+            record.refund == nil ? "Payment was started" : "Refund was started",
             metadata: ["payment": "\(record.id)", "amount": "\(record.amount)"]
         )
         hub.publish(.paymentChanged(view(record)))
-        return view(record)
+    }
+
+    /// Whether something about a session is being journalled at this moment.
+    func isStarting(_ sid: SessionID) -> Bool { starting.contains(sid) }
+
+    /// The refunds of a session that are remembered, oldest first.
+    func refunds(of sid: SessionID) -> [PaymentRecord] {
+        records.values.filter { $0.refund != nil && $0.sid == sid }
+            .sorted { $0.createdAt < $1.createdAt }
     }
 
     func view(of id: String) throws(Problem) -> PaymentView {
@@ -276,6 +294,7 @@ actor PaymentService: Service {
     }
 
     private func count(_ ended: PaymentRecord) {
+        guard ended.refund == nil else { return }
         let since = nearSince.removeValue(forKey: ended.id)
         if ended.stage == .paid {
             counts.paid += 1
@@ -298,7 +317,11 @@ actor PaymentService: Service {
         }
     }
 
-    private func view(_ record: PaymentRecord) -> PaymentView {
+    private func openPayment(of sid: SessionID) -> PaymentRecord? {
+        records.values.first { $0.isOpen && $0.sid == sid && $0.refund == nil }
+    }
+
+    func view(_ record: PaymentRecord) -> PaymentView {
         PaymentView(record, isUncertain: uncertain.contains(record.id))
     }
 }

@@ -80,6 +80,11 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
     }
 
+    /// Gives money back; returns once the daemon has written down that it will.
+    package func createRefund(_ refund: NewRefund) async throws -> PaymentView {
+        try await call(.POST, "/v1/refunds", body: refund, limit: Self.serverBoundLimit)
+    }
+
     /// The daemon's payments, newest first.
     package func payments() async throws -> [PaymentView] {
         let reply: PaymentsReply = try await call(.GET, "/v1/payments")

@@ -23,6 +23,7 @@ package protocol LocalBackend: Sendable {
         _ new: NewPayment,
         key: IdempotencyKey?
     ) async throws(Problem) -> Created<PaymentView>
+    func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
     func payments() async -> PaymentsReply
     func payment(_ id: String) async throws(Problem) -> PaymentView
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession

@@ -49,6 +49,10 @@ struct LocalRoutes {
             let created = try await backend.createPayment(new, key: try key(of: request))
             return .created(created, status: .accepted)
         }
+        table.add(.spender, .post, "/v1/refunds") { request, _ in
+            let new = try NewRefund(try await fields(request))
+            return .created(try await backend.createRefund(new), status: .accepted)
+        }
         table.add(.spender, .get, "/v1/payments") { _, _ in .json(await backend.payments()) }
         table.add(.spender, .get, "/v1/payments/{id}") { _, context in
             .json(try await backend.payment(try context.parameters.require("id")))

@@ -40,6 +40,20 @@ extension NewPayment {
     }
 }
 
+extension NewRefund {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let sid = try fields.sessionID("sid")
+        let amountCents = try fields.integer("amount_cents")
+        let reference = try fields.shortText("reference", limit: 140)
+        try fields.end()
+        guard amountCents.map(Money.allowedRequest.contains) ?? true else {
+            throw .invalid("amount_cents must be 1 to \(Money.allowedRequest.upperBound).")
+        }
+        self.init(sid: sid, amountCents: amountCents, reference: reference)
+    }
+}
+
 extension ResolveRequest {
     init(_ given: JSONFields) throws(Problem) {
         var fields = given

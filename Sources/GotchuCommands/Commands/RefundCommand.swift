@@ -1,0 +1,98 @@
+import ArgumentParser
+import Glibc
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl refund`: give back what a request was paid.
+struct RefundCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refund",
+        abstract: "Give back what a request was paid, whole or in part.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl history
+              gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002
+              gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002 5.00 --yes
+
+            The same refund asked for again is not made again: --reference tells two of the same \
+            amount apart. Exits with 0 if the money went back, 1 if it certainly did not, and 75 \
+            if that is not known yet.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The request's id, as 'history' prints it.")
+    var id: String
+
+    @Argument(help: "How much; all that has not gone back yet unless said.")
+    var amount: String?
+
+    @Option(help: ArgumentHelp("Your own name for this refund.", valueName: "text"))
+    var reference: String?
+
+    @Option(help: ArgumentHelp("The currency of the amount.", valueName: "code"))
+    var currency = "usd"
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Option(help: ArgumentHelp("How long to wait for the end.", valueName: "seconds"))
+    var timeout = Seconds(10)
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        guard let sid = SessionID(rawValue: id) else {
+            throw CommandFailure.badData(
+                "'\(id.printable)' is not a request's id.",
+                next: "gotchu-ctl history"
+            )
+        }
+        let money = try typedAmount()
+        try confirm(money, output)
+        let agreed = ContinuousClock.now
+        let refund = try await client.createRefund(
+            NewRefund(sid: sid, amountCents: money?.minorUnits, reference: reference)
+        )
+        if refund.state == .paid, !output.isJSON {
+            // It ended before this command began: nothing more has gone back.
+            output.talk(
+                "This refund was made already, at \(refund.updatedAt.dateText). To give the same "
+                    + "again, name it with --reference."
+            )
+        }
+        let watch = PaymentWatch(payment: refund, since: agreed, output: output)
+        try await watch.finish(client, limit: timeout.duration)
+    }
+
+    private func typedAmount() throws -> Money? {
+        guard let amount else { return nil }
+        guard let currency = Currency(rawValue: currency),
+            let money = Money(amount, currency: currency),
+            Money.allowedRequest.contains(money.minorUnits)
+        else {
+            throw CommandFailure.badData(
+                "'\(amount.printable)' is not an amount.",
+                next: "gotchu-ctl refund \(id.shellQuoted) 5.00"
+            )
+        }
+        return money
+    }
+
+    private func confirm(_ money: Money?, _ output: Output) throws {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure.usage(
+                "There is no terminal to ask on, so --yes is needed.",
+                next: "gotchu-ctl refund \(id.shellQuoted) --yes"
+            )
+        }
+        let what = money?.description ?? "all that was paid"
+        output.talk("Give \(output.talking.paint(what, .bold)) back? [y/N] ", terminator: "")
+        let answer = readLine()
+        if answer == nil { output.talk("") }
+        guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
+            throw CommandFailure.negative("Nothing went back.", next: "gotchu-ctl history")
+        }
+    }
+}

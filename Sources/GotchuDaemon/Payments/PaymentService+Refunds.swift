@@ -1,0 +1,63 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// The payee's side of giving money back.
+extension PaymentService {
+    /// Gives back what a request was paid. Returns once the journal has it.
+    ///
+    /// What has the same session, amount and reference as an earlier refund is that refund, unless
+    /// the earlier one was declined: a person who asks again because no answer came, or because a
+    /// window was closed, gives nothing back twice.
+    func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
+        guard let payee = tokens.identity else { throw .notLoggedIn }
+        if let known = known(new) { return Created(view(known), isReplay: true) }
+        let amount = try await refundable(new)
+        // Somebody else may have asked meanwhile.
+        if let known = known(new) { return Created(view(known), isReplay: true) }
+        guard !isStarting(new.sid), !refunds(of: new.sid).contains(where: \.isOpen) else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "Another refund of this request is under way.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        let record = PaymentRecord(
+            new: new,
+            amount: amount,
+            payee: payee,
+            server: client.server.description
+        )
+        try await start(record)
+        return Created(view(record), isReplay: false)
+    }
+
+    private func known(_ new: NewRefund) -> PaymentRecord? {
+        refunds(of: new.sid).first { $0.refund == new && $0.stage != .declined }
+    }
+
+    /// How much that is, in figures.
+    private func refundable(_ new: NewRefund) async throws(Problem) -> Money {
+        let session = try await client.session(new.sid).getOrThrow()
+        let currency = session.currency ?? .usd
+        guard session.status == .paid else {
+            throw Problem(
+                .sessionNotPaid,
+                detail: "Nobody has paid this request, so nothing can go back."
+            )
+        }
+        let rest = session.amountCents.value - (session.refundedCents?.value ?? 0)
+        guard rest > 0 else {
+            throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")
+        }
+        let amount = new.amountCents ?? rest
+        guard (1...rest).contains(amount) else {
+            throw Problem(
+                .refundTooLarge,
+                detail: "Only \(Money(minorUnits: rest, currency: currency)) is left to give back."
+            )
+        }
+        return Money(minorUnits: amount, currency: currency)
+    }
+}
