@@ -14,7 +14,9 @@ extension DatabaseOption {
                 fix: "Name the database that the server was started with."
             )
         }
-        let logger = Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning) }
+        let logger = Logger(label: "gotchu-server") { _ in
+            StandardErrorLogHandler(level: .warning)
+        }
         return try OpenBooks.store(location, logger: logger)
     }
 }

@@ -2,11 +2,17 @@
 struct ChainCheck {
     static let rule = "every seal fits its transfer and the seal before it (seals)"
 
+    /// How many links are read at once.
+    static let stretch: Int64 = 10_000
+
     private var head = Seal.origin
+    /// The number of the last link that was taken.
+    private(set) var number: Int64 = 0
     private(set) var broken: String?
 
     /// Takes the next link: what the seal covers now, and what it says.
     mutating func take(_ transfer: SealedTransfer, number: Int64, hash: [UInt8]) {
+        self.number = number
         guard broken == nil else { return }
         let expected = head.next(over: transfer)
         if number != expected.number {

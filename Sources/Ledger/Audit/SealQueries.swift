@@ -7,22 +7,19 @@ enum SealQueries {
 
     static let head = "SELECT number, transfer_id, hash FROM seals ORDER BY number DESC LIMIT 1"
 
-    /// - Parameters:
-    ///   - start: The parameter of the name behind which to look.
-    ///   - limit: That of how many to look at.
-    static func unsealed(start: String, limit: String) -> String {
-        """
+    /// The name behind which to look, and how many to look at.
+    static let unsealed = """
         SELECT \(Columns.sealedTransfer)
         FROM transfers LEFT JOIN seals ON seals.transfer_id = transfers.id \(sources)
-        WHERE transfers.id > \(start) ORDER BY transfers.id LIMIT \(limit)
+        WHERE transfers.id > $1 ORDER BY transfers.id LIMIT $2
         """
-    }
 
-    /// The whole chain, each link with what it covers.
+    /// A stretch of the chain, each link with what it covers: the number behind which it begins,
+    /// and how long it is.
     static let chain = """
         SELECT \(Columns.sealedTransfer), seals.hash
-        FROM seals LEFT JOIN transfers ON transfers.id = seals.transfer_id \(sources)
-        WHERE transfers.id IS NOT NULL ORDER BY seals.number
+        FROM seals JOIN transfers ON transfers.id = seals.transfer_id \(sources)
+        WHERE seals.number > $1 ORDER BY seals.number LIMIT $2
         """
 
     static let sealed = AuditCheck(

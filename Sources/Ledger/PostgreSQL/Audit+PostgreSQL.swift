@@ -37,7 +37,32 @@ extension Audit {
             )
         }
         findings += try ([guards] + AuditCheck.all).map { try finding(for: $0, in: connection) }
+        findings.append(try chain(in: connection))
         return findings
+    }
+
+    /// Follows the chain, stretch by stretch: a whole answer stands in memory.
+    private static func chain(in connection: borrowing Connection) throws -> Finding {
+        var check = ChainCheck()
+        while check.broken == nil {
+            let before = check.number
+            var links: [(SealedTransfer, number: Int64, hash: [UInt8])] = []
+            try connection.run(
+                [
+                    Query(
+                        SealQueries.chain,
+                        [.integer(before), .integer(ChainCheck.stretch)]
+                    ) { row in
+                        let transfer = try row.sealedTransfer()
+                        links.append((transfer, try row.integer(1), try row.blob(11)))
+                    }
+                ],
+                within: limit
+            )
+            for link in links { check.take(link.0, number: link.number, hash: link.hash) }
+            guard check.number > before else { break }
+        }
+        return check.finding()
     }
 
     private static func finding(
@@ -101,11 +126,12 @@ extension Audit {
     }
 
     private static let guards = AuditCheck(
-        rule: "transfers and entries cannot be changed (guards)",
+        rule: "transfers, entries and seals cannot be changed (guards)",
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
         firstBroken: """
             SELECT 'rule ' || guard || ' is missing' FROM unnest(
-                ARRAY['transfers_stay', 'transfers_are_kept', 'entries_stay', 'entries_are_kept']
+                ARRAY['transfers_stay', 'transfers_are_kept', 'entries_stay', 'entries_are_kept',
+                    'seals_stay', 'seals_are_kept']
             ) AS guards (guard) WHERE guard NOT IN (
                 SELECT rulename::text FROM pg_catalog.pg_rules WHERE schemaname = current_schema()
             ) LIMIT 1

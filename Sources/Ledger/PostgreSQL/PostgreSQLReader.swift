@@ -106,7 +106,7 @@ actor PostgreSQLReader {
         ).compactMap(\.self)
     }
 
-    private func query<Element>(
+    func query<Element>(
         _ sql: String,
         _ values: [Value],
         read: @escaping (borrowing Row) throws -> Element

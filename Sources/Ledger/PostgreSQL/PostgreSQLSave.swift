@@ -19,7 +19,7 @@ struct PostgreSQLSave {
     /// Ends the transaction.
     func run(on connection: borrowing Connection) throws {
         try connection.run(
-            users + wallets + sessions + retiredEIDs + transfers + sends + refunds + probe
+            users + wallets + sessions + retiredEIDs + transfers + sends + refunds + events + probe
                 + announcement + [.commit]
         )
     }

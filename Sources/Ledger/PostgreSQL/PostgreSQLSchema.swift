@@ -3,7 +3,7 @@ internal import Postgres
 /// The tables, as numbered steps that only ever go forward. Plain SQL: no functions, no sequences.
 enum PostgreSQLSchema {
     /// Step n brings a database from version n-1 to n. A step that has been released never changes.
-    static let steps = [first]
+    static let steps = [first, seals, webhooks]
 
     static var newestVersion: Int64 { Int64(steps.count) }
 
@@ -247,7 +247,7 @@ enum PostgreSQLSchema {
     ///
     /// A trigger would need a function in another language; a rule whose query cannot be carried
     /// out is plain SQL, and the words that are no number are what whoever tries it is told.
-    private static func guarded(_ table: String) -> String {
+    static func guarded(_ table: String) -> String {
         let refusal = "SELECT CAST((SELECT '\(table) are only ever inserted'::text) AS bigint)"
         return """
             CREATE RULE \(table)_stay AS ON UPDATE TO \(table) DO INSTEAD \(refusal);

@@ -138,6 +138,21 @@ package final class PostgreSQLStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.send(key) }
     }
 
+    package func sealHead() async throws(LedgerError) -> Seal {
+        try await wrapping(.tryAgain) { try await reader.sealHead() }
+    }
+
+    package func unsealed(
+        after start: TransferID?,
+        limit: Int
+    ) async throws(LedgerError) -> Unsealed {
+        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, limit: limit) }
+    }
+
+    package func append(_ seals: [Seal]) async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await writer.append(seals) }
+    }
+
     package func due(
         at time: Timestamp,
         limit: Int
@@ -145,7 +160,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
     }
 
-    private var reader: PostgreSQLReader {
+    var reader: PostgreSQLReader {
         let next = turn.add(1, ordering: .relaxed).newValue
         return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
     }

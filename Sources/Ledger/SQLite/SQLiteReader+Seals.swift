@@ -7,7 +7,7 @@ extension SQLiteReader {
     func unsealed(after start: TransferID?, limit: Int) throws -> Unsealed {
         try connection.snapshot {
             let seen = try connection.query(
-                SealQueries.unsealed(start: "?1", limit: "?2"),
+                SealQueries.unsealed,
                 [.text(start?.rawValue ?? ""), .integer(Int64(limit))],
                 read: { try $0.sealedTransfer() }
             )
@@ -22,28 +22,24 @@ extension SQLiteReader {
 
 extension Connection {
     borrowing func sealHead() throws -> Seal {
-        try query(
-            SealQueries.head,
-            read: { row in
-                Seal(
-                    number: try row.integer(0),
-                    transfer: TransferID(trusted: try row.text(1)),
-                    hash: try row.blob(2)
-                )
-            }
-        ).first ?? .origin
+        try query(SealQueries.head, read: { try $0.seal() }).first ?? .origin
     }
 
     /// Follows the chain through the whole file.
     borrowing func chain() throws -> Audit.Finding {
         var check = ChainCheck()
-        _ = try query(
-            SealQueries.chain,
-            read: { row in
-                let transfer = try row.sealedTransfer()
-                check.take(transfer, number: try row.integer(1), hash: try row.blob(11))
-            }
-        )
+        while check.broken == nil {
+            let before = check.number
+            _ = try query(
+                SealQueries.chain,
+                [.integer(before), .integer(ChainCheck.stretch)],
+                read: { row in
+                    let transfer = try row.sealedTransfer()
+                    check.take(transfer, number: try row.integer(1), hash: try row.blob(11))
+                }
+            )
+            guard check.number > before else { break }
+        }
         return check.finding()
     }
 }

@@ -13,7 +13,9 @@ enum WebhookQueries {
             event_id, kind, session_id, happened_at, refund, refunded, endpoint_id, attempts,
             next_try_at, give_up_at
         )
-        SELECT $1, $2, $3, $4, $5, $6, id, 0, $4, $4 + \(patienceMilliseconds)
+        SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS bigint),
+            CAST($5 AS bigint), CAST($6 AS bigint), id, 0, CAST($4 AS bigint),
+            CAST($4 AS bigint) + \(patienceMilliseconds)
         FROM webhook_endpoints
         WHERE disabled IS NULL AND (payee_id IS NULL OR payee_id = $7)
         """
@@ -108,8 +110,8 @@ enum WebhookQueries {
 
     /// Time, event or NULL.
     static let resend = """
-        UPDATE webhook_deliveries SET dead_at = NULL, next_try_at = $1,
-            give_up_at = $1 + \(patienceMilliseconds)
+        UPDATE webhook_deliveries SET dead_at = NULL, next_try_at = CAST($1 AS bigint),
+            give_up_at = CAST($1 AS bigint) + \(patienceMilliseconds)
         WHERE dead_at IS NOT NULL AND event_id = coalesce($2, event_id)
         """
 }

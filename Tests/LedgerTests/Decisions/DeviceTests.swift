@@ -109,7 +109,7 @@ struct DeviceTests {
     @Test("is kept as it is, and a device of nobody is refused", arguments: StoreKind.allCases)
     func store(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
-        let store = try books.openWithDevices()
+        let store = try books.open()
         let stranger = device()
         await #expect(throws: LedgerError.self) { try await store.add(stranger) }
         let open = OpenWallet(
@@ -130,7 +130,7 @@ struct DeviceTests {
             #expect(admission == .admitted)
         }
         _ = try await store.change(stranger.id) { self.show(1, next: 9, to: &$0) }
-        let reopened = try books.openWithDevices()
+        let reopened = try books.open()
         let kept = try #require(try await reopened.devices(limit: 10).first)
         #expect(kept.revocation == .byReuse && kept.previous == secret(2))
     }

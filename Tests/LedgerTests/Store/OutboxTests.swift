@@ -4,17 +4,140 @@ import TestSupport
 import Testing
 
 /// What waits to be told to merchants' systems.
-@Suite("The outbox")
+@Suite("The outbox", .timeLimit(.minutes(2)))
 struct OutboxTests {
-    private let folder: TemporaryFolder
-    private let store: SQLiteStore
-
-    init() async throws {
-        folder = try TemporaryFolder()
-        store = try SQLiteStore(path: try await Planted.books(in: folder))
+    @Test(
+        "an event waits for every endpoint that wants it, from its own commit on",
+        arguments: StoreKind.allCases
+    )
+    func enqueue(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.add("own", payee: Cast.users[0])
+        try await outbox.add("other", payee: Cast.users[1])
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        #expect(try await outbox.store.dueWebhookEndpoints(at: at(1_999)) == [])
+        #expect(try await outbox.store.dueWebhookEndpoints(at: at(2_000)) == ["all", "own"])
+        let delivery = try #require(try await outbox.claim("own", at: 2_000).first)
+        #expect(delivery.kind == .refunded && delivery.refund == 1 && delivery.refunded == 3)
+        #expect(delivery.session.id == Cast.sessions[0] && delivery.session.refunded == 3)
+        #expect(delivery.secret == Array("secret of own".utf8))
+        #expect(delivery.giveUpAt == at(2_000 + 24 * 3_600_000))
+        let counts = try await outbox.store.webhookEndpoints().map(\.pendingCount)
+        #expect(counts.sorted() == [0, 1, 1])
+        #expect(try await outbox.store.removeWebhookEndpoint("own"))
+        #expect(try await !outbox.store.removeWebhookEndpoint("own"))
+        #expect(
+            try await outbox.store.webhookBacklog(dead: false, limit: 10).map(\.name.endpoint) == [
+                "all"
+            ]
+        )
     }
 
-    private func add(_ id: String, payee: UserID? = nil) async throws {
+    @Test(
+        "what is claimed is nobody else's until its lease ends, and then due again",
+        arguments: StoreKind.allCases
+    )
+    func lease(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(
+            .cancel(session: 1, user: 0),
+            .rotate(session: 1, user: 0, eid: 5, replaces: 1)
+        )
+        try await outbox.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
+        let first = try #require(try await outbox.claim("all", at: 3_000).first)
+        #expect(first.kind == .cancelled && first.attempt == 1)
+        #expect(try await outbox.claim("all", at: 3_000).isEmpty)
+        #expect(try await outbox.claim("all", at: 62_999).isEmpty)
+        let second = try #require(try await outbox.claim("all", at: 63_000).first)
+        #expect(second.name == first.name && second.attempt == 2)
+        // The first one comes back late: it has nothing to say any more.
+        try await outbox.store.finish(
+            first.name,
+            attempt: first.attempt,
+            .delivered,
+            at: at(63_001)
+        )
+        #expect(try await outbox.store.webhookBacklog(dead: false, limit: 10).count == 1)
+        try await outbox.store.finish(
+            second.name,
+            attempt: second.attempt,
+            .delivered,
+            at: at(63_002)
+        )
+        #expect(try await outbox.store.webhookBacklog(dead: false, limit: 10).isEmpty)
+    }
+
+    @Test(
+        "what fails waits, what is given up stays until it is sent again",
+        arguments: StoreKind.allCases
+    )
+    func deadLetters(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        let first = try #require(try await outbox.claim("all", at: 2_000).first)
+        let failed = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: at(9_000))
+        try await outbox.store.finish(first.name, attempt: 1, failed, at: at(2_001))
+        #expect(try await outbox.claim("all", at: 8_999).isEmpty)
+        let second = try #require(try await outbox.claim("all", at: 9_000).first)
+        try await outbox.store.finish(second.name, attempt: 2, .dead("HTTP 500."), at: at(9_001))
+        #expect(try await outbox.claim("all", at: .max / 2).isEmpty)
+        let dead = try await outbox.store.webhookBacklog(dead: true, limit: 10)
+        #expect(dead.map(\.error) == ["HTTP 500."] && dead.map(\.attempts) == [2])
+        #expect(try await outbox.store.resendWebhooks(event: "evt_other", at: at(10_000)) == 0)
+        #expect(try await outbox.store.resendWebhooks(event: first.name.event, at: at(10_000)) == 1)
+        #expect(try await outbox.claim("all", at: 10_000).first?.name == first.name)
+    }
+
+    @Test(
+        "an endpoint that is gone gets nothing more until somebody wants it to",
+        arguments: StoreKind.allCases
+    )
+    func gone(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        let first = try #require(try await outbox.claim("all", at: 2_000).first)
+        try await outbox.store.finish(first.name, attempt: 1, .gone("HTTP 410."), at: at(2_001))
+        try await outbox.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
+        #expect(try await outbox.store.webhookEndpoints().map(\.disabled) == ["HTTP 410."])
+        #expect(try await outbox.store.dueWebhookEndpoints(at: at(.max / 2)) == [])
+        #expect(try await outbox.store.resendWebhooks(event: nil, at: at(3_000)) == 1)
+        #expect(try await outbox.store.webhookEndpoints().map(\.disabled) == [nil])
+        #expect(try await outbox.store.dueWebhookEndpoints(at: at(3_000)) == ["all"])
+    }
+
+    @Test(
+        "there are only so many endpoints, and none of a payee who is not in the books",
+        arguments: StoreKind.allCases
+    )
+    func limits(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        let stranger = await #expect(throws: LedgerError.self) {
+            try await outbox.add("x", payee: UserID(trusted: "nobody"))
+        }
+        #expect(stranger?.code == .rejected)
+        for number in 0..<WebhookEndpoint.limit { try await outbox.add("endpoint-\(number)") }
+        let many = await #expect(throws: LedgerError.self) { try await outbox.add("one-more") }
+        #expect(many?.code == .rejected)
+    }
+}
+
+private func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
+
+/// Small true books of one kind, and their outbox.
+private struct Outbox {
+    let books: TestBooks
+    let store: any TestBooks.Store
+
+    init(_ kind: StoreKind) async throws {
+        books = try await Planted.books(kind)
+        store = try books.open()
+    }
+
+    func add(_ id: String, payee: UserID? = nil) async throws {
         let endpoint = WebhookEndpoint(
             id: id,
             url: "https://shop.example/\(id)",
@@ -24,107 +147,23 @@ struct OutboxTests {
         try await store.add(endpoint, secret: Array("secret of \(id)".utf8))
     }
 
-    private func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
-
-    private func commit(_ actions: Step.Action...) async throws {
+    func commit(_ actions: Step.Action...) async throws {
         let commands = actions.enumerated().map {
             Step(time: 2_000, action: $1).command(number: 90 + $0)
         }
         _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
     }
 
-    private func claim(_ endpoint: String, at time: Int64) async throws -> [WebhookDelivery] {
+    func claim(_ endpoint: String, at time: Int64) async throws -> [WebhookDelivery] {
         try await store.claimDeliveries(
             for: endpoint,
-            at: at(time),
-            until: at(time + 60_000),
+            at: moment(time),
+            until: moment(time + 60_000),
             limit: 10
         )
     }
 
-    @Test("an event waits for every endpoint that wants it, from its own commit on")
-    func enqueue() async throws {
-        try await add("all")
-        try await add("own", payee: Cast.users[0])
-        try await add("other", payee: Cast.users[1])
-        try await commit(.refund(session: 0, user: 0, key: 2, amount: 1))
-        #expect(try await store.dueWebhookEndpoints(at: at(1_999)) == [])
-        #expect(try await store.dueWebhookEndpoints(at: at(2_000)) == ["all", "own"])
-        let delivery = try #require(try await claim("own", at: 2_000).first)
-        #expect(delivery.kind == .refunded && delivery.refund == 1 && delivery.refunded == 3)
-        #expect(delivery.session.id == Cast.sessions[0] && delivery.session.refunded == 3)
-        #expect(delivery.secret == Array("secret of own".utf8))
-        #expect(delivery.giveUpAt == at(2_000 + 24 * 3_600_000))
-        let counts = try await store.webhookEndpoints().map(\.pendingCount)
-        #expect(counts.sorted() == [0, 1, 1])
-        #expect(try await store.removeWebhookEndpoint("own"))
-        #expect(try await !store.removeWebhookEndpoint("own"))
-        #expect(
-            try await store.webhookBacklog(dead: false, limit: 10).map(\.name.endpoint) == ["all"]
-        )
-    }
-
-    @Test("what is claimed is nobody else's until its lease ends, and then due again")
-    func lease() async throws {
-        try await add("all")
-        try await commit(
-            .cancel(session: 1, user: 0),
-            .rotate(session: 1, user: 0, eid: 5, replaces: 1)
-        )
-        try await commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
-        let first = try #require(try await claim("all", at: 3_000).first)
-        #expect(first.kind == .cancelled && first.attempt == 1)
-        #expect(try await claim("all", at: 3_000).isEmpty)
-        #expect(try await claim("all", at: 62_999).isEmpty)
-        let second = try #require(try await claim("all", at: 63_000).first)
-        #expect(second.name == first.name && second.attempt == 2)
-        // The first one comes back late: it has nothing to say any more.
-        try await store.finish(first.name, attempt: first.attempt, .delivered, at: at(63_001))
-        #expect(try await store.webhookBacklog(dead: false, limit: 10).count == 1)
-        try await store.finish(second.name, attempt: second.attempt, .delivered, at: at(63_002))
-        #expect(try await store.webhookBacklog(dead: false, limit: 10).isEmpty)
-    }
-
-    @Test("what fails waits, what is given up stays until it is sent again")
-    func deadLetters() async throws {
-        try await add("all")
-        try await commit(.refund(session: 0, user: 0, key: 2, amount: 1))
-        let first = try #require(try await claim("all", at: 2_000).first)
-        let failed = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: at(9_000))
-        try await store.finish(first.name, attempt: 1, failed, at: at(2_001))
-        #expect(try await claim("all", at: 8_999).isEmpty)
-        let second = try #require(try await claim("all", at: 9_000).first)
-        try await store.finish(second.name, attempt: 2, .dead("HTTP 500."), at: at(9_001))
-        #expect(try await claim("all", at: .max / 2).isEmpty)
-        let dead = try await store.webhookBacklog(dead: true, limit: 10)
-        #expect(dead.map(\.error) == ["HTTP 500."] && dead.map(\.attempts) == [2])
-        #expect(try await store.resendWebhooks(event: "evt_other", at: at(10_000)) == 0)
-        #expect(try await store.resendWebhooks(event: first.name.event, at: at(10_000)) == 1)
-        #expect(try await claim("all", at: 10_000).first?.name == first.name)
-    }
-
-    @Test("an endpoint that is gone gets nothing more until somebody wants it to")
-    func gone() async throws {
-        try await add("all")
-        try await commit(.refund(session: 0, user: 0, key: 2, amount: 1))
-        let first = try #require(try await claim("all", at: 2_000).first)
-        try await store.finish(first.name, attempt: 1, .gone("HTTP 410."), at: at(2_001))
-        try await commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
-        #expect(try await store.webhookEndpoints().map(\.disabled) == ["HTTP 410."])
-        #expect(try await store.dueWebhookEndpoints(at: at(.max / 2)) == [])
-        #expect(try await store.resendWebhooks(event: nil, at: at(3_000)) == 1)
-        #expect(try await store.webhookEndpoints().map(\.disabled) == [nil])
-        #expect(try await store.dueWebhookEndpoints(at: at(3_000)) == ["all"])
-    }
-
-    @Test("there are only so many endpoints, and none of a payee who is not in the books")
-    func limits() async throws {
-        let stranger = await #expect(throws: LedgerError.self) {
-            try await add("x", payee: UserID(trusted: "nobody"))
-        }
-        #expect(stranger?.code == .rejected)
-        for number in 0..<WebhookEndpoint.limit { try await add("endpoint-\(number)") }
-        let many = await #expect(throws: LedgerError.self) { try await add("one-more") }
-        #expect(many?.code == .rejected)
+    private func moment(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: milliseconds)
     }
 }

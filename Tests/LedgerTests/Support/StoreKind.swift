@@ -44,9 +44,9 @@ struct TestBooks: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    func open() throws -> any LedgerStore { try openWithDevices() }
+    typealias Store = LedgerStore & DeviceStore & WebhookStore
 
-    func openWithDevices() throws -> any LedgerStore & DeviceStore {
+    func open() throws -> any Store {
         switch kind {
         case .sqlite: try SQLiteStore(path: place)
         case .postgresql: try PostgreSQLStore(url: place, logger: Self.logger)

@@ -1,0 +1,66 @@
+package import GotchuCore
+
+extension PostgreSQLStore: WebhookStore {
+    package func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await writer.add(endpoint, secret: secret) }
+    }
+
+    package func webhookEndpoints() async throws(LedgerError) -> [WebhookEndpoint] {
+        try await wrapping(.tryAgain) { try await reader.webhookEndpoints() }
+    }
+
+    package func removeWebhookEndpoint(_ id: String) async throws(LedgerError) -> Bool {
+        try await wrapping(.tryAgain) { try await writer.removeWebhookEndpoint(id) }
+    }
+
+    package func dueWebhookEndpoints(
+        at time: Timestamp
+    ) async throws(LedgerError) -> [String] {
+        try await wrapping(.tryAgain) { try await reader.dueWebhookEndpoints(at: time) }
+    }
+
+    package func claimDeliveries(
+        for endpoint: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [WebhookDelivery] {
+        try await wrapping(.tryAgain) {
+            try await writer.claimDeliveries(
+                for: endpoint,
+                at: time,
+                until: leaseEnd,
+                limit: limit
+            )
+        }
+    }
+
+    package func finish(
+        _ delivery: WebhookDelivery.Name,
+        attempt: Int64,
+        _ outcome: WebhookDelivery.Outcome,
+        at time: Timestamp
+    ) async throws(LedgerError) {
+        try await wrapping(.tryAgain) {
+            try await writer.finish(delivery, attempt: attempt, outcome, at: time)
+        }
+    }
+
+    package func webhookBacklog(
+        dead: Bool,
+        limit: Int
+    ) async throws(LedgerError) -> [WebhookBacklogEntry] {
+        try await wrapping(.tryAgain) {
+            try await reader.webhookBacklog(dead: dead, limit: limit)
+        }
+    }
+
+    package func resendWebhooks(
+        event: String?,
+        at time: Timestamp
+    ) async throws(LedgerError) -> Int {
+        try await wrapping(.tryAgain) {
+            try await writer.resendWebhooks(event: event, at: time)
+        }
+    }
+}

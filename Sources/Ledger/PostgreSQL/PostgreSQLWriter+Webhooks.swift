@@ -1,0 +1,126 @@
+internal import GotchuCore
+internal import Postgres
+
+/// What is written to the outbox besides the events themselves. Each statement that matters says in
+/// its own WHERE what it relies on, so that several servers may do this at once.
+extension PostgreSQLWriter {
+    func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws {
+        try link.use { connection in
+            let count = try connection.query(WebhookQueries.endpointCount) { try $0.integer(0) }
+            guard count[0] < WebhookEndpoint.limit else {
+                throw LedgerError(.rejected, "There are too many endpoints.")
+            }
+            try connection.run([
+                Query(
+                    WebhookQueries.add,
+                    [
+                        .text(endpoint.id), .text(endpoint.url), .text(endpoint.payee?.rawValue),
+                        .integer(endpoint.createdAt.milliseconds), .bytes(secret),
+                    ]
+                )
+            ])
+        }
+    }
+
+    func removeWebhookEndpoint(_ id: String) throws -> Bool {
+        try link.use { connection in
+            var isThere = false
+            try connection.run([
+                Self.begin,
+                Query("SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR UPDATE", [.text(id)]) {
+                    _ in isThere = true
+                },
+                Query(WebhookQueries.removeDeliveries, [.text(id)]),
+                Query(WebhookQueries.removeEndpoint, [.text(id)]),
+                .commit,
+            ])
+            return isThere
+        }
+    }
+
+    func claimDeliveries(
+        for endpoint: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) throws -> [WebhookDelivery] {
+        try link.use { connection in
+            let events = try connection.query(
+                WebhookQueries.claim,
+                [
+                    .integer(leaseEnd.milliseconds), .text(endpoint),
+                    .integer(time.milliseconds), .integer(Int64(limit)),
+                ],
+                read: { try $0.text(0) }
+            )
+            return try events.sorted().flatMap { event in
+                let name = WebhookDelivery.Name(endpoint: endpoint, event: event)
+                return try connection.query(
+                    WebhookQueries.delivery,
+                    [.text(endpoint), .text(event)],
+                    read: { try $0.webhookDelivery(name) }
+                )
+            }
+        }
+    }
+
+    func finish(
+        _ delivery: WebhookDelivery.Name,
+        attempt: Int64,
+        _ outcome: WebhookDelivery.Outcome,
+        at time: Timestamp
+    ) throws {
+        let name: [Value] = [
+            .text(delivery.endpoint), .text(delivery.event), .integer(attempt),
+        ]
+        let queries: [Query] =
+            switch outcome {
+            case .delivered:
+                [Query(WebhookQueries.delivered, name)]
+            case .failed(let error, let next):
+                [
+                    Query(
+                        WebhookQueries.failed,
+                        [.integer(next.milliseconds), .text(error), .null] + name
+                    )
+                ]
+            case .dead(let error):
+                [
+                    Query(
+                        WebhookQueries.failed,
+                        [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)]
+                            + name
+                    )
+                ]
+            case .gone(let error):
+                [
+                    Query(WebhookQueries.disable, [.text(error), .text(delivery.endpoint)]),
+                    Query(
+                        WebhookQueries.bury,
+                        [.text(error), .integer(time.milliseconds), .text(delivery.endpoint)]
+                    ),
+                ]
+            }
+        try link.use { try $0.run([Self.begin] + queries + [.commit]) }
+    }
+
+    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
+        try link.use { connection in
+            var count = 0
+            try connection.run([
+                Self.begin,
+                Query(WebhookQueries.revive, [.text(event)]),
+                Query(
+                    WebhookQueries.resend + " RETURNING event_id",
+                    [.integer(time.milliseconds), .text(event)]
+                ) { _ in count += 1 },
+                .commit,
+            ])
+            return count
+        }
+    }
+
+    private static var begin: Query {
+        Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    }
+}
