@@ -24,11 +24,13 @@ struct Daemon {
     ///   - configuration: What to start with.
     ///   - reread: Reads the configuration again, for a reload.
     ///   - hangups: SIGHUP, trapped before anything else began.
+    ///   - ring: What `logger` logs, for a report.
     init(
         _ configuration: DaemonConfiguration,
         reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         credentials: String?,
         hangups: UnixSignalsSequence,
+        ring: LogRing,
         logger: Logger
     ) throws(JournalFailure) {
         self.logger = logger
@@ -115,6 +117,8 @@ struct Daemon {
                 journal: journal,
                 hub: hub,
                 traffic: traffic,
+                configuration: configuration,
+                ring: ring,
                 reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
             ),
             hub: hub,

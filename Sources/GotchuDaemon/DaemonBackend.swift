@@ -2,6 +2,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 import PaymentClient
+import ServiceProcess
 
 /// What the daemon does for its socket: passes each call to the part that can answer it.
 struct DaemonBackend: LocalBackend {
@@ -15,6 +16,8 @@ struct DaemonBackend: LocalBackend {
     let journal: Journal
     let hub: EventHub
     let traffic: LocalTraffic
+    let configuration: DaemonConfiguration
+    let ring: LogRing
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
@@ -24,6 +27,20 @@ struct DaemonBackend: LocalBackend {
 
     func presences() async -> PresencesReply {
         PresencesReply(sessions: await presenceService.presences())
+    }
+
+    func bugReport() async -> BugReportReply {
+        let report = BugReport(
+            status: await status(),
+            configuration: configuration.lines,
+            metrics: await metrics(),
+            requests: await requestService.views(),
+            payments: await paymentService.views(),
+            presences: await presenceService.presences(),
+            log: ring.lines,
+            token: tokens.token
+        )
+        return BugReportReply(text: report.text)
     }
 
     func createRequest(

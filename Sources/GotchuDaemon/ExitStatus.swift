@@ -8,6 +8,7 @@ enum ExitStatus: Int32 {
     case unavailable = 69
     case software = 70
     case inputOutput = 74
+    case tryAgain = 75
     case configuration = 78
 
     /// Says on standard error what is wrong and what to do next.

@@ -55,6 +55,9 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Flag(help: "Say whether the configuration is right, and exit.")
     var checkConfig = false
 
+    @Flag(help: "Ask the payment server once, say as JSON what came, and exit.")
+    var checkServer = false
+
     package init() {}
 
     package func run() async throws {
@@ -72,7 +75,11 @@ package struct GotchudCommand: AsyncParsableCommand {
             Console.output("The configuration is right.")
             return
         }
-        LoggingSystem.bootstrap { _ in StandardErrorLogHandler(level: configuration.logLevel) }
+        if checkServer { return try await ServerProbe(server: configuration.server).run() }
+        let ring = LogRing()
+        LoggingSystem.bootstrap { _ in
+            StandardErrorLogHandler(level: configuration.logLevel, ring: ring)
+        }
         let logger = Logger(label: "gotchud")
         let lock = try ExitStatus.takeLock(configuration.socketPath)
         let daemon: Daemon
@@ -82,6 +89,7 @@ package struct GotchudCommand: AsyncParsableCommand {
                 reread: reread,
                 credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
                 hangups: hangups,
+                ring: ring,
                 logger: logger
             )
         } catch {

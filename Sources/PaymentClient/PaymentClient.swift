@@ -15,7 +15,7 @@ package struct PaymentClient: Sendable {
     /// How large an answer may be, in bytes.
     static let replyLimit = 256 * 1024
 
-    private static let healthPath = "/healthz"
+    static let healthPath = "/healthz"
 
     package let server: ServerURL
     let http: HTTPClient

@@ -10,11 +10,19 @@ package struct StandardErrorLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
     private let hasPriorities: Bool
+    private let ring: LogRing?
 
-    /// - Parameter hasPriorities: Whether systemd reads the lines.
-    package init(level: Logger.Level, hasPriorities: Bool = getenv("JOURNAL_STREAM") != nil) {
+    /// - Parameters:
+    ///   - hasPriorities: Whether systemd reads the lines.
+    ///   - ring: Also keeps each line, with its time.
+    package init(
+        level: Logger.Level,
+        hasPriorities: Bool = getenv("JOURNAL_STREAM") != nil,
+        ring: LogRing? = nil
+    ) {
         logLevel = level
         self.hasPriorities = hasPriorities
+        self.ring = ring
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -23,13 +31,13 @@ package struct StandardErrorLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        var line = hasPriorities ? "<\(event.level.priority)>" : "\(event.level): "
-        line += "\(event.message)"
+        var line = "\(event.message)"
         let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
         for (key, value) in all.sorted(by: { $0.key < $1.key }) {
             line += " \(key)=\(Self.quoted("\(value)"))"
         }
-        Console.error(line)
+        Console.error((hasPriorities ? "<\(event.level.priority)>" : "\(event.level): ") + line)
+        ring?.append("\(event.level): \(line)")
     }
 
     /// What came from outside must not forge a line: control characters and quotes are escaped.

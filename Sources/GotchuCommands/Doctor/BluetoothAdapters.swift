@@ -13,7 +13,10 @@ struct BluetoothAdapters {
         /// Only an experimental bluetoothd has this interface at the versions that matter here.
         let isExperimental: Bool
 
-        var findings: [Finding] {
+        var findings: [Finding] { findings(main: .current) }
+
+        /// - Parameter main: What bluetoothd is configured with.
+        func findings(main: MainConfiguration) -> [Finding] {
             [
                 isPowered
                     ? Finding("adapter", .good, "\(name) is on")
@@ -31,16 +34,69 @@ struct BluetoothAdapters {
                         "\(name) cannot advertise.",
                         fix: "Use an adapter with Bluetooth 4.0 or later."
                     ),
-                isExperimental || BlueZQuirks(version: version).honoursIntervals
-                    ? Finding("bluez", .good, "BlueZ \(versionText)")
-                    : Finding(
-                        "bluez",
-                        .doubtful,
-                        "BlueZ \(versionText) advertises every 1.28 s only, so taps take longer.",
-                        fix: "Set Experimental = true in [General] of /etc/bluetooth/main.conf, "
-                            + "then: sudo systemctl restart bluetooth"
-                    ),
+                versionFinding,
+                scanFinding,
+                intervalFinding(main),
             ]
+        }
+
+        private var quirks: BlueZQuirks { BlueZQuirks(version: version) }
+
+        /// A version that crashes by what others do to it is named even though gotchud spares it.
+        private var versionFinding: Finding {
+            guard version == nil || quirks.canFilterByUUID else {
+                return Finding(
+                    "bluez",
+                    .doubtful,
+                    "BlueZ \(versionText) crashes when a program looks for one service only.",
+                    fix: "sudo apt-get update && sudo apt-get install --only-upgrade bluez"
+                )
+            }
+            return Finding("bluez", .good, "BlueZ \(versionText)")
+        }
+
+        private var scanFinding: Finding {
+            Finding(
+                "scan",
+                .good,
+                quirks.canFilterByUUID
+                    ? "\(name) hears those that list the service among their UUIDs; service data "
+                        + "alone is not enough"
+                    : "\(name) hears everybody: this bluetoothd is not asked to look for one "
+                        + "service only"
+            )
+        }
+
+        private func intervalFinding(_ main: MainConfiguration) -> Finding {
+            let layer = "interval"
+            if isExperimental || quirks.honoursIntervals {
+                return Finding(layer, .good, "\(name) advertises as often as it is asked to")
+            }
+            if main.isExperimental {
+                return Finding(
+                    layer,
+                    .doubtful,
+                    "\(MainConfiguration.path) has Experimental = true, and the running "
+                        + "bluetoothd does not: it advertises every 1.28 s only.",
+                    fix: "sudo systemctl restart bluetooth"
+                )
+            }
+            if let interval = main.minimumIntervalMilliseconds {
+                return Finding(
+                    layer,
+                    .doubtful,
+                    "\(MainConfiguration.path) asks for \(Int(interval.rounded())) ms, which some "
+                        + "versions do not heed.",
+                    fix: "See how often another device hears this one: gotchu-ctl scan --explain"
+                )
+            }
+            return Finding(
+                layer,
+                .doubtful,
+                "BlueZ \(versionText) advertises every 1.28 s only, so taps take longer.",
+                fix: "Set Experimental = true in [General] of \(MainConfiguration.path), "
+                    + "then: sudo systemctl restart bluetooth"
+            )
         }
 
         private var versionText: String { version?.description ?? "of an unknown version" }

@@ -13,7 +13,7 @@ struct BluetoothCheck {
             return [Finding("bluetooth", .skipped, "not needed: gotchud's radio is simulated")]
         }
         let kernel = KernelCheck.run()
-        return kernel.findings + (await service(kernel))
+        return kernel.findings + RadioSwitch.all().map(\.finding) + (await service(kernel))
     }
 
     /// What stands on the kernel.
@@ -30,19 +30,27 @@ struct BluetoothCheck {
         }
         var findings = [Finding("bus", .good, "the system bus answers")]
         do throws(DBusError) {
-            findings += try await look(at: connection, kernel)
+            let found = try await look(at: connection, kernel)
+            findings += [PolicyCheck.current.finding(nil)] + found
         } catch {
-            findings.append(
-                Finding(
-                    "bluetoothd",
-                    .bad,
-                    error.sentence,
-                    fix: "sudo systemctl restart bluetooth"
-                )
-            )
+            findings += Self.findings(for: error, policy: .current)
         }
         await connection.close()
         return findings
+    }
+
+    /// What it means that bluetoothd's objects could not be had.
+    static func findings(for error: DBusError, policy: PolicyCheck) -> [Finding] {
+        let bluetoothd =
+            PolicyCheck.isDenial(error)
+            ? Finding("bluetoothd", .skipped, "cannot be said while the bus keeps us from it")
+            : Finding(
+                "bluetoothd",
+                .bad,
+                error.sentence,
+                fix: "sudo systemctl restart bluetooth"
+            )
+        return [policy.finding(error), bluetoothd]
     }
 
     private func look(

@@ -1,15 +1,47 @@
 import CLinux
+import GotchuCore
 
-/// Whether the clock is kept right: requests expire by it.
-enum ClockCheck {
-    static func run() -> Finding {
-        clinux_clock_is_synchronised() == 1
-            ? Finding("clock", .good, "kept in step with a time server")
-            : Finding(
-                "clock",
+/// Whether the clock is right: requests expire by it, and so do logins.
+struct ClockCheck {
+    /// A request lives for minutes; from here on its countdown is visibly wrong.
+    static let doubtfulOffset: Duration = .seconds(5)
+    /// From here on requests and logins are refused that are good.
+    static let badOffset: Duration = .seconds(60)
+
+    /// Whether the kernel knows that a time server keeps it right.
+    let isSynchronised: Bool
+    /// By how much this clock is ahead of the payment server's, if that is known.
+    let lead: Duration?
+
+    static func current(lead: Duration?) -> ClockCheck {
+        ClockCheck(isSynchronised: clinux_clock_is_synchronised() == 1, lead: lead)
+    }
+
+    var finding: Finding {
+        let layer = "clock"
+        let fix = "sudo timedatectl set-ntp true"
+        if let lead {
+            let size = lead < .zero ? .zero - lead : lead
+            if size >= Self.doubtfulOffset {
+                return Finding(
+                    layer,
+                    size >= Self.badOffset ? .bad : .doubtful,
+                    "This clock is \(size.components.seconds) s "
+                        + "\(lead < .zero ? "behind" : "ahead of") the payment server's.",
+                    fix: fix
+                )
+            }
+        }
+        guard isSynchronised else {
+            return Finding(
+                layer,
                 .doubtful,
-                "The kernel does not know of a time server.",
-                fix: "sudo timedatectl set-ntp true"
+                lead == nil
+                    ? "The kernel does not know of a time server."
+                    : "It agrees with the payment server's, and no time server keeps it so.",
+                fix: fix
             )
+        }
+        return Finding(layer, .good, "kept in step with a time server")
     }
 }

@@ -29,22 +29,15 @@ struct DoctorCommand: ReportingCommand {
     func run() async throws {
         let output = Output(isJSON: options.json)
         var findings: [Finding] = []
-        func note(_ new: [Finding]) {
-            findings += new
-            guard !output.isJSON else { return }
-            for finding in new { Self.tell(finding, output) }
-        }
         let invocation = Invocation(
             socketPath: options.socketPath,
             arguments: CommandLine.arguments
         )
-        note([await ConfigurationCheck().run()])
-        let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
-        note(daemonFindings)
-        note(await BluetoothCheck(radioKind: status?.radio.kind).run())
-        note(ServerCheck.findings(status))
-        note([ClockCheck.run()])
-        note(HealthCheck.findings(status))
+        await Examination(invocation: invocation).run { new in
+            findings += new
+            guard !output.isJSON else { return }
+            for finding in new { Self.tell(finding, output) }
+        }
         if output.isJSON { try output.json(Report(findings: findings)) }
         guard !findings.contains(where: { $0.verdict == .bad }) else {
             throw ExitCode(ExitStatus.negative.rawValue)

@@ -1,12 +1,12 @@
 import GotchuAPI
 
-/// What the daemon says about the payment server: it is the daemon's way to it that matters.
+/// What the daemon says about the payment server: it is the daemon's way to it that matters. While
+/// it is dead, what was found on the same way.
 enum ServerCheck {
-    static func findings(_ status: StatusReply?) -> [Finding] {
+    static func findings(_ status: StatusReply?, probe: ServerProbeReply?) -> [Finding] {
         guard let server = status?.server else {
-            return ["server", "login"].map {
-                Finding($0, .skipped, "cannot be said while gotchud does not answer")
-            }
+            let login = Finding("login", .skipped, "cannot be said while gotchud does not answer")
+            return [probe.map(finding) ?? Finding("server", .skipped, login.text), login]
         }
         let reach =
             switch server.isReachable {
@@ -31,5 +31,21 @@ enum ServerCheck {
             ? Finding("login", .good, "logged in")
             : Finding("login", .bad, "Nobody is logged in.", fix: "gotchu-ctl login")
         return [reach, login]
+    }
+
+    private static func finding(_ probe: ServerProbeReply) -> Finding {
+        guard probe.isReachable else {
+            return Finding(
+                "server",
+                .bad,
+                "\(probe.url) cannot be reached: \(probe.problem ?? "no answer").",
+                fix: "curl -sv \(probe.url.shellQuoted)/readyz"
+            )
+        }
+        return Finding(
+            "server",
+            .good,
+            "\(probe.url) answers in \(probe.latencyMilliseconds ?? 0) ms"
+        )
     }
 }

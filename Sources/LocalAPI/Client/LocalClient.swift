@@ -107,6 +107,11 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
     }
 
+    /// What the daemon knows that helps to find a fault, redacted by it.
+    package func bugReport() async throws -> BugReportReply {
+        try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
+    }
+
     /// Logs the daemon in at the payment server.
     package func login(_ login: LocalLogin) async throws -> StatusReply {
         try await call(.POST, "/v1/login", body: login, limit: Self.serverBoundLimit)

@@ -8,6 +8,7 @@ package protocol LocalBackend: Sendable {
     func status() async -> StatusReply
     func presences() async -> PresencesReply
     func metrics() async -> String
+    func bugReport() async -> BugReportReply
 
     /// - Parameter key: Names the caller's wish, if it may be repeated.
     func createRequest(

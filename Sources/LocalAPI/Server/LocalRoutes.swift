@@ -25,6 +25,7 @@ struct LocalRoutes {
         }
         addRequests(to: table)
         addPayments(to: table)
+        table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
     }
 

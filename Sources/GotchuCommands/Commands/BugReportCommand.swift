@@ -1,0 +1,141 @@
+import ArgumentParser
+import Glibc
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Subprocess
+
+/// `gotchu-ctl bugreport`: one file to give to whoever looks for a fault.
+struct BugReportCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bugreport",
+        abstract: "Write down what helps to find a fault, without secrets.",
+        discussion: """
+            EXAMPLES:
+              sudo gotchu-ctl bugreport
+              sudo gotchu-ctl bugreport till-3.txt
+
+            EIDs, addresses, tokens, e-mails, names and memos become names such as eid-1. Nothing \
+            is sent anywhere. Works while the daemon is dead, with what there is then.
+            """
+    )
+
+    /// What `--json` prints.
+    struct Written: Encodable {
+        let file: String
+        /// What the report lacks, and why.
+        let missing: [String]
+    }
+
+    private static let journalLimit = 256 * 1024
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The file to write; it must not exist.", completion: .file())
+    var file: String?
+
+    var isJSON: Bool { options.json }
+    var socketPath: String { options.socketPath }
+
+    func run() async throws {
+        let output = Output(isJSON: options.json)
+        // The file first: what cannot be written need not be gathered.
+        let path = file ?? "gotchu-bugreport-\(Self.fileTime).txt"
+        let descriptor = try Self.create(path)
+        defer { close(descriptor) }
+        output.talk("Gathering …")
+        let (text, missing) = await gather()
+        guard Self.write(text, to: descriptor) else {
+            throw CommandFailure.inputOutput("\(path) could not be written.", next: "df -h .")
+        }
+        for reason in missing { output.talk("Missing: \(reason.printable)") }
+        guard !output.isJSON else {
+            return try output.json(Written(file: path, missing: missing))
+        }
+        output.line(path.printable)
+        output.talk("Read it before you give it away: less \(path.shellQuoted)")
+    }
+
+    private func gather() async -> (text: String, missing: [String]) {
+        let invocation = Invocation(socketPath: socketPath, arguments: CommandLine.arguments)
+        var redactor = Redactor()
+        var missing: [String] = []
+        var findings: [String] = []
+        await Examination(invocation: invocation).run { new in
+            findings += new.map { "\($0.verdict.rawValue) \($0.layer): \($0.text)" }
+        }
+        var sections = [
+            ("gotchu bug report", ["made at \(Timestamp.now.iso8601)"]),
+            ("gotchu-ctl", ["version \(GotchuVersion.current)", Self.system]),
+            ("doctor", findings),
+        ]
+        var fromDaemon = ""
+        do {
+            fromDaemon = try await LocalClient(socketPath: socketPath).bugReport().text
+        } catch {
+            let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
+            missing.append("what gotchud knows: \(diagnosis.detail)")
+            let (lines, reason) = await Self.journal()
+            if let reason { missing.append(reason) }
+            sections.append(("journal of the service", lines))
+        }
+        sections.append(("missing", missing))
+        let own = sections.map { title, lines in
+            let body = lines.isEmpty ? ["(nothing)"] : lines.map { redactor.redact($0) }
+            return "== \(title)\n" + body.joined(separator: "\n") + "\n"
+        }
+        return ((own + [fromDaemon]).joined(separator: "\n"), missing)
+    }
+
+    /// The service's last lines, when it cannot tell them itself.
+    private static func journal() async -> (lines: [String], missing: String?) {
+        let missing = "the service's journal: journalctl is not there or tells nothing"
+        let result = try? await Subprocess.run(
+            .name("journalctl"),
+            arguments: ["--unit=gotchud", "--lines=200", "--no-pager", "--output=short-iso"],
+            output: .string(limit: journalLimit),
+            error: .discarded
+        )
+        guard let result, result.terminationStatus.isSuccess else { return ([], missing) }
+        let lines = result.standardOutput.split(separator: "\n").map(String.init)
+        return (lines, lines.isEmpty ? missing : nil)
+    }
+
+    /// The kernel, as uname(2) names it; not the machine's own name.
+    private static var system: String {
+        var names = utsname()
+        guard uname(&names) == 0 else { return "unknown system" }
+        func text<Field>(_ field: Field) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return "\(text(names.sysname)) \(text(names.release)) \(text(names.machine))"
+    }
+
+    private static var fileTime: String {
+        String(Timestamp.now.iso8601.prefix(19)).replacing(":", with: "")
+    }
+
+    /// A new file for its owner alone, never through a link that somebody else laid.
+    private static func create(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor < 0 else { return descriptor }
+        let code = errno
+        throw CommandFailure.inputOutput(
+            code == EEXIST
+                ? "\(path) is there already, and a report overwrites nothing."
+                : "\(path) cannot be written: \(String(cString: strerror(code))).",
+            next: "gotchu-ctl bugreport /tmp/gotchu-\(fileTime).txt"
+        )
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes.removeFirst(count)
+        }
+        return fsync(descriptor) == 0
+    }
+}

@@ -1,0 +1,19 @@
+import GotchuAPI
+
+/// All that the doctor looks at, from the ground up.
+struct Examination {
+    let invocation: Invocation
+
+    /// - Parameter note: Told what was found, layer by layer.
+    func run(_ note: ([Finding]) -> Void) async {
+        // What the daemon says decides only whether there is a radio at all.
+        let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
+        note(await BluetoothCheck(radioKind: status?.radio.kind).run())
+        note([await ConfigurationCheck().run(), PermissionCheck.current.finding])
+        note(daemonFindings)
+        let probe = await ServerProbe.run(server: status?.server.url)
+        note(ServerCheck.findings(status, probe: probe))
+        note([ClockCheck.current(lead: probe?.clockLead).finding])
+        note(HealthCheck.findings(status))
+    }
+}

@@ -1,0 +1,52 @@
+import FoundationEssentials
+
+/// bluetoothd's `main.conf`, as far as the doctor reads it.
+struct MainConfiguration: Equatable {
+    static let path = "/etc/bluetooth/main.conf"
+
+    /// What stands in the file, by section and key in lower case; a key that comes twice counts as
+    /// its last.
+    private let values: [String: String]
+
+    /// The one that bluetoothd reads when it starts; empty when there is none.
+    static var current: MainConfiguration {
+        let data = FileManager.default.contents(atPath: path) ?? Data()
+        return MainConfiguration(text: String(decoding: data, as: UTF8.self))
+    }
+
+    init(text: String) {
+        var values: [String: String] = [:]
+        var section = ""
+        for line in text.split(whereSeparator: \.isNewline).map({ $0.trimmed }) {
+            if line.hasPrefix("["), line.hasSuffix("]") {
+                section = line.dropFirst().dropLast().lowercased()
+            } else if !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") {
+                let key = line[..<equals].trimmed.lowercased()
+                values["\(section).\(key)"] = String(line[line.index(after: equals)...].trimmed)
+            }
+        }
+        self.values = values
+    }
+
+    /// Whether bluetoothd is told to be experimental when it next starts.
+    var isExperimental: Bool {
+        ["true", "1"].contains(values["general.experimental"]?.lowercased() ?? "")
+    }
+
+    /// The kernel's shortest advertising interval that is asked for, in milliseconds.
+    var minimumIntervalMilliseconds: Double? {
+        guard let text = values["le.minadvertisementinterval"] else { return nil }
+        let slots = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+        // A slot is 0.625 ms (Bluetooth Core, vol. 4 part E, 7.8.5).
+        return slots.map { Double($0) * 0.625 }
+    }
+}
+
+extension StringProtocol {
+    /// Without white space at both ends.
+    fileprivate var trimmed: SubSequence {
+        let start = firstIndex { !$0.isWhitespace } ?? endIndex
+        let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start
+        return self[start..<end]
+    }
+}

@@ -1,0 +1,44 @@
+import DBus
+import Glibc
+
+/// Whether the bus lets gotchud talk to bluetoothd. Debian's own policy lets everybody, others do
+/// not, so the installation brings one.
+struct PolicyCheck {
+    static let file = "org.gotchu.gotchud.conf"
+    static let folders = [
+        "/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d", "/usr/local/share/dbus-1/system.d",
+    ]
+
+    /// Where our policy lies, if it does.
+    let path: String?
+
+    static var current: PolicyCheck {
+        PolicyCheck(path: folders.map { "\($0)/\(file)" }.first { access($0, R_OK) == 0 })
+    }
+
+    /// - Parameter error: What bluetoothd's objects were refused with, if they were.
+    func finding(_ error: DBusError?) -> Finding {
+        let layer = "policy"
+        guard let path else {
+            return Finding(
+                layer,
+                Self.isDenial(error) ? .bad : .doubtful,
+                "The bus has no policy for gotchud: there is no \(file) in \(Self.folders[0]).",
+                fix: "sudo make install"
+            )
+        }
+        guard Self.isDenial(error) else { return Finding(layer, .good, path) }
+        return Finding(
+            layer,
+            geteuid() == 0 ? .bad : .doubtful,
+            "The bus does not let user \(geteuid()) talk to bluetoothd.",
+            fix: geteuid() == 0 ? "sudo systemctl reload dbus" : "sudo gotchu-ctl doctor"
+        )
+    }
+
+    static func isDenial(_ error: DBusError?) -> Bool {
+        error?.name == "org.freedesktop.DBus.Error.AccessDenied"
+    }
+
+    private var file: String { Self.file }
+}

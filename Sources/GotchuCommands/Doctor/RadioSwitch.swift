@@ -1,0 +1,49 @@
+import FoundationEssentials
+
+/// One of the kernel's switches that silence a Bluetooth radio (rfkill). Reading needs no privilege.
+struct RadioSwitch: Equatable {
+    /// What it silences, such as `hci0`.
+    let name: String
+    /// Switched off by a program.
+    let isSoftBlocked: Bool
+    /// Switched off by a key or by the firmware.
+    let isHardBlocked: Bool
+
+    /// Those of Bluetooth, by name.
+    static func all(in folder: String = "/sys/class/rfkill") -> [RadioSwitch] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return entries.compactMap { entry in
+            func read(_ file: String) -> String? {
+                FileManager.default.contents(atPath: "\(folder)/\(entry)/\(file)")
+                    .map { String(decoding: $0, as: UTF8.self).filter { !$0.isNewline } }
+            }
+            guard read("type") == "bluetooth" else { return nil }
+            return RadioSwitch(
+                name: read("name") ?? entry,
+                isSoftBlocked: read("soft") == "1",
+                isHardBlocked: read("hard") == "1"
+            )
+        }.sorted { $0.name < $1.name }
+    }
+
+    var finding: Finding {
+        let layer = "rfkill"
+        return if isHardBlocked {
+            Finding(
+                layer,
+                .bad,
+                "\(name) is switched off by a key or by the firmware.",
+                fix: "Switch Bluetooth on with the machine's own key, or in its firmware's set-up."
+            )
+        } else if isSoftBlocked {
+            Finding(
+                layer,
+                .bad,
+                "\(name) is blocked.",
+                fix: "sudo rfkill unblock bluetooth"
+            )
+        } else {
+            Finding(layer, .good, "\(name) is not blocked")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import AsyncHTTPClient
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+import ServiceProcess
+
+/// `gotchud --check-server`: asks the payment server as the daemon would, without being one.
+struct ServerProbe {
+    let server: ServerURL
+
+    /// Prints a `ServerProbeReply`. Without an answer of the server the exit code is 75.
+    func run() async throws {
+        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let client = PaymentClient(server: server, http: http)
+        let probe = await client.probe()
+        try? await http.shutdown()
+        let reply = ServerProbeReply(
+            url: server.description,
+            isReachable: probe.outage == nil,
+            latencyMilliseconds: probe.latency.map { Int($0.wholeMilliseconds) },
+            clockLeadMilliseconds: probe.clockLead.map { Int($0.wholeMilliseconds) },
+            problem: probe.outage?.code.rawValue
+        )
+        Console.output(String(decoding: PaymentClient.encode(reply), as: UTF8.self))
+        guard reply.isReachable else { throw ExitCode(ExitStatus.tryAgain.rawValue) }
+    }
+}

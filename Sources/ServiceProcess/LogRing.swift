@@ -1,0 +1,46 @@
+import Glibc
+import Synchronization
+
+/// The newest lines that were logged, for a report; older ones make room.
+package final class LogRing: Sendable {
+    /// How many lines are kept.
+    package static let lineLimit = 400
+    /// How many bytes of a line are kept.
+    static let byteLimit = 1024
+
+    private let state = Mutex(State())
+
+    private struct State {
+        var lines: [String] = []
+        /// Where the oldest line stands, once there is no more room.
+        var start = 0
+    }
+
+    package init() {}
+
+    /// Keeps a line under the time of now; what is too long of it is cut off.
+    package func append(_ line: String) {
+        let short = line.utf8.count > Self.byteLimit ? "\(line.prefix(Self.byteLimit / 4)) …" : line
+        let kept = "\(Self.clockText) \(short)"
+        state.withLock { state in
+            guard state.lines.count == Self.lineLimit else { return state.lines.append(kept) }
+            state.lines[state.start] = kept
+            state.start = (state.start + 1) % Self.lineLimit
+        }
+    }
+
+    /// The lines, oldest first.
+    package var lines: [String] {
+        state.withLock { Array($0.lines[$0.start...] + $0.lines[..<$0.start]) }
+    }
+
+    /// `2026-11-21T09:30:05Z`
+    private static var clockText: String {
+        var now = time(nil)
+        var parts = tm()
+        gmtime_r(&now, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A bug report holds what helps and nothing that tells on anybody")
+struct BugReportTests {
+    private func mode(of path: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return attributes[.posixPermissions] as? Int
+    }
+
+    @Test("secrets of every kind that went through the daemon are not in it, and the rest is")
+    func live() async throws {
+        let system = try await LiveSystem()
+        let (eid, id) = try await system.request("12.34", ["--memo", "Zoe birthday cake"])
+        try await eventually("the payer hears it, and knows what it is") {
+            let heard = try await GotchuCtl.run(["scan", "--once", "--json"], socket: system.payer)
+            return heard.out.contains("birthday cake") ? true : nil
+        }
+        for socket in [system.kiosk, system.payer] {
+            let folder = try TemporaryFolder()
+            let file = "\(folder.path)/report.txt"
+            let run = try await GotchuCtl.run(["bugreport", file, "--json"], socket: socket)
+            #expect(run.code == 0, "\(run.err)")
+            let report = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(try mode(of: file) == 0o600)
+            let state = socket.replacing(".sock", with: "")
+            let token = try String(contentsOfFile: "\(state)/token", encoding: .utf8)
+            for secret in [eid, id, "birthday", "example.com", token.filter { !$0.isNewline }] {
+                #expect(!report.contains(secret), "\(secret)")
+            }
+            for part in [
+                "== doctor", "== status", "== configuration", "== metrics", "== journal", "== log",
+                "\"version\" : \"0.1.0\"", "gotchu_adverts_total", "simulated", "@0.",
+                "gotchud is listening",
+            ] {
+                #expect(report.contains(part), "\(part)")
+            }
+            #expect(report.contains("eid-1"))
+        }
+    }
+
+    @Test("it overwrites nothing, and follows no link")
+    func overwrites() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("mine", to: "report.txt")
+        let link = "\(folder.path)/link.txt"
+        try FileManager.default.createSymbolicLink(
+            atPath: link,
+            withDestinationPath: "\(folder.path)/elsewhere"
+        )
+        for path in [file, link, "\(folder.path)/none/report.txt"] {
+            let run = try await GotchuCtl.run(["bugreport", path])
+            #expect(run.code == 74)
+            #expect(run.next.hasPrefix("→ gotchu-ctl bugreport "))
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/elsewhere"))
+    }
+
+    @Test("with the daemon dead it holds what there is, and says what is missing")
+    func dead() async throws {
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/report.txt"
+        let run = try await GotchuCtl.run(["bugreport", file])
+        #expect(run.code == 0)
+        #expect(run.out == "\(file)\n")
+        #expect(run.err.contains("Missing: what gotchud knows: gotchud is not running"))
+        let report = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(report.contains("== doctor\n"))
+        #expect(report.contains("bad daemon: gotchud is not running"))
+        #expect(report.contains("== missing\nwhat gotchud knows"))
+    }
+
+    @Test("only its owner may have it from the daemon", .enabled(if: getuid() == 0))
+    func owner() async throws {
+        let system = try await LiveSystem(isLoggedIn: false)
+        system.openTill()
+        let curl = try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", "curl", "-s",
+                "--unix-socket", system.kiosk, "http://gotchu/v1/bugreport",
+            ]
+        )
+        #expect(try await curl.exitCode() == 0)
+        #expect(curl.text.contains("NOT_PERMITTED"))
+    }
+}
