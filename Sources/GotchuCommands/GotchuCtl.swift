@@ -32,7 +32,7 @@ package struct GotchuCtl: AsyncParsableCommand {
             CommandGroup(
                 name: "SET UP AND TRY",
                 subcommands: [
-                    LoginCommand.self, LogoutCommand.self, DemoCommand.self,
+                    LoginCommand.self, LogoutCommand.self, CalibrateCommand.self, DemoCommand.self,
                     ExitCodesCommand.self,
                 ]
             ),

@@ -71,9 +71,14 @@ struct Daemon {
             hub: hub,
             logger: logger
         )
+        let calibrations = CalibrationStore(stateDirectory: configuration.stateDirectory)
+        if calibrations.wasUnreadable {
+            logger.warning("The calibration cannot be read; the configured levels apply")
+        }
         let presences = PresenceService(
             radio: radio,
             policy: configuration.proximity,
+            calibrations: calibrations,
             client: client,
             hub: hub,
             logger: logger
@@ -119,6 +124,7 @@ struct Daemon {
                 traffic: traffic,
                 configuration: configuration,
                 ring: ring,
+                calibrationStore: calibrations,
                 reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
             ),
             hub: hub,

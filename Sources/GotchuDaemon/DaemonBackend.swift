@@ -18,11 +18,16 @@ struct DaemonBackend: LocalBackend {
     let traffic: LocalTraffic
     let configuration: DaemonConfiguration
     let ring: LogRing
+    let calibrationStore: CalibrationStore
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
         daemonStatus.take(ignored: await presenceService.counts.ignored)
-        return daemonStatus.reply
+        var reply = daemonStatus.reply
+        reply.radio.calibration = reply.radio.adapter.flatMap { name in
+            calibrationStore.view(of: reply.radio.address ?? name)
+        }
+        return reply
     }
 
     func presences() async -> PresencesReply {

@@ -51,6 +51,8 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var advertisingCapacity: Int?
     /// Advertisements that were not ours since the start, by reason.
     package var ignored: [String: Int]
+    /// What verdicts are judged by, if the adapter was calibrated.
+    package var calibration: CalibrationView?
 
     package init(
         kind: String,
@@ -77,7 +79,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, adapter, address, transport, advertising, ignored
+        case kind, adapter, address, transport, advertising, ignored, calibration
         case advertisingCapacity = "advertising_capacity"
         case transportNote = "transport_note"
         case bluezVersion = "bluez_version"

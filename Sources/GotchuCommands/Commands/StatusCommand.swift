@@ -68,6 +68,9 @@ struct StatusCommand: SocketCommand {
                 radio.kind == "bluez" ? radio.bluezVersion.map { "BlueZ \($0)" } : radio.kind,
                 radio.isScanning ? "listening" : "not listening",
                 radio.transport == "management" ? "management socket" : radio.transportNote,
+                radio.calibration.map {
+                    "calibrated (tap \($0.tapEnter), near \($0.nearEnter) dBm)"
+                },
                 radio.advertising.isEmpty
                     ? nil
                     : "advertising " + radio.advertising.map(\.description).joined(separator: " "),

@@ -3,7 +3,7 @@ extension Presence {
     ///
     /// - Parameter margin: By how many dB it leads the next best, as the board says.
     package func reason(margin: Double?) -> String {
-        let lead = Self.lead(margin)
+        let lead = Self.lead(margin) + (isCalibrated ? ", as calibrated" : "")
         guard let level else { return "no signal level was given" }
         let heard = "\(Self.oneDecimal(level)) dBm"
         switch verdict {
@@ -13,6 +13,7 @@ extension Presence {
             return "\(heard), above \(Self.oneDecimal(nearThresholds.leave))\(lead)"
         case .far:
             return "\(heard), near begins at \(Self.oneDecimal(nearThresholds.enter))"
+                + (isCalibrated ? ", as calibrated" : "")
         case .ambiguous:
             return "\(heard), another one is as near\(lead)"
         }

@@ -17,7 +17,7 @@ package struct Presence: Sendable {
     private var filters: [String: LevelFilter] = [:]
     private var tapGate = ZoneGate()
     private var nearGate = ZoneGate()
-    private let policy: ProximityPolicy
+    private var policy: ProximityPolicy
 
     /// How many adapters' levels are kept for one EID.
     private static let adapterLimit = 4
@@ -52,14 +52,20 @@ package struct Presence: Sendable {
     }
 
     /// The thresholds it is held against.
-    var tapThresholds: ProximityPolicy.Thresholds { policy.tap }
-    var nearThresholds: ProximityPolicy.Thresholds { policy.near }
+    var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
+    var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }
+
+    /// Whether they were measured with this adapter.
+    var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
     /// When it counts as gone if nothing more is heard.
     package var silentAfter: MonotonicTime {
         let learnt = (interval ?? .zero) * policy.silentIntervals
         return lastHeard + min(policy.maximumSilence, max(policy.minimumSilence, learnt))
     }
+
+    /// Judges by other numbers from the next sighting on.
+    mutating func use(_ policy: ProximityPolicy) { self.policy = policy }
 
     mutating func add(_ sighting: Sighting) {
         let gap = sighting.time - lastHeard
@@ -89,8 +95,8 @@ package struct Presence: Sendable {
         let best = filters.max { ($0.value.level ?? -.infinity) < ($1.value.level ?? -.infinity) }
         adapter = best?.key ?? sighting.adapter
         guard let level else { return }
-        tapGate.add(level: level, at: sighting.time, thresholds: policy.tap, policy: policy)
-        nearGate.add(level: level, at: sighting.time, thresholds: policy.near, policy: policy)
+        tapGate.add(level: level, at: sighting.time, thresholds: tapThresholds, policy: policy)
+        nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
     }
 
     /// A presence's distance by its own level.

@@ -3,7 +3,7 @@
 /// Pure: the time of a decision is the sighting's own or the one passed to `advance`. Keyed by EID
 /// and bounded, so that changing device addresses and invented EIDs cannot grow it.
 package struct ProximityBoard: Sendable {
-    private let policy: ProximityPolicy
+    private var policy: ProximityPolicy
     private var presences: [EID: Presence] = [:]
     /// The two strongest, as of the last step.
     private var best: Ranked?
@@ -33,6 +33,12 @@ package struct ProximityBoard: Sendable {
             let levels = (left.level ?? -.infinity, right.level ?? -.infinity)
             return levels.0 == levels.1 ? left.eid < right.eid : levels.0 > levels.1
         }
+    }
+
+    /// Judges by other numbers from now on, also those who are there.
+    package mutating func use(_ policy: ProximityPolicy) {
+        self.policy = policy
+        for eid in presences.keys { presences[eid]?.use(policy) }
     }
 
     /// Takes one sighting.

@@ -41,10 +41,23 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// virtual controllers that report no level at all: with it on, everything heard is payable.
     package var acceptsUnknownRSSI = false
 
+    /// What was measured with an adapter, by its name: there it replaces `tap` and `near`.
+    package var calibrations: [String: Calibration] = [:]
+
     /// How many EIDs are kept; beyond, the farthest and longest unheard makes room.
     package static let presenceLimit = 256
 
     package init() {}
+
+    /// The levels for tap that apply to what this adapter hears.
+    package func tap(on adapter: String) -> Thresholds {
+        calibrations[adapter]?.tapThresholds ?? tap
+    }
+
+    /// The levels for near that apply to what this adapter hears.
+    package func near(on adapter: String) -> Thresholds {
+        calibrations[adapter]?.nearThresholds ?? near
+    }
 
     /// Two levels with a dead band between them, so that noise does not flap a verdict.
     package struct Thresholds: Equatable, Sendable {

@@ -16,13 +16,16 @@ actor PresenceService: Service {
     private let radio: any Radio
     private let hub: EventHub
     private let resolver: SessionResolver
-    private let policy: ProximityPolicy
+    private var policy: ProximityPolicy
+    private let calibrations: CalibrationStore
     private let logger: Logger
     private let onRadioState: @Sendable (RadioState) async -> Void
 
     private var board: ProximityBoard
     private var lastTold: [EID: MonotonicTime] = [:]
     private var isAdvertising: Set<EID> = []
+    /// The adapter that is used, and its address where it has one.
+    private var listening: (adapter: String?, address: String?)
     /// When each EID was first heard at a near level, for as long as it is here.
     private var nearSince: [EID: MonotonicTime] = [:]
     private(set) var counts = Counts()
@@ -40,6 +43,7 @@ actor PresenceService: Service {
     init(
         radio: any Radio,
         policy: ProximityPolicy,
+        calibrations: CalibrationStore,
         client: PaymentClient,
         hub: EventHub,
         logger: Logger,
@@ -47,6 +51,7 @@ actor PresenceService: Service {
     ) {
         self.radio = radio
         self.policy = policy
+        self.calibrations = calibrations
         self.hub = hub
         self.logger = logger
         self.onRadioState = onRadioState
@@ -107,13 +112,26 @@ actor PresenceService: Service {
             counts.ignored[reason, default: 0] += 1
         case .stateChanged(let state):
             isAdvertising = state.advertising
+            if state.adapter != listening.adapter || state.address != listening.address {
+                listening = (state.adapter, state.address)
+                applyCalibration()
+            }
             await onRadioState(state)
         }
     }
 
+    /// Judges by what was measured with the adapter that listens now.
+    func applyCalibration() {
+        policy.calibrations = [:]
+        if let name = listening.adapter {
+            policy.calibrations[name] = calibrations[listening.address ?? name]
+        }
+        board.use(policy)
+    }
+
     private func noteNearness(_ sighting: Sighting) {
         guard nearSince[sighting.eid] == nil, board[sighting.eid] != nil,
-            let rssi = sighting.rssi, Double(rssi.dBm) >= policy.near.enter
+            let rssi = sighting.rssi, Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter
         else { return }
         nearSince[sighting.eid] = sighting.time
     }

@@ -112,6 +112,21 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
     }
 
+    /// What was measured with each adapter.
+    package func calibrations() async throws -> CalibrationsReply {
+        try await call(.GET, "/v1/calibration")
+    }
+
+    /// Keeps what was measured; it applies at once.
+    package func calibrate(_ new: NewCalibration) async throws -> CalibrationsReply {
+        try await call(.PUT, "/v1/calibration", body: new, limit: Self.promptLimit)
+    }
+
+    /// Forgets what was measured.
+    package func resetCalibration() async throws -> CalibrationsReply {
+        try await call(.DELETE, "/v1/calibration")
+    }
+
     /// Logs the daemon in at the payment server.
     package func login(_ login: LocalLogin) async throws -> StatusReply {
         try await call(.POST, "/v1/login", body: login, limit: Self.serverBoundLimit)

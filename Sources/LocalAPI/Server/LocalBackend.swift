@@ -11,6 +11,10 @@ package protocol LocalBackend: Sendable {
     func bugReport() async -> BugReportReply
 
     /// - Parameter key: Names the caller's wish, if it may be repeated.
+    func calibrations() async -> CalibrationsReply
+    func calibrate(_ new: NewCalibration) async throws(Problem) -> CalibrationsReply
+    func resetCalibration() async throws(Problem) -> CalibrationsReply
+
     func createRequest(
         _ new: NewRequest,
         key: IdempotencyKey?

@@ -23,10 +23,24 @@ struct LocalRoutes {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics()))
             )
         }
+        addCalibration(to: table)
         addRequests(to: table)
         addPayments(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
+    }
+
+    private func addCalibration(to table: LevelledRouter) {
+        table.add(.observer, .get, "/v1/calibration") { _, _ in
+            .json(await backend.calibrations())
+        }
+        table.add(.owner, .put, "/v1/calibration") { request, _ in
+            let new = try NewCalibration(try await fields(request))
+            return .json(try await backend.calibrate(new))
+        }
+        table.add(.owner, .delete, "/v1/calibration") { _, _ in
+            .json(try await backend.resetCalibration())
+        }
     }
 
     private func addRequests(to table: LevelledRouter) {

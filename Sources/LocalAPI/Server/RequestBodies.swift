@@ -54,6 +54,17 @@ extension NewRefund {
     }
 }
 
+extension NewCalibration {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let adapter = try fields.string("adapter") ?? ""
+        let tap = try fields.string("tap") ?? ""
+        let metre = try fields.string("metre") ?? ""
+        try fields.end()
+        self.init(adapter: adapter, tap: tap, metre: metre)
+    }
+}
+
 extension ResolveRequest {
     init(_ given: JSONFields) throws(Problem) {
         var fields = given

@@ -1,0 +1,76 @@
+package import GotchuCore
+
+/// `PUT /v1/calibration`: what was measured with one adapter, in dBm.
+package struct NewCalibration: Codable, Equatable, Sendable {
+    /// `hci0`
+    package var adapter: String
+    /// Levels at tap distance, with spaces between them.
+    package var tap: String
+    /// Levels at one metre.
+    package var metre: String
+
+    /// How many samples are taken of one distance.
+    package static let sampleLimit = 1000
+
+    package init(adapter: String, tap: [RSSI], metre: [RSSI]) {
+        self.adapter = adapter
+        self.tap = tap.map { "\($0.dBm)" }.joined(separator: " ")
+        self.metre = metre.map { "\($0.dBm)" }.joined(separator: " ")
+    }
+
+    package init(adapter: String, tap: String, metre: String) {
+        self.adapter = adapter
+        self.tap = tap
+        self.metre = metre
+    }
+
+    /// The levels in a text; `nil` if one is none, or there are too many.
+    package static func levels(in text: String) -> [RSSI]? {
+        let words = text.split(separator: " ")
+        let levels = words.compactMap { Int($0).flatMap { RSSI(dBm: $0) } }
+        return levels.count == words.count && levels.count <= sampleLimit ? levels : nil
+    }
+}
+
+/// What is known of one adapter, and what it is held against since.
+package struct CalibrationView: Codable, Equatable, Sendable {
+    /// The adapter's address, or its name where it has none.
+    package var adapter: String
+    package var measuredAt: Timestamp
+    package var tap: LevelPercentiles
+    package var metre: LevelPercentiles
+    /// In dBm, as are the others.
+    package var tapEnter: Double
+    package var tapLeave: Double
+    package var nearEnter: Double
+    package var nearLeave: Double
+
+    package init(adapter: String, measuredAt: Timestamp, calibration: Calibration) {
+        self.adapter = adapter
+        self.measuredAt = measuredAt
+        tap = calibration.tap
+        metre = calibration.metre
+        tapEnter = calibration.tapThresholds.enter
+        tapLeave = calibration.tapThresholds.leave
+        nearEnter = calibration.nearThresholds.enter
+        nearLeave = calibration.nearThresholds.leave
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case adapter, tap, metre
+        case measuredAt = "measured_at"
+        case tapEnter = "tap_enter"
+        case tapLeave = "tap_leave"
+        case nearEnter = "near_enter"
+        case nearLeave = "near_leave"
+    }
+}
+
+/// `GET /v1/calibration`.
+package struct CalibrationsReply: Codable, Equatable, Sendable {
+    package var calibrations: [CalibrationView]
+
+    package init(calibrations: [CalibrationView]) {
+        self.calibrations = calibrations
+    }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// Levels of one till at one distance, from what the daemon hears.
+struct LevelMeasurement {
+    /// By how many dB the till must be nearer than the next one to be the one that is meant.
+    private static let lead = 6.0
+    /// How often standard input is looked at.
+    private static let inputInterval = Duration.milliseconds(50)
+
+    let client: LocalClient
+    let output: Output
+    /// The till that is meant; `nil`: the nearest.
+    let wanted: EID?
+    let count: Int
+    let limit: Duration
+
+    /// What was heard.
+    struct Result {
+        let adapter: String
+        let levels: [RSSI]
+    }
+
+    /// Waits for Enter, then listens.
+    func run() async throws -> Result {
+        try await enter()
+        let tally = Tally(wanted: wanted, count: count)
+        let listening = ContinuousClock.now + limit
+        return try await client.withEvents { events in
+            while let event = try await events.next() {
+                if try tally.take(event, lead: Self.lead) {
+                    progress("\(tally.levels.count) of \(count) · \(tally.last) dBm")
+                }
+                if let result = tally.result {
+                    progress("\(count) of \(count)")
+                    output.talk("")
+                    return result
+                }
+                guard ContinuousClock.now < listening else { break }
+            }
+            throw CommandFailure.tryAgain(
+                "\(tally.levels.count) of \(count) advertisements were heard in time.",
+                next: "gotchu-ctl scan --explain"
+            )
+        }
+    }
+
+    private func progress(_ text: String) {
+        guard output.talking.canRedraw else { return }
+        output.talk("\r  \(text)   ", terminator: "")
+    }
+
+    /// Waits for a line on standard input without blocking a thread that others need.
+    private func enter() async throws {
+        while true {
+            var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            if poll(&descriptor, 1, 0) > 0 {
+                var byte: UInt8 = 0
+                guard read(STDIN_FILENO, &byte, 1) == 1 else {
+                    throw CommandFailure.usage(
+                        "Somebody must hold the device and press Enter.",
+                        next: "gotchu-ctl calibrate --help"
+                    )
+                }
+                if byte == UInt8(ascii: "\n") { return }
+            } else {
+                try await Task.sleep(for: Self.inputInterval)
+            }
+        }
+    }
+
+    /// What was heard so far. One task's own.
+    private final class Tally {
+        private let count: Int
+        private let wanted: EID?
+        private var presences: [EID: PresenceView] = [:]
+        private(set) var levels: [RSSI] = []
+        private var adapter: String?
+        private var lastHeard: Timestamp?
+
+        init(wanted: EID?, count: Int) {
+            self.wanted = wanted
+            self.count = count
+        }
+
+        var last: Int { levels.last?.dBm ?? 0 }
+
+        var result: Result? {
+            guard let adapter, levels.count >= count else { return nil }
+            return Result(adapter: adapter, levels: levels)
+        }
+
+        /// Returns whether it was a sample.
+        func take(_ event: Event, lead: Double) throws -> Bool {
+            switch event {
+            case .snapshot(let snapshot):
+                presences = Dictionary(
+                    snapshot.sessions.map { ($0.eid, $0) },
+                    uniquingKeysWith: { $1 }
+                )
+                return false
+            case .presenceLost(let eid):
+                presences[eid] = nil
+                return false
+            case .presenceChanged(let presence):
+                presences[presence.eid] = presence
+                return try sample(presence, lead: lead)
+            case .statusChanged, .requestChanged, .paymentChanged, .lagged: return false
+            }
+        }
+
+        private func sample(_ presence: PresenceView, lead: Double) throws -> Bool {
+            let nearest = presences.values.sorted { $0.level > $1.level }
+            guard presence.eid == wanted ?? nearest.first?.eid,
+                let rssi = presence.rssiDBm.flatMap({ RSSI(dBm: $0) }),
+                lastHeard.map({ $0 < presence.lastHeardAt }) ?? true
+            else { return false }
+            if wanted == nil, nearest.count > 1, nearest[0].level - nearest[1].level < lead {
+                throw CommandFailure.negative(
+                    "Two tills are about as near: \(nearest[0].eid) and \(nearest[1].eid).",
+                    next: "gotchu-ctl calibrate --eid \(nearest[0].eid)"
+                )
+            }
+            if adapter != presence.adapter { levels = [] }
+            adapter = presence.adapter
+            lastHeard = presence.lastHeardAt
+            levels.append(rssi)
+            return true
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// What one adapter was found to hear at tap distance and at one metre, and what follows from it.
+package struct Calibration: Codable, Equatable, Sendable {
+    /// Held against the till, as a customer does.
+    package let tap: LevelPercentiles
+    /// One metre away.
+    package let metre: LevelPercentiles
+
+    /// Fewer samples than this at one distance say too little about its percentiles.
+    package static let minimumSamples = 30
+    /// By how many dB nine of ten samples at tap distance must exceed nine of ten at one metre.
+    /// What two distances overlap in, no threshold can tell apart.
+    package static let minimumGap = 8
+
+    /// The dead bands of the defaults, in dB; a wider one would reach down to the level at 1 m.
+    private static let widestTapBand = 10.0
+    private static let nearBand = 8.0
+
+    /// Why nothing follows from what was measured.
+    package enum Refusal: Error, Equatable, Sendable {
+        case tooFewSamples(place: Place, count: Int)
+        /// Nine of ten are above `tap` there and below `metre` here, in dBm.
+        case overlap(tap: Int, metre: Int)
+    }
+
+    package enum Place: String, Sendable {
+        case tap, metre
+    }
+
+    /// - Parameters:
+    ///   - tap: Levels at tap distance.
+    ///   - metre: Levels at one metre.
+    package init(tap: [RSSI], metre: [RSSI]) throws(Refusal) {
+        for (place, samples) in [(Place.tap, tap), (.metre, metre)] {
+            guard samples.count >= Self.minimumSamples else {
+                throw .tooFewSamples(place: place, count: samples.count)
+            }
+        }
+        guard let tap = LevelPercentiles(tap), let metre = LevelPercentiles(metre) else {
+            preconditionFailure("there are samples")
+        }
+        guard tap.p10 - metre.p90 >= Self.minimumGap else {
+            throw .overlap(tap: tap.p10, metre: metre.p90)
+        }
+        self.tap = tap
+        self.metre = metre
+    }
+
+    /// Entered by nine of ten samples at tap distance, with a quarter of the gap to spare; left
+    /// above what is heard at one metre, so that stepping back ends it.
+    package var tapThresholds: ProximityPolicy.Thresholds {
+        let gap = Double(tap.p10 - metre.p90)
+        let enter = Double(tap.p10) - gap / 4
+        return .init(enter: enter, leave: max(enter - Self.widestTapBand, Double(metre.p90) + 1))
+    }
+
+    /// Entered by nine of ten samples at one metre.
+    package var nearThresholds: ProximityPolicy.Thresholds {
+        let enter = Double(metre.p10) - 1
+        return .init(enter: enter, leave: enter - Self.nearBand)
+    }
+
+    /// Whether it can have been measured: what is read from a file is judged again.
+    package var isSound: Bool {
+        [tap, metre].allSatisfy {
+            $0.count >= Self.minimumSamples && $0.p10 <= $0.p50 && $0.p50 <= $0.p90
+                && RSSI(dBm: $0.p10) != nil && RSSI(dBm: $0.p90) != nil
+        } && tap.p10 - metre.p90 >= Self.minimumGap
+    }
+}
+
+extension Calibration.Refusal {
+    /// One sentence that says what was measured and why it is no use.
+    package var sentence: String {
+        switch self {
+        case .tooFewSamples(.tap, let count):
+            "Only \(count) samples at tap distance: \(Calibration.minimumSamples) are needed."
+        case .tooFewSamples(.metre, let count):
+            "Only \(count) samples at one metre: \(Calibration.minimumSamples) are needed."
+        case .overlap(let tap, let metre):
+            "The two distances sound too much alike: \(tap) dBm when held against the till, "
+                + "\(metre) dBm at one metre; \(Calibration.minimumGap) dB between them are needed."
+        }
+    }
+
+    /// What a person can do about it.
+    package var advice: String {
+        switch self {
+        case .tooFewSamples:
+            "Wait longer at each distance; see how often it is heard: gotchu-ctl scan --explain"
+        case .overlap:
+            "Hold the device closer, move away from metal, and run it again: gotchu-ctl calibrate"
+        }
+    }
+}

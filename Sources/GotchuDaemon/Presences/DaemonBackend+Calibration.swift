@@ -1,0 +1,53 @@
+import GotchuAPI
+import GotchuCore
+
+extension DaemonBackend {
+    func calibrations() async -> CalibrationsReply {
+        CalibrationsReply(calibrations: calibrationStore.views)
+    }
+
+    func calibrate(_ new: NewCalibration) async throws(Problem) -> CalibrationsReply {
+        guard let tap = NewCalibration.levels(in: new.tap),
+            let metre = NewCalibration.levels(in: new.metre)
+        else {
+            throw .invalid(
+                "tap and metre are levels in dBm with spaces between them, at most "
+                    + "\(NewCalibration.sampleLimit) each."
+            )
+        }
+        let radio = daemonStatus.reply.radio
+        guard new.adapter == radio.adapter else {
+            throw .invalid("\(new.adapter.prefix(32)) is not the adapter that is used.")
+        }
+        let calibration: Calibration
+        do throws(Calibration.Refusal) {
+            calibration = try Calibration(tap: tap, metre: metre)
+        } catch {
+            throw Problem(.validationError, detail: error.sentence, fix: error.advice)
+        }
+        try await keep { () throws(CalibrationStore.Failure) in
+            try calibrationStore.set(calibration, for: radio.address ?? new.adapter)
+        }
+        return await calibrations()
+    }
+
+    func resetCalibration() async throws(Problem) -> CalibrationsReply {
+        try await keep { () throws(CalibrationStore.Failure) in try calibrationStore.reset() }
+        return await calibrations()
+    }
+
+    private func keep(
+        _ change: () throws(CalibrationStore.Failure) -> Void
+    ) async throws(Problem) {
+        do throws(CalibrationStore.Failure) {
+            try change()
+        } catch {
+            throw Problem(
+                .journalUnwritable,
+                detail: "The calibration could not be kept: \(error.reason).",
+                fix: "df -h"
+            )
+        }
+        await presenceService.applyCalibration()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("calibrate leads through two measurements and judges by them")
+struct CalibrateTests {
+    /// A run of `calibrate` whose Enter is pressed by the test.
+    private final class Session: Sendable {
+        let program: Program
+        private let folder: TemporaryFolder
+        private let keyboard: Int32
+
+        init(socket: String) throws {
+            folder = try TemporaryFolder()
+            let path = "\(folder.path)/keyboard"
+            mkfifo(path, 0o600)
+            // For reading too: so that neither end waits for the other one to open it.
+            keyboard = open(path, O_RDWR | O_CLOEXEC)
+            program = try Program(
+                "/bin/sh",
+                ["-c", "exec \(GotchuCtl.path) calibrate --samples 30 < \(path)"],
+                environment: ["GOTCHU_SOCKET": socket]
+            )
+        }
+
+        deinit { close(keyboard) }
+
+        func enter(after text: String) async throws {
+            try await eventually("it says \(text); it said: \(program.text)") {
+                program.text.contains(text) ? true : nil
+            }
+            write(keyboard, "\n", 1)
+        }
+    }
+
+    private func move(_ system: LiveSystem, to distance: Double, below level: Int) async throws {
+        try system.movePayer(to: distance)
+        try await eventually("the payer hears it from there") {
+            let heard = try await GotchuCtl.run(["scan", "--once", "--json"], socket: system.payer)
+            let sessions = try heard.json()["sessions"] as? [[String: Any]]
+            let rssi = sessions?.first?["rssi_dbm"] as? Int
+            return rssi.map { $0 < level } == true ? true : nil
+        }
+    }
+
+    @Test("near and far are measured, kept, shown, used and forgotten")
+    func measure() async throws {
+        let system = try await LiveSystem()
+        _ = try await system.request("1.00")
+        let session = try Session(socket: system.payer)
+        try await session.enter(after: "1 of 2")
+        try await eventually("the first distance is done; it said: \(session.program.text)") {
+            session.program.text.contains("2 of 2") ? true : nil
+        }
+        try await move(system, to: 1, below: -50)
+        try await session.enter(after: "2 of 2")
+        #expect(try await session.program.exitCode() == 0, "\(session.program.text)")
+        #expect(session.program.text.contains("TAP ENTER/LEAVE"))
+
+        let status = try await GotchuCtl.run(["status", "--json"], socket: system.payer).json()
+        let radio = try #require(status["radio"] as? [String: Any])
+        let calibration = try #require(radio["calibration"] as? [String: Any])
+        let enter = try #require(calibration["tap_enter"] as? Double)
+        #expect(enter < -30 && enter > -58)
+        let explained = try await GotchuCtl.run(
+            ["scan", "--once", "--explain"],
+            socket: system.payer
+        )
+        #expect(explained.out.contains("as calibrated"), "\(explained.out)")
+        let shown = try await GotchuCtl.run(["calibrate", "--show"], socket: system.payer)
+        #expect(shown.code == 0)
+        #expect(shown.out.contains("\(enter)"))
+
+        let reset = try await GotchuCtl.run(["calibrate", "--reset"], socket: system.payer)
+        #expect(reset.code == 0, "\(reset.err)")
+        #expect(reset.out.contains("Nothing was measured"))
+    }
+
+    @Test("the same distance twice is refused with the reason; Ctrl-C changes nothing either")
+    func refusals() async throws {
+        let system = try await LiveSystem()
+        _ = try await system.request("1.00")
+        let same = try Session(socket: system.payer)
+        try await same.enter(after: "1 of 2")
+        try await same.enter(after: "2 of 2")
+        #expect(try await same.program.exitCode() == 1, "\(same.program.text)")
+        #expect(same.program.text.contains("The two distances sound too much alike"))
+
+        let interrupted = try Session(socket: system.payer)
+        try await eventually("it has begun") {
+            interrupted.program.text.contains("1 of 2") ? true : nil
+        }
+        interrupted.program.signal(SIGINT)
+        #expect(try await interrupted.program.exitCode() == 1)
+        #expect(interrupted.program.text.contains("Nothing was changed."))
+        let shown = try await GotchuCtl.run(["calibrate", "--show"], socket: system.payer)
+        #expect(shown.out.contains("Nothing was measured"))
+
+        let unattended = try await GotchuCtl.run(["calibrate"], socket: system.payer)
+        #expect(unattended.code == 64)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("Thresholds follow from what was measured, or it is said why not")
+struct CalibrationTests {
+    private func levels(_ values: some Sequence<Int>) -> [RSSI] {
+        values.compactMap { RSSI(dBm: $0) }
+    }
+
+    /// So many samples around a level, evenly up to `spread` dB above and below it.
+    private func around(_ level: Int, spread: Int = 2, count: Int = 60) -> [RSSI] {
+        levels((0..<count).map { level - spread + $0 % (2 * spread + 1) })
+    }
+
+    @Test("percentiles are by nearest rank, whatever the order")
+    func percentiles() throws {
+        let hundred = levels((1...100).map { -$0 }.shuffled())
+        let all = try #require(LevelPercentiles(hundred))
+        #expect((all.count, all.p10, all.p50, all.p90) == (100, -91, -51, -11))
+        let one = try #require(LevelPercentiles(levels([-40])))
+        #expect((one.p10, one.p50, one.p90) == (-40, -40, -40))
+        #expect(LevelPercentiles([]) == nil)
+    }
+
+    @Test("tap and near are entered where they were measured, and left only after a dead band")
+    func thresholds() throws {
+        let calibration = try Calibration(tap: around(-35), metre: around(-60))
+        #expect((calibration.tap.p10, calibration.metre.p90) == (-37, -58))
+        #expect(calibration.tapThresholds == .init(enter: -42.25, leave: -52.25))
+        #expect(calibration.nearThresholds == .init(enter: -63, leave: -71))
+        #expect(calibration.isSound)
+    }
+
+    @Test("whatever is accepted keeps hysteresis, the order of zones, and 1 m out of tap")
+    func invariants() throws {
+        var random = SeededGenerator("calibration")
+        for _ in 0..<2000 {
+            let metre = Int.random(in: -100 ... -30, using: &random)
+            let tap = metre + Int.random(in: -5...60, using: &random)
+            let spread = Int.random(in: 0...12, using: &random)
+            let (near, far) = (around(tap, spread: spread), around(metre, spread: spread))
+            guard let calibration = try? Calibration(tap: near, metre: far) else { continue }
+            let (tapping, nearing) = (calibration.tapThresholds, calibration.nearThresholds)
+            #expect(tapping.enter - tapping.leave >= 4)
+            #expect(nearing.enter - nearing.leave >= 4)
+            #expect(nearing.enter < tapping.enter && nearing.leave < tapping.leave)
+            #expect(tapping.leave > Double(calibration.metre.p90))
+            #expect(tapping.enter < Double(calibration.tap.p10))
+        }
+    }
+
+    @Test("too few samples are refused with their number, at either distance")
+    func tooFew() {
+        let enough = around(-35)
+        #expect(throws: Calibration.Refusal.tooFewSamples(place: .tap, count: 29)) {
+            try Calibration(tap: around(-35, count: 29), metre: enough)
+        }
+        #expect(throws: Calibration.Refusal.tooFewSamples(place: .metre, count: 0)) {
+            try Calibration(tap: enough, metre: [])
+        }
+    }
+
+    @Test("distances that sound alike are refused, up to the last dB")
+    func overlap() throws {
+        #expect(throws: Calibration.Refusal.overlap(tap: -50, metre: -57)) {
+            try Calibration(tap: around(-50, spread: 0), metre: around(-57, spread: 0))
+        }
+        #expect(throws: Calibration.Refusal.overlap(tap: -60, metre: -40)) {
+            try Calibration(tap: around(-60, spread: 0), metre: around(-40, spread: 0))
+        }
+        _ = try Calibration(tap: around(-50, spread: 0), metre: around(-58, spread: 0))
+        let refusal = Calibration.Refusal.overlap(tap: -60, metre: -40)
+        #expect(refusal.sentence.contains("-60 dBm when held against the till"))
+        #expect(refusal.advice.contains("gotchu-ctl calibrate"))
+    }
+
+    @Test("a file that was changed by hand is judged again")
+    func sound() throws {
+        let good = try Calibration(tap: around(-35), metre: around(-60))
+        let data = try JSONEncoder().encode(good)
+        #expect(try JSONDecoder().decode(Calibration.self, from: data) == good)
+        let text = String(decoding: data, as: UTF8.self)
+        let planted = text.replacingOccurrences(of: "\"p10\":-37", with: "\"p10\":-57")
+        #expect(planted != text)
+        let bad = try JSONDecoder().decode(Calibration.self, from: Data(planted.utf8))
+        #expect(!bad.isSound)
+    }
+
+    @Test("an adapter is judged by its own calibration, others by the defaults, and it is said")
+    func board() throws {
+        var policy = ProximityPolicy()
+        policy.calibrations["hci1"] = try Calibration(tap: around(-65), metre: around(-90))
+        let eid = try #require(EID("8bb71b3447"))
+        for (adapter, verdict) in [("hci0", Verdict.far), ("hci1", .tap)] {
+            var board = ProximityBoard(policy: policy)
+            for step in 0..<20 {
+                let time = MonotonicTime(sinceStart: .milliseconds(100 * step))
+                _ = board.add(
+                    Sighting(
+                        time: time,
+                        eid: eid,
+                        carrier: .serviceData,
+                        rssi: RSSI(dBm: -64),
+                        adapter: adapter
+                    )
+                )
+            }
+            #expect(board[eid]?.verdict == verdict)
+            let reason = board[eid]?.reason(margin: nil) ?? ""
+            #expect(reason.hasSuffix(", as calibrated") == (adapter == "hci1"), "\(reason)")
+        }
+    }
+
+    @Test("a new policy applies to who is there already")
+    func replacement() throws {
+        let eid = try #require(EID("8bb71b3447"))
+        var board = ProximityBoard()
+        func hear(_ steps: Range<Int>) {
+            for step in steps {
+                _ = board.add(
+                    Sighting(
+                        time: MonotonicTime(sinceStart: .milliseconds(100 * step)),
+                        eid: eid,
+                        carrier: .serviceData,
+                        rssi: RSSI(dBm: -64),
+                        adapter: "hci0"
+                    )
+                )
+            }
+        }
+        hear(0..<10)
+        #expect(board[eid]?.verdict == .far)
+        var policy = ProximityPolicy()
+        policy.calibrations["hci0"] = try Calibration(tap: around(-65), metre: around(-90))
+        board.use(policy)
+        hear(10..<30)
+        #expect(board[eid]?.verdict == .tap)
+    }
+}
