@@ -1,0 +1,60 @@
+"""What is advertised, and when: the same for every listener."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+KIOSKS = 20
+"""Devices that advertise all the time, each an EID of ours: the dearest kind of advertisement, since
+a stranger's ends at its first comparison."""
+
+PROBES_PER_SECOND = 5
+"""Of the adverts, so many are the first of a new EID, which must be told at once: they measure the
+delay from the signal to the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advert:
+    device: int
+    eid: str
+    rssi: int
+    is_new: bool
+
+
+def schedule(rate: int, seconds: float, first_probe: int) -> Iterator[Advert]:
+    """The adverts of one run, in order."""
+    every = max(2, rate // PROBES_PER_SECOND)
+    probe = first_probe
+    for index in range(int(rate * seconds)):
+        # Far away: nobody could pay these, so no payment server is asked about them.
+        rssi = -80 - index % 7
+        if index % every == every - 1:
+            probe += 1
+            yield Advert(probe, f"{probe:010x}", rssi, True)
+        else:
+            device = index % KIOSKS
+            yield Advert(device, f"{0xFFFF000000 + device:010x}", rssi, False)
+
+
+def play(
+    rate: int, seconds: float, first_probe: int, send: Callable[[Advert], None]
+) -> dict[str, object]:
+    """Sends every advert at its moment; what was sent, and when each probe was."""
+    sent = 0
+    probes: dict[str, int] = {}
+    latest = 0.0
+    begin = time.monotonic() + 0.1
+    for index, advert in enumerate(schedule(rate, seconds, first_probe)):
+        due = begin + index / rate
+        left = due - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+        else:
+            latest = max(latest, -left)
+        if advert.is_new:
+            probes[advert.eid] = time.monotonic_ns()
+        send(advert)
+        sent += 1
+    return {"sent": sent, "probes": probes, "latest_ms": latest * 1000}

@@ -1,0 +1,58 @@
+"""Lines for people."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from typing import Any
+
+
+def machine() -> str:
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":")[1].strip() for line in file if "model name" in line), "?")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{time.strftime('%Y-%m-%d %H:%M')} · {os.cpu_count()} × {model} · {memory:.0f} GiB · "
+        f"Linux {platform.release()}"
+    )
+
+
+def load() -> str:
+    """Who reads the figures must know whether they were alone."""
+    now = os.getloadavg()[0]
+    mark = "" if now < 0.5 else ": MEASURED UNDER LOAD, every figure is worse than at rest"
+    return f"load before: {now:.1f}{mark}"
+
+
+def aim(text: str, is_held: bool) -> str:
+    return f"{text} ({'held' if is_held else 'MISSED'})"
+
+
+def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], share: float) -> None:
+    print(f"\n{name}")
+    print("adverts/s   sent    lost   CPU µs/advert   bleak lost / µs    ratio   p50 ms   p99 ms   RSS MiB")
+    for run in runs:
+        peer = peers.get(run["rate"])
+        ratio = run["cpu_us"] / peer if peer else float("nan")
+        bleak = f"{run.get('peer_lost', '–'):>6} / {peer:6.1f}" if peer else "       –        "
+        print(
+            f"{run['rate']:9}  {run['sent']:6}  {run['lost']:6}   {run['cpu_us']:13.1f}   {bleak}   {ratio:6.2f}"
+            f"   {run['p50_ms']:6.2f}   {run['p99_ms']:6.2f}   {run['rss_mib']:7.1f}"
+        )
+    if peers:
+        worst = max(run["cpu_us"] / peers[run["rate"]] for run in runs if run["rate"] in peers)
+        print(aim(f"aim: under {share:g} of bleak's CPU per advert; worst {worst:.2f}", worst < share))
+
+
+def summary(results: dict[str, Any]) -> None:
+    print()
+    ready = results["ready_ms"]
+    text = f"exec → READY: median {ready['median']:.0f} ms, worst {ready['worst']:.0f}; aim 100 ms"
+    print(aim(text, ready["median"] <= 100))
+    print(aim(f"idle: {results['idle_wakeups']:.2f} wake-ups/s; aim 2", results["idle_wakeups"] <= 2))
+    most = max(run["rss_mib"] for key in ("dbus", "management") for run in results.get(key, []))
+    print(aim(f"RSS: {results['idle_rss_mib']:.1f} MiB idle, at most {most:.1f}; aim 25", most <= 25))
+    for run in results.get("dbus", []):
+        if run["rate"] == 300:
+            print(aim(f"advert → event at 300/s over D-Bus: p99 {run['p99_ms']:.1f} ms; aim 5", run["p99_ms"] <= 5))
