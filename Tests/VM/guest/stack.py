@@ -145,6 +145,9 @@ class Daemon:
         self._home = Path("/run/daemons") / logs.name / name
         self.socket = str(self._home / "gotchud.sock")
         self.client = Client(self.socket)
+        self.radio = f"bluez:hci{adapter}"
+        self.prefix: list[str] = []
+        """A command that runs the daemon with less than it would have."""
 
     def start(self) -> None:
         """Starts it; a second start finds the state of the first."""
@@ -152,7 +155,8 @@ class Daemon:
         state.mkdir(parents=True, exist_ok=True)
         self.process = Process(
             f"gotchud of the {self.name}",
-            [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
+            self.prefix
+            + [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
             + ["--server", f"http://{SERVER}", "--radio", self.radio]
             + ["--spender-uid", "0"],
             self._logs / f"{self.name}.log",

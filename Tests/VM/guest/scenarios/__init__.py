@@ -11,6 +11,7 @@ ORDER = (
     "crash",
     "bluetoothd",
     "latency",
+    "management",
     "recovers",
     "replugged",
 )

@@ -1,0 +1,63 @@
+"""The payer listens to the kernel itself, the kiosk over D-Bus because it may not: heard alike, and paid.
+
+The same figures as over D-Bus: from entering tap distance to the verdict, with and without a duplicate filter.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..deadline import eventually
+from ..scenario import FAR, TAP, World, expect
+from ..stack import OPENING_BALANCE
+from .latency import LIMITS, tap
+
+AMOUNT = 900
+ROUNDS = 3
+
+
+def run(world: World) -> None:
+    kiosk, payer = world.kiosk, world.payer
+    payer.radio = f"management:hci{payer.adapter}"
+    kiosk.radio = f"auto:hci{kiosk.adapter}"
+    kiosk.prefix = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"]
+    world.place(FAR)
+    world.start(kiosk, payer)
+    radio = payer.client.get("/v1/status")["radio"]
+    expect("what the payer listens to", radio["transport"], "management")
+    radio = kiosk.client.get("/v1/status")["radio"]
+    expect("what the kiosk listens to", radio["transport"], "dbus")
+    expect("why", radio["transport_note"], "no CAP_NET_ADMIN: listening over D-Bus")
+
+    request = kiosk.request(AMOUNT)
+    eid = request["eid"]
+    heard = eventually("the payer to hear the kiosk", lambda: payer.presence(eid))
+    expect("the verdict from afar", heard["verdict"], "far")
+    expect("the level from afar", heard["rssi_dbm"], FAR)
+    expect("where the EID stood", heard["carrier"], "service_data")
+    events = payer.events()
+    moved, mark = monotonic(), events.now()
+    world.place(TAP)
+    at, _ = events.wait(
+        "the verdict tap",
+        lambda event: event["event"] == "session"
+        and (event["session"]["eid"], event["session"]["verdict"]) == (eid, "tap"),
+        since=mark,
+    )
+    world.figures["tap_seconds"] = round(at - moved, 2)
+    payment = payer.pay(AMOUNT, eid=eid, proximity="tap")
+    eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
+    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+    expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
+    world.expect_silence(kiosk)
+
+    late = []
+    for mode, limit in LIMITS.items():
+        world.air.duplicates(mode)
+        times = [tap(world, events) for _ in range(ROUNDS)]
+        world.figures[f"tap_seconds_{mode}"] = max(times)
+        world.figures[f"tap_seconds_{mode}_fastest"] = min(times)
+        if max(times) > limit:
+            late.append(f"{max(times)} s with duplicate filter {mode}, and not {limit} s")
+    if late:
+        raise AssertionError("; ".join(late))
