@@ -102,9 +102,12 @@ final class ManagementListener: Sendable {
         var buffer = [UInt8](repeating: 0, count: ManagementEvent.frameLimit)
         var dropped = Int(clinux_socket_drops(socket.descriptor))
         var answerDue: ContinuousClock.Instant? = .now + Self.answerLimit
+        var pace = ReadingPace()
+        var gatherEnd: ContinuousClock.Instant?
         try socket.ask()
         while true {
-            guard let isBroken = wait(until: answerDue) else { return }
+            if let end = gatherEnd.take(), wait(until: end, forReports: false) == nil { return }
+            guard let isBroken = wait(until: answerDue, forReports: true) else { return }
             var tally = Tally()
             while tally.frames < Self.batch {
                 guard try readOne(&buffer, &tally, &answerDue) else { break }
@@ -119,6 +122,9 @@ final class ManagementListener: Sendable {
             if tally.malformed > 0 { notify(.malformed(tally.malformed)) }
             // Broken and empty: it would be ready for ever.
             if isBroken, tally.frames == 0 { throw .lost(0) }
+            if tally.frames < Self.batch {
+                gatherEnd = pace.read(tally.frames, now: .now).map { .now + $0 }
+            }
             if let answerDue, answerDue <= .now { throw .timedOut }
         }
     }
@@ -164,10 +170,11 @@ final class ManagementListener: Sendable {
     }
 
     /// - Returns: `nil` when it was stopped, else whether the socket is broken.
-    private func wait(until deadline: ContinuousClock.Instant?) -> Bool? {
+    private func wait(until deadline: ContinuousClock.Instant?, forReports: Bool) -> Bool? {
         var descriptors = [
             pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
+            // poll(2) passes over what is negative.
+            pollfd(fd: forReports ? socket.descriptor : -1, events: Int16(POLLIN), revents: 0),
         ]
         let limit = deadline.map {
             max(0, Int32(ContinuousClock.now.duration(to: $0) / .milliseconds(1)) + 1)

@@ -1,0 +1,32 @@
+import GotchuCore
+
+/// How long to let reports gather before they are read.
+///
+/// To wake a thread costs more than to read a frame. Where many come, reading each by itself is
+/// most of the work; a few milliseconds later nobody at a till can tell.
+struct ReadingPace {
+    /// Reports per window from which on they are let gather: 400 a second.
+    static let busyCount = 100
+    static let window: Duration = .milliseconds(250)
+    static let pause: Duration = .milliseconds(4)
+
+    private var windowEnd: MonotonicTime?
+    private var count = 0
+    private var isBusy = false
+
+    /// - Returns: how long to wait before the next reading.
+    mutating func read(_ frames: Int, now: MonotonicTime) -> Duration? {
+        count += frames
+        guard let end = windowEnd else {
+            windowEnd = now + Self.window
+            return nil
+        }
+        if now >= end {
+            // After a silence the count is of a longer time, and the next window tells.
+            isBusy = count >= Self.busyCount && now - end < Self.window
+            count = 0
+            windowEnd = now + Self.window
+        }
+        return isBusy ? Self.pause : nil
+    }
+}
