@@ -26,7 +26,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                 name: "LOOK",
                 subcommands: [
                     StatusCommand.self, ScanCommand.self, WatchCommand.self, WaitCommand.self,
-                    DoctorCommand.self, BugReportCommand.self,
+                    DoctorCommand.self, BugReportCommand.self, RecordCommand.self,
                 ]
             ),
             CommandGroup(

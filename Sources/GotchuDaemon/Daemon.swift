@@ -22,11 +22,13 @@ struct Daemon {
 
     /// - Parameters:
     ///   - configuration: What to start with.
+    ///   - radio: The radio that it asks for.
     ///   - reread: Reads the configuration again, for a reload.
     ///   - hangups: SIGHUP, trapped before anything else began.
     ///   - ring: What `logger` logs, for a report.
     init(
         _ configuration: DaemonConfiguration,
+        radio: any Radio,
         reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         credentials: String?,
         hangups: UnixSignalsSequence,
@@ -56,7 +58,7 @@ struct Daemon {
         )
         let hub = EventHub()
         let traffic = LocalTraffic()
-        let radio = configuration.radio.make(configuration, logger: logger)
+        let recorder = SightingRecorder()
         let status = DaemonStatus(
             radioKind: configuration.radio.kind,
             server: configuration.server,
@@ -81,6 +83,7 @@ struct Daemon {
             calibrations: calibrations,
             client: client,
             hub: hub,
+            recorder: recorder,
             logger: logger
         ) { state in
             status.take(radio: state)
@@ -125,6 +128,7 @@ struct Daemon {
                 configuration: configuration,
                 ring: ring,
                 calibrationStore: calibrations,
+                recorder: recorder,
                 reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
             ),
             hub: hub,
@@ -173,11 +177,12 @@ struct Daemon {
 }
 
 extension RadioSpecification {
-    /// `bluez` or `simulated`, as the status says it.
+    /// `bluez`, `simulated` or `replay`, as the status says it.
     var kind: String {
         switch self {
         case .bluez: "bluez"
         case .simulated: "simulated"
+        case .replay: "replay"
         }
     }
 }

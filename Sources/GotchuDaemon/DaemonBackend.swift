@@ -19,6 +19,7 @@ struct DaemonBackend: LocalBackend {
     let configuration: DaemonConfiguration
     let ring: LogRing
     let calibrationStore: CalibrationStore
+    let recorder: SightingRecorder
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
@@ -119,6 +120,27 @@ struct DaemonBackend: LocalBackend {
         try await refuseWhileOpen()
         try store(nil)
         return await status()
+    }
+
+    func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]> {
+        let radio = daemonStatus.reply.radio
+        let header = RecordingHeader(
+            version: GotchuVersion.current,
+            radio: radio.kind,
+            adapter: radio.adapter,
+            transport: radio.transport,
+            bluezVersion: radio.bluezVersion,
+            startedAt: .now,
+            policy: configuration.proximity
+        )
+        guard let lines = recorder.start(header, for: .seconds(seconds)) else {
+            throw Problem(
+                .rateLimited,
+                detail: "There are already \(SightingRecorder.readerLimit) recordings.",
+                fix: "Wait for one to end."
+            )
+        }
+        return lines
     }
 
     func reload() async throws(Problem) -> StatusReply {

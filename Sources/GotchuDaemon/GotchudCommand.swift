@@ -40,7 +40,7 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Option(help: "Read the login token from this file.")
     var tokenFile: String?
 
-    @Option(help: "auto, bluez or management, each with or without :hciN; simulated:FOLDER@X,Y.")
+    @Option(help: "auto, bluez or management, :hciN or not; simulated:FOLDER@X,Y; replay:FILE.")
     var radio: String?
 
     @Option(help: "A user id that may ask for money; may be given several times.")
@@ -71,21 +71,25 @@ package struct GotchudCommand: AsyncParsableCommand {
             try Self.configuration(flags: flags, config: config)
         }
         let configuration = try ExitStatus.orExit { () throws(ConfigurationError) in try reread() }
-        if checkConfig {
-            Console.output("The configuration is right.")
-            return
-        }
-        if checkServer { return try await ServerProbe(server: configuration.server).run() }
         let ring = LogRing()
         LoggingSystem.bootstrap { _ in
             StandardErrorLogHandler(level: configuration.logLevel, ring: ring)
         }
         let logger = Logger(label: "gotchud")
+        let radio = try ExitStatus.orExit { () throws(ConfigurationError) in
+            try configuration.radio.make(configuration, logger: logger)
+        }
+        if checkConfig {
+            Console.output("The configuration is right.")
+            return
+        }
+        if checkServer { return try await ServerProbe(server: configuration.server).run() }
         let lock = try ExitStatus.takeLock(configuration.socketPath)
         let daemon: Daemon
         do throws(JournalFailure) {
             daemon = try Daemon(
                 configuration,
+                radio: radio,
                 reread: reread,
                 credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
                 hangups: hangups,

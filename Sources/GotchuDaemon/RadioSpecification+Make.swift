@@ -5,12 +5,26 @@ import Radio
 
 extension RadioSpecification {
     /// The radio that was asked for. It does nothing before it is run.
-    func make(_ configuration: DaemonConfiguration, logger: Logger) -> any Radio {
+    ///
+    /// - Throws: when there is nothing to replay.
+    func make(
+        _ configuration: DaemonConfiguration,
+        logger: Logger
+    ) throws(ConfigurationError) -> any Radio {
         switch self {
+        case .replay(let file):
+            do throws(Recording.Malformed) {
+                return ReplayRadio(try Recording(path: file))
+            } catch {
+                throw ConfigurationError(
+                    place: error.line.map { "\(file):\($0)" } ?? file,
+                    problem: error.problem
+                )
+            }
         case .simulated(let folder, let position):
-            SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
+            return SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
         case .bluez(let adapter, let transport):
-            BlueZRadio(
+            return BlueZRadio(
                 adapter: adapter,
                 serviceUUID: UUID16(configuration.serviceUUID),
                 canPowerCycle: configuration.canPowerCycle,

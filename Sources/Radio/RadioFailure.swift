@@ -22,6 +22,8 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case scanSilent = "bluetooth-scan-silent"
         case scanBusy = "bluetooth-scan-busy"
         case airUnavailable = "simulated-air-unavailable"
+        case replayIsMute = "replay-only-listens"
+        case replayEnded = "replay-ended"
         case noManagement = "management-socket-unavailable"
     }
 
@@ -39,6 +41,8 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .scanSilent: "The adapter says that it scans, and hears nothing at all."
         case .scanBusy: "The adapter is still busy with a scan that somebody else began."
         case .airUnavailable: "The folder of the simulated air cannot be used."
+        case .replayIsMute: "A replay only listens, and cannot put anything on the air."
+        case .replayEnded: "The recording has been played to its end."
         case .noManagement: "The kernel's Bluetooth management socket cannot be listened to."
         }
     }
@@ -57,6 +61,8 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .scanBusy: "Wait ten seconds: by then the kernel has ended it."
         case .airUnavailable:
             "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
+        case .replayIsMute: "gotchud --radio auto"
+        case .replayEnded: "Start gotchud again to hear it again, or with --radio auto."
         case .noManagement: "man gotchud: MANAGEMENT SOCKET, or --radio auto"
         }
     }

@@ -10,6 +10,9 @@ import Testing
         let overManagement = try await management()
         let overDBus = try await dbus()
         #expect(overManagement == overDBus)
+        // As a recording of the one would play it.
+        let replayed = try await replay(overManagement)
+        #expect(replayed == overManagement)
         // And they are what happened, not two times nothing.
         #expect(overManagement.heard.count == AirTrace.sightingCount)
         #expect(overManagement.ignored == [.tile])
@@ -59,6 +62,38 @@ import Testing
         }
         await bluez.stop()
         return try await outcome.get()
+    }
+
+    private func replay(_ heard: TraceOutcome) async throws -> TraceOutcome {
+        let pseudonym = Pseudonym()
+        let lines = heard.heard.enumerated().map { index, heard in
+            RecordingLine(
+                time: .milliseconds(2 * index),
+                event: .heard(
+                    pseudonym.of(heard.eid),
+                    heard.carrier,
+                    heard.dBm.flatMap { RSSI(dBm: $0) }
+                )
+            )
+        }
+        let tile = RecordingLine(time: .zero, event: .ignored(.tile))
+        var events = try await ReplayTests.played([tile] + lines)[...]
+        let originals = Dictionary(
+            uniqueKeysWithValues: Set(heard.heard.map(\.eid)).map { (pseudonym.of($0), $0) }
+        )
+        return try await TraceOutcome.collect {
+            guard case .heard(let sighting)? = events.first else { return events.popFirst() }
+            events.removeFirst()
+            return .heard(
+                Sighting(
+                    time: sighting.time,
+                    eid: try #require(originals[sighting.eid]),
+                    carrier: sighting.carrier,
+                    rssi: sighting.rssi,
+                    adapter: sighting.adapter
+                )
+            )
+        }
     }
 
     /// Carries a result out of a running radio's scope.

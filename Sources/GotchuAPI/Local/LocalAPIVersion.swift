@@ -8,4 +8,7 @@ package enum LocalAPIVersion {
 
     /// The header that carries the daemon's own version on every reply.
     package static let programHeader = "Gotchu-Version"
+
+    /// The longest recording that can be asked for.
+    package static let longestRecordingSeconds = 3600
 }

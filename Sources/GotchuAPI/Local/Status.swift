@@ -36,7 +36,7 @@ package struct StatusReply: Codable, Equatable, Sendable {
 
 /// The radio's part of the status.
 package struct RadioStatus: Codable, Equatable, Sendable {
-    /// `bluez` or `simulated`.
+    /// `bluez`, `simulated` or `replay`.
     package var kind: String
     package var adapter: String?
     package var address: String?

@@ -4,6 +4,11 @@ extension Duration {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
+    /// Whole microseconds, rounded towards zero.
+    package var wholeMicroseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+
     /// Seconds as a floating-point number, for filters and displays.
     package var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) * 1e-18

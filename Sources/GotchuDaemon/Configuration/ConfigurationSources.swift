@@ -56,7 +56,7 @@ struct ConfigurationSources {
             throw ConfigurationError(
                 place: picked?.place ?? "radio",
                 problem: "A radio is auto, bluez or management, with or without :hciN, "
-                    + "or simulated:FOLDER with @X,Y in metres."
+                    + "simulated:FOLDER with @X,Y in metres, or replay:FILE."
             )
         }
         return radio

@@ -6,6 +6,8 @@ enum RadioSpecification: Equatable, Sendable {
     case bluez(adapter: String?, transport: TransportPolicy = .dbus)
     /// The simulated air in a folder.
     case simulated(folder: String, position: AirPosition)
+    /// What was recorded in a file.
+    case replay(file: String)
 
     init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -22,6 +24,9 @@ enum RadioSpecification: Equatable, Sendable {
         case ("simulated", let place?):
             guard let (folder, position) = Self.simulatedPlace(place) else { return nil }
             self = .simulated(folder: folder, position: position)
+        case ("replay", let file?):
+            guard !file.isEmpty else { return nil }
+            self = .replay(file: String(file))
         default:
             return nil
         }

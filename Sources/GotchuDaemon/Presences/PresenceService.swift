@@ -18,6 +18,7 @@ actor PresenceService: Service {
     private let resolver: SessionResolver
     private var policy: ProximityPolicy
     private let calibrations: CalibrationStore
+    private let recorder: SightingRecorder
     private let logger: Logger
     private let onRadioState: @Sendable (RadioState) async -> Void
 
@@ -46,6 +47,7 @@ actor PresenceService: Service {
         calibrations: CalibrationStore,
         client: PaymentClient,
         hub: EventHub,
+        recorder: SightingRecorder,
         logger: Logger,
         onRadioState: @escaping @Sendable (RadioState) async -> Void
     ) {
@@ -53,6 +55,7 @@ actor PresenceService: Service {
         self.policy = policy
         self.calibrations = calibrations
         self.hub = hub
+        self.recorder = recorder
         self.logger = logger
         self.onRadioState = onRadioState
         board = ProximityBoard(policy: policy)
@@ -62,11 +65,7 @@ actor PresenceService: Service {
 
     func run() async throws {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await event in self.radio.events.cancelOnGracefulShutdown() {
-                    await self.take(event)
-                }
-            }
+            group.addTask { await cancelWhenGracefulShutdown { await self.listen() } }
             group.addTask {
                 for await _ in self.wakes.cancelOnGracefulShutdown() { await self.passTime() }
             }
@@ -97,12 +96,18 @@ actor PresenceService: Service {
     /// Since when an EID has been heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { nearSince[eid] }
 
+    /// On this actor throughout: what waits already is taken without a change of thread.
+    private func listen() async {
+        for await event in radio.events { await take(event) }
+    }
+
     private func take(_ event: RadioEvent) async {
         switch event {
         case .heard(let sighting):
             // Two of our own radios may hear each other; a kiosk is not its own customer.
             guard !isAdvertising.contains(sighting.eid) else { return }
             counts.heard[sighting.carrier, default: 0] += 1
+            recorder.heard(sighting)
             let wasEmpty = board.isEmpty
             apply(board.add(sighting))
             noteNearness(sighting)
@@ -110,8 +115,10 @@ actor PresenceService: Service {
             if wasEmpty { wake.yield() }
         case .ignored(let reason):
             counts.ignored[reason, default: 0] += 1
+            recorder.ignored(reason)
         case .stateChanged(let state):
             isAdvertising = state.advertising
+            recorder.scanning(state.isScanning)
             if state.adapter != listening.adapter || state.address != listening.address {
                 listening = (state.adapter, state.address)
                 applyCalibration()

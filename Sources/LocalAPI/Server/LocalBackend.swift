@@ -36,5 +36,7 @@ package protocol LocalBackend: Sendable {
 
     func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply
     func logOut() async throws(Problem) -> StatusReply
+    /// Starts a recording of what the radio notices: its lines, without line feeds.
+    func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]>
     func reload() async throws(Problem) -> StatusReply
 }

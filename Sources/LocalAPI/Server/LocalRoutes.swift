@@ -27,6 +27,7 @@ struct LocalRoutes {
         addRequests(to: table)
         addPayments(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
+        table.add(.owner, .get, "/v1/recording") { request, _ in try await recording(request) }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
     }
 
@@ -111,6 +112,30 @@ struct LocalRoutes {
                     let line = delivery.event.map(Self.line) ?? ByteBuffer(string: "\n")
                     try await writer.write(line)
                     hub.noteWritten(delivery)
+                }
+                try await writer.finish(nil)
+            }
+        )
+    }
+
+    /// `GET /v1/recording?seconds=N`: what the radio notices, one JSON object a line, for so long.
+    private func recording(_ request: Request) async throws -> Response {
+        let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
+        guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
+            throw Problem(
+                .validationError,
+                detail: "seconds must be 1 to \(LocalAPIVersion.longestRecordingSeconds)."
+            )
+        }
+        let lines = try await backend.recording(seconds: seconds)
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/x-ndjson"],
+            body: ResponseBody { writer in
+                for await line in lines.cancelOnGracefulShutdown() {
+                    var buffer = ByteBuffer(bytes: line)
+                    buffer.writeInteger(UInt8(ascii: "\n"))
+                    try await writer.write(buffer)
                 }
                 try await writer.finish(nil)
             }

@@ -1,0 +1,81 @@
+import ArgumentParser
+import GotchuAPI
+import LocalAPI
+import Synchronization
+
+/// `gotchu-ctl record`: what the radio hears, into a file that can be replayed elsewhere.
+struct RecordCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Write what the radio hears into a file, to be replayed elsewhere.",
+        discussion: """
+            EXAMPLES:
+              sudo gotchu-ctl record shop.ndjson
+              sudo gotchu-ctl record shop.ndjson --seconds 600
+              gotchud --radio replay:shop.ndjson --socket /tmp/g.sock --state /tmp/g
+
+            EIDs are replaced by others before they leave the daemon, in each recording by \
+            different ones; addresses of devices are not in it. Ctrl-C ends it early and keeps \
+            it. A file that is there already is never written over.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The file to make.", completion: .file())
+    var file: String
+
+    @Option(help: "How long, 1 to \(LocalAPIVersion.longestRecordingSeconds).")
+    var seconds = 60
+
+    func validate() throws {
+        guard (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
+            throw ValidationError(
+                "--seconds is 1 to \(LocalAPIVersion.longestRecordingSeconds)."
+            )
+        }
+    }
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let written = Mutex(Written(file: file))
+        let outcome = try await race(limit: .seconds(seconds)) {
+            try await client.withRecording(seconds: seconds) { lines in
+                // Only now: without a daemon, or a permission, no empty file is left behind.
+                var recording = try RecordingFile(path: file)
+                output.talk("Recording to \(file.printable), Ctrl-C ends it.")
+                while let line = try await lines.next(isolation: #isolation) {
+                    guard try recording.write(line) else { return false }
+                    written.withLock { $0.take(bytes: recording.byteCount) }
+                }
+                try recording.sync()
+                return true
+            }
+        }
+        let result = written.withLock(\.self)
+        if case .finished(false) = outcome {
+            let limit = "\(RecordingFile.limit >> 20) MiB"
+            output.talk("The file is full: a recording has \(limit) at most.")
+        }
+        if options.json {
+            try output.json(result)
+        } else {
+            output.line("Recorded \(result.lines) lines to \(file.printable).")
+        }
+    }
+
+    /// What is in the file, beside its header.
+    private struct Written: Encodable, Sendable {
+        let file: String
+        var lines = 0
+        var bytes = 0
+
+        init(file: String) {
+            self.file = file
+        }
+
+        mutating func take(bytes: Int) {
+            if self.bytes > 0 { lines += 1 }
+            self.bytes = bytes
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// The first line of a recording: what it is, and what heard it.
+package struct RecordingHeader: Codable, Equatable, Sendable {
+    /// The format that this version writes and reads.
+    package static let currentFormat = 1
+
+    /// The format's number.
+    package var format: Int
+    /// gotchud's version.
+    package var version: String
+    /// The radio, `bluez`, and its adapter, `hci0`.
+    package var radio: String
+    package var adapter: String?
+    /// What sightings came over, `management` or `dbus`.
+    package var transport: String?
+    package var bluezVersion: String?
+    package var startedAt: Timestamp
+    /// The levels that the shop's verdicts follow from, in dBm.
+    package var policy: Levels
+
+    package struct Levels: Codable, Equatable, Sendable {
+        package var tapEnter: Double
+        package var tapLeave: Double
+        package var nearEnter: Double
+        package var nearLeave: Double
+
+        package init(_ policy: ProximityPolicy) {
+            tapEnter = policy.tap.enter
+            tapLeave = policy.tap.leave
+            nearEnter = policy.near.enter
+            nearLeave = policy.near.leave
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case tapEnter = "tap_enter"
+            case tapLeave = "tap_leave"
+            case nearEnter = "near_enter"
+            case nearLeave = "near_leave"
+        }
+    }
+
+    package init(
+        version: String,
+        radio: String,
+        adapter: String?,
+        transport: String?,
+        bluezVersion: String?,
+        startedAt: Timestamp,
+        policy: ProximityPolicy
+    ) {
+        format = Self.currentFormat
+        self.version = version
+        self.radio = radio
+        self.adapter = adapter
+        self.transport = transport
+        self.bluezVersion = bluezVersion
+        self.startedAt = startedAt
+        self.policy = Levels(policy)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case format = "gotchu_recording"
+        case version, radio, adapter, transport, policy
+        case bluezVersion = "bluez_version"
+        case startedAt = "started_at"
+    }
+}

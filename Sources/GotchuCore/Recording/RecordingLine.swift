@@ -1,0 +1,68 @@
+/// One line of a recording after its header: something that the radio noticed, and when.
+package struct RecordingLine: Equatable, Sendable {
+    /// Since the recording's start.
+    package var time: Duration
+    package var event: Event
+
+    package enum Event: Equatable, Sendable {
+        /// The EID is a pseudonym; the device's address is not in it at all.
+        case heard(EID, Sighting.Carrier, RSSI?)
+        case ignored(StrangerReason)
+        /// The scan began or ended.
+        case scanning(Bool)
+        /// So many lines were lost, because the reader was too slow.
+        case lost(Int)
+    }
+
+    package init(time: Duration, event: Event) {
+        self.time = time
+        self.event = event
+    }
+}
+
+extension RecordingLine: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case time = "at_us"
+        case eid, carrier, ignored, lost
+        case rssi = "rssi_dbm"
+        case scanning = "is_scanning"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let line = try decoder.container(keyedBy: CodingKeys.self)
+        time = .microseconds(try line.decode(Int64.self, forKey: .time))
+        if let eid = try line.decodeIfPresent(EID.self, forKey: .eid) {
+            let carrier = try line.decode(Sighting.Carrier.self, forKey: .carrier)
+            let level = try line.decodeIfPresent(Int.self, forKey: .rssi)
+            let rssi = level.flatMap { RSSI(dBm: $0) }
+            guard (level == nil) == (rssi == nil) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .rssi,
+                    in: line,
+                    debugDescription: "not a level"
+                )
+            }
+            event = .heard(eid, carrier, rssi)
+        } else if let reason = try line.decodeIfPresent(StrangerReason.self, forKey: .ignored) {
+            event = .ignored(reason)
+        } else if let isScanning = try line.decodeIfPresent(Bool.self, forKey: .scanning) {
+            event = .scanning(isScanning)
+        } else {
+            event = .lost(try line.decode(Int.self, forKey: .lost))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var line = encoder.container(keyedBy: CodingKeys.self)
+        try line.encode(time.wholeMicroseconds, forKey: .time)
+        switch event {
+        case .heard(let eid, let carrier, let rssi):
+            try line.encode(eid, forKey: .eid)
+            try line.encode(carrier, forKey: .carrier)
+            try line.encodeIfPresent(rssi?.dBm, forKey: .rssi)
+        case .ignored(let reason): try line.encode(reason, forKey: .ignored)
+        case .scanning(let isScanning): try line.encode(isScanning, forKey: .scanning)
+        case .lost(let count): try line.encode(count, forKey: .lost)
+        }
+    }
+}

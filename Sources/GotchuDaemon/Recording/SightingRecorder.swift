@@ -1,0 +1,132 @@
+import FoundationEssentials
+import GotchuCore
+import Synchronization
+
+/// Writes down what the radio notices, for whoever may read it, until its time is up.
+///
+/// EIDs are replaced here, before anything leaves the process; each recording has a key of its own,
+/// so that two recordings cannot be laid beside one another. Addresses of devices are not known
+/// here at all.
+final class SightingRecorder: Sendable {
+    /// Recordings that can run at once.
+    static let readerLimit = 4
+    /// Lines that wait for one reader; a busy second has some hundred.
+    static let waitingLimit = 4096
+    /// Lines of one recording, after which it ends.
+    static let lineLimit = 500_000
+
+    private let state = Mutex(State())
+
+    private struct State {
+        var recordings: [Int: Recording] = [:]
+        var nextID = 0
+        var isScanning = false
+    }
+
+    fileprivate struct Recording {
+        let pseudonym = Pseudonym()
+        let start: MonotonicTime
+        let end: MonotonicTime
+        let output: AsyncStream<[UInt8]>.Continuation
+        var lines = 0
+        var lost = 0
+    }
+
+    /// Starts a recording.
+    ///
+    /// - Returns: its lines without line feeds, the header first; `nil` when there are already as
+    ///   many recordings as there can be.
+    func start(_ header: RecordingHeader, for length: Duration) -> AsyncStream<[UInt8]>? {
+        let now = MonotonicTime.now
+        let (lines, output) = AsyncStream<[UInt8]>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.waitingLimit)
+        )
+        // Those whose time is up and that nothing was written to since.
+        let expired = state.withLock { state in
+            let expired = state.recordings.filter { $0.value.end <= now }
+            for id in expired.keys { state.recordings[id] = nil }
+            return expired.values.map(\.output)
+        }
+        for output in expired { output.finish() }
+        let id = state.withLock { state -> Int? in
+            guard state.recordings.count < Self.readerLimit else { return nil }
+            output.yield(encode(header))
+            var recording = Recording(start: now, end: now + length, output: output)
+            recording.write(.scanning(state.isScanning), at: now)
+            state.nextID += 1
+            state.recordings[state.nextID] = recording
+            return state.nextID
+        }
+        guard let id else { return nil }
+        output.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.recordings.removeValue(forKey: id) }
+        }
+        return lines
+    }
+
+    /// Takes what the radio noticed of others.
+    func heard(_ sighting: Sighting) {
+        write(at: sighting.time) { pseudonym in
+            .heard(pseudonym.of(sighting.eid), sighting.carrier, sighting.rssi)
+        }
+    }
+
+    func ignored(_ reason: StrangerReason) {
+        write(at: .now) { _ in .ignored(reason) }
+    }
+
+    func scanning(_ isScanning: Bool) {
+        let isNews = state.withLock { state in
+            defer { state.isScanning = isScanning }
+            return state.isScanning != isScanning
+        }
+        if isNews { write(at: .now) { _ in .scanning(isScanning) } }
+    }
+
+    private func write(at time: MonotonicTime, _ event: (Pseudonym) -> RecordingLine.Event) {
+        // A stream's end calls back and takes the lock: it comes after it was let go.
+        let ended = state.withLock { state -> [AsyncStream<[UInt8]>.Continuation] in
+            guard !state.recordings.isEmpty else { return [] }
+            var ended: [AsyncStream<[UInt8]>.Continuation] = []
+            for (id, var recording) in state.recordings {
+                if recording.end <= time || recording.lines >= Self.lineLimit {
+                    ended.append(recording.output)
+                    state.recordings[id] = nil
+                } else {
+                    recording.write(event(recording.pseudonym), at: time)
+                    state.recordings[id] = recording
+                }
+            }
+            return ended
+        }
+        for output in ended { output.finish() }
+    }
+}
+
+extension SightingRecorder.Recording {
+    fileprivate mutating func write(_ event: RecordingLine.Event, at time: MonotonicTime) {
+        // Heard before the recording began, told after it.
+        let since = max(.zero, time - start)
+        if lost > 0 {
+            let line = encode(RecordingLine(time: since, event: .lost(lost)))
+            guard case .enqueued = output.yield(line) else {
+                lost += 1
+                return
+            }
+            lost = 0
+        }
+        if case .dropped = output.yield(encode(RecordingLine(time: since, event: event))) {
+            lost += 1
+        }
+        lines += 1
+    }
+}
+
+private func encode(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else {
+        preconditionFailure("our own lines can always be encoded")
+    }
+    return [UInt8](data)
+}

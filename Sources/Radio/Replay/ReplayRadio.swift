@@ -1,0 +1,70 @@
+package import GotchuCore
+import ServiceLifecycle
+
+/// A radio that hears what another one heard, in the same rhythm, and is not on any air.
+///
+/// For a shop's trouble on a desk, and as a test. At the recording's end it hears nothing any more
+/// and says so.
+package final class ReplayRadio: Radio {
+    package let name = "replay"
+    package let events: AsyncStream<RadioEvent>
+
+    private let recording: Recording
+    private let output: AsyncStream<RadioEvent>.Continuation
+
+    package init(_ recording: Recording) {
+        self.recording = recording
+        (events, output) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.eventLimit)
+        )
+    }
+
+    /// Never: what is asked for here, nobody could hear.
+    package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
+        throw RadioFailure(.replayIsMute)
+    }
+
+    package func stopAdvertising(_ eid: EID) async {}
+
+    package func run() async throws {
+        defer { output.finish() }
+        await cancelWhenGracefulShutdown { await self.play() }
+    }
+
+    private func play() async {
+        var state = RadioState(adapter: recording.header.adapter ?? name)
+        // Until the recording says otherwise.
+        state.isScanning = true
+        output.yield(.stateChanged(state))
+        let start = MonotonicTime.now
+        for line in recording.lines {
+            let due = start + line.time
+            let now = MonotonicTime.now
+            if due > now { try? await Task.sleep(for: due - now) }
+            guard !Task.isCancelled else { return }
+            switch line.event {
+            case .heard(let eid, let carrier, let rssi):
+                let sighting = Sighting(
+                    time: due,
+                    eid: eid,
+                    carrier: carrier,
+                    rssi: rssi,
+                    adapter: state.adapter ?? name
+                )
+                output.yield(.heard(sighting))
+            case .ignored(let reason): output.yield(.ignored(reason))
+            case .scanning(let isScanning):
+                guard state.isScanning != isScanning else { break }
+                state.isScanning = isScanning
+                output.yield(.stateChanged(state))
+            // What was lost then is lost.
+            case .lost: break
+            }
+        }
+        state.isScanning = false
+        state.problem = RadioFailure(.replayEnded)
+        output.yield(.stateChanged(state))
+        // The stream goes on, and with it the daemon, for as long as anybody looks.
+        try? await Task.sleep(for: .seconds(365 * 86_400))
+    }
+}

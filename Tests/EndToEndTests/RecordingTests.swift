@@ -1,0 +1,130 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import TestSupport
+import Testing
+
+/// A shop's trouble on a desk: recorded there, replayed here.
+@Suite("Recording and replay")
+struct RecordingTests {
+    @Test("what a daemon hears is recorded under other EIDs, and heard again from the file")
+    func recorded() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100)
+        )
+        try await eventually("it is heard") { try await payer.verdict(on: request.eid) }
+        let file = "\(shop.folder.path)/shop.ndjson"
+        let arguments = ["record", file, "--seconds", "300", "--socket", payer.socket]
+        let record = try Program("gotchu-ctl", arguments)
+        let count = try await eventually("it is recorded; it said: \(record.text)") {
+            let lines = sightings(in: file)
+            return lines >= 10 ? lines : nil
+        }
+        record.signal(SIGTERM)
+        #expect(try await record.exitCode() == 0, "\(record.text)")
+        #expect(record.text.contains("Recorded "), "\(record.text)")
+
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(!text.contains("\(request.eid)"))
+        #expect(text.hasPrefix("{") && text.hasSuffix("}\n"))
+        #expect(text.contains(#""gotchu_recording":1"#))
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+        // What is there is kept.
+        let again = try Program("gotchu-ctl", arguments)
+        #expect(try await again.exitCode() == 74, "\(again.text)")
+        #expect(again.text.contains("is not written over"), "\(again.text)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+
+        let desk = Device(name: "desk", shop: shop)
+        try await desk.start(extra: ["--radio", "replay:\(file)"])
+        try await eventually("the replay ends") {
+            let status = try await desk.get("/v1/status", as: StatusReply.self)
+            return status.health.contains { $0.code == "replay-ended" } ? status : nil
+        }
+        #expect(sightings(in: file) >= count)
+        let page = try await metrics(of: desk)
+        let ours = #"gotchu_adverts_total{reason="service_data",result="ours"} "#
+        #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")
+    }
+
+    @Test("a shop's trace becomes the history of a presence: far, tap, gone")
+    func history() async throws {
+        let shop = try await Shop()
+        let eid = EID(literal: "a1b2c3d4e5")
+        var lines = [
+            #"{"gotchu_recording":1,"version":"0","radio":"bluez","adapter":"hci0","#
+                + #""started_at":"2026-11-21T09:30:00.000Z","policy":{"tap_enter":-45,"#
+                + #""tap_leave":-55,"near_enter":-60,"near_leave":-68}}"#
+        ]
+        for tenth in 0..<100 {
+            let level = tenth < 50 ? -85 : -40
+            lines.append(
+                #"{"at_us":\#(tenth * 100_000),"eid":"\#(eid)","carrier":"service_data","#
+                    + #""rssi_dbm":\#(level)}"#
+            )
+        }
+        let text = lines.joined(separator: "\n") + "\n"
+        let file = try shop.folder.write(text, to: "shop.ndjson")
+        let desk = Device(name: "desk", shop: shop)
+        try await desk.start(extra: ["--radio", "replay:\(file)"])
+        let history = try await LocalClient(socketPath: desk.socket).withEvents { events in
+            var history: [Verdict?] = []
+            while history.last != .some(nil), let event = try await events.next() {
+                switch event {
+                case .snapshot(let snapshot):
+                    history += snapshot.sessions.map { .some($0.verdict) }
+                case .presenceChanged(let presence) where history.last != presence.verdict:
+                    history.append(presence.verdict)
+                case .presenceLost: history.append(nil)
+                default: break
+                }
+            }
+            return history
+        }
+        #expect(history == [.far, .tap, nil] || history == [.far, .near, .tap, nil])
+        // Whoever is offered for payment here is nobody: nothing is put on the air by a replay.
+        try await desk.logIn()
+        await #expect {
+            try await desk.call("POST", "/v1/requests", NewRequest(amountCents: 1)) as RequestView
+        } throws: { $0 is Problem }
+    }
+
+    @Test("a damaged recording ends the daemon with its file and line")
+    func damaged() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("{\"gotchu_recording\":1}\n", to: "bad.ndjson")
+        for radio in ["replay:\(file)", "replay:\(folder.path)/none"] {
+            for check in [["--check-config"], []] {
+                let gotchud = try Program(
+                    "gotchud",
+                    ["--radio", radio, "--socket", "\(folder.path)/s", "--state", folder.path]
+                        + check
+                )
+                #expect(try await gotchud.exitCode() == 78, "\(gotchud.text)")
+                let place = radio.hasSuffix("none") ? "none: " : "bad.ndjson:1: "
+                #expect(gotchud.text.contains(place), "\(gotchud.text)")
+            }
+        }
+    }
+
+    private func sightings(in file: String) -> Int {
+        let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").count { $0.contains("\"eid\"") }
+    }
+
+    private func metrics(of device: Device) async throws -> String {
+        let curl = try Program(
+            "/usr/bin/curl",
+            ["--silent", "--unix-socket", device.socket, "http://gotchu/metrics"]
+        )
+        _ = try await curl.exitCode()
+        return curl.text
+    }
+}
