@@ -145,7 +145,6 @@ class Daemon:
         self._home = Path("/run/daemons") / logs.name / name
         self.socket = str(self._home / "gotchud.sock")
         self.client = Client(self.socket)
-        self.radio = f"bluez:hci{adapter}"
         self.prefix: list[str] = []
         """A command that runs the daemon with less than it would have."""
 
