@@ -26,8 +26,18 @@ struct LevelMeasurement {
     /// Waits for Enter, then listens.
     func run() async throws -> Result {
         try await enter()
+        do {
+            return try await withTimeout(limit) { try await listen() }
+        } catch is TimedOut {
+            throw CommandFailure.tryAgain(
+                "Fewer than \(count) advertisements were heard in \(limit.components.seconds) s.",
+                next: "gotchu-ctl scan --explain"
+            )
+        }
+    }
+
+    private func listen() async throws -> Result {
         let tally = Tally(wanted: wanted, count: count)
-        let listening = ContinuousClock.now + limit
         return try await client.withEvents { events in
             while let event = try await events.next() {
                 if try tally.take(event, lead: Self.lead) {
@@ -38,12 +48,8 @@ struct LevelMeasurement {
                     output.talk("")
                     return result
                 }
-                guard ContinuousClock.now < listening else { break }
             }
-            throw CommandFailure.tryAgain(
-                "\(tally.levels.count) of \(count) advertisements were heard in time.",
-                next: "gotchu-ctl scan --explain"
-            )
+            throw LocalClientFailure.connectionLost
         }
     }
 
