@@ -1,19 +1,54 @@
-internal import FoundationEssentials
-
 /// Base64 for tokens: the URL's alphabet without padding (RFC 4648, 5; RFC 7515, 2).
 enum Base64URL {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+    )
+
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        var text: [UInt8] = []
+        // Bits that have not filled a digit yet are the lowest `held` ones.
+        var bits: UInt32 = 0
+        var held: UInt32 = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            held += 8
+            while held >= 6 {
+                held -= 6
+                text.append(alphabet[Int(bits >> held & 63)])
+            }
+        }
+        if held > 0 { text.append(alphabet[Int(bits << (6 - held) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// - Returns: `nil` for anything but the one spelling of some bytes: a token must not have two.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var base64 = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: base64), encode(data) == text else {
-            return nil
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
+        var bits: UInt32 = 0
+        var held: UInt32 = 0
+        for digit in text.utf8 {
+            guard let value = value(of: digit) else { return nil }
+            bits = bits << 6 | value
+            held += 6
+            if held >= 8 {
+                held -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> held))
+            }
         }
-        return [UInt8](data)
+        // A digit too many, or bits in the last one that no byte has.
+        guard held < 6, bits & (1 << held - 1) == 0 else { return nil }
+        return bytes
+    }
+
+    private static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
     }
 }

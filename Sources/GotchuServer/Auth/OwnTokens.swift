@@ -45,14 +45,18 @@ struct OwnTokens: Sendable {
     func believes(_ token: SignedToken, at time: Timestamp) -> Bool {
         let claims = token.claims
         guard token.algorithm == Self.algorithm, claims.issuer == Self.issuer,
-            claims.audiences == [Self.issuer], time < claims.expiresAt,
-            claims.notBefore ?? time <= time
+            claims.audiences == [Self.issuer], Self.isTimely(claims, at: time)
         else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(
             token.signature,
             authenticating: token.signedBytes,
             using: key
         )
+    }
+
+    /// Whether a token with these claims has begun and is not over.
+    static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {
+        time < claims.expiresAt && claims.notBefore ?? time <= time
     }
 
     /// Times are whole seconds since 1970, as RFC 7519 has it.
