@@ -74,6 +74,7 @@ class Bench:
         """Payments over HTTP; checked one by one against the books."""
         count = self.needed(system, seconds)
         first = books.seed(count, is_hot)
+        log = books.size()[1]
         gotchu.write_tokens(self.path("tokens"), tokens)
         used = machine.cpu(server.root), self.database_cpu(books)
         done = subprocess.run(
@@ -86,6 +87,8 @@ class Bench:
             raise SystemExit(f"The load on {system} failed: {done.stdout}")
         result = json.loads(done.stdout)
         self.settle(result, system, books, first, connections, is_hot)
+        if log is not None:
+            result["log_bytes"] = (books.size()[1] - log) / result["paid"]
         result["server_us"] = (machine.cpu(server.root) - used[0]) / result["paid"] * 1e6
         result["database_us"] = (self.database_cpu(books) - used[1]) / result["paid"] * 1e6
         return result
@@ -186,7 +189,7 @@ class Bench:
                 self.rates["gotchu"] = max(self.rates["gotchu"], 5_000)
                 entries = books.entries()
                 result = self.load(server, books, tokens, "gotchu", 64, False, self.options.seconds)
-                found.append(dict(result, entries=entries))
+                found.append(dict(result, entries=entries, bytes=books.size()[0]))
                 self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
                 if entries >= self.options.entries:
                     return found

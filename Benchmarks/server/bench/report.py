@@ -66,8 +66,10 @@ class Report:
     def growth(self, title, found):
         self.table(f"Cost as the books of {title} grow", found)
         for result in found:
+            log = f", {result['log_bytes'] / 1024:.1f} KiB of log" if "log_bytes" in result else ""
             self.add(f"    from {result['entries']} entries: "
-                     f"{result['server_us'] + result['database_us']:.0f} µs of CPU a payment")
+                     f"{result['server_us'] + result['database_us']:.0f} µs of CPU{log} a payment; "
+                     f"the books have {result['bytes'] / 2**20:.0f} MiB")
         whole = [result["server_us"] + result["database_us"] for result in found]
         small = next((cost for cost, result in zip(whole, found) if result["entries"] >= 10_000),
                      whole[0])

@@ -4,6 +4,7 @@ The n-th session's id, payer and payee follow from n; load.c and pgbench/payment
 rules.
 """
 
+import os
 import sqlite3
 import time
 
@@ -75,6 +76,10 @@ class SQLiteBooks:
         connection.close()
         return count
 
+    def size(self):
+        """Bytes of the books, and of the log written so far if that can be told."""
+        return os.path.getsize(self.path), None
+
     def durability(self):
         connection = sqlite3.connect(self.path)
         (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -120,6 +125,12 @@ class PostgreSQLBooks:
 
     def entries(self):
         return int(self.cluster.query(self.name, "SELECT count(*) FROM entries"))
+
+    def size(self):
+        size, log = self.cluster.query(
+            self.name, "SELECT pg_database_size(current_database()) || ' ' ||"
+            " (pg_current_wal_lsn() - '0/0'::pg_lsn)").split()
+        return int(size), int(log)
 
     def durability(self):
         return self.cluster.settings()
