@@ -18,7 +18,7 @@ PAYEE = {
 PAYER = {False: "n % {users}", True: "1 + n % ({users} - 1)"}
 
 COLUMNS = """id, eid, payee_id, amount, currency, created_at, expires_at, status, payer_id,
-    lock_expires_at, version"""
+    lock_expires_at, version, rotations, refunded"""
 
 
 def rows(numbers, names, hexadecimal, is_hot, users):
@@ -27,7 +27,7 @@ def rows(numbers, names, hexadecimal, is_hot, users):
     return f"""
         SELECT '00000000-0000-7000-8000-' || {hexadecimal.format(digits=12)},
             {hexadecimal.format(digits=10)}, payees.id, 1 + n % 100, 'usd', {now}, {now + YEAR_MS},
-            'LOCKED', payers.id, {now + YEAR_MS}, 2
+            'LOCKED', payers.id, {now + YEAR_MS}, 2, 0, 0
         FROM ({numbers}) AS numbers
         JOIN {names} AS payees ON payees.number = {payee}
         JOIN {names} AS payers ON payers.number = {payer}"""
