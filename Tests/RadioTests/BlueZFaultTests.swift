@@ -74,7 +74,7 @@ import Testing
 
     private static func until(_ bluez: FaultyBlueZ, _ reality: FaultyBlueZ.Reality) async throws {
         do {
-            try await eventually("\(reality)", within: .seconds(30)) {
+            try await eventually("\(reality)", within: .seconds(60)) {
                 bluez.reality == reality ? true : nil
             }
         } catch {
