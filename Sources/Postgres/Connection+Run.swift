@@ -10,6 +10,8 @@ extension Connection {
         let deadline = ContinuousClock.now + limit
         var exchange = Exchange(queries)
         notices.begin()
+        health.isCommitting = exchange.hasCommit
+        defer { health.isCommitting = false }
         guard PQenterPipelineMode(handle) == 1 else { throw lost(sql: nil) }
         do throws(PostgresError) {
             try send(&exchange)

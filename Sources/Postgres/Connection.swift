@@ -13,7 +13,7 @@ package struct Connection: ~Copyable {
     let handle: OpaquePointer
     let notices: NoticeSink
     let statements = PreparedStatements()
-    private let health = Health()
+    let health = Health()
 
     /// Connects, trying the hosts one after the other.
     ///
@@ -156,7 +156,9 @@ package struct Connection: ~Copyable {
     /// server not to go on with what nobody waits for.
     private borrowing func giveUp() -> PostgresError {
         health.isBroken = true
-        Canceller(handle)?.cancel()
+        // A COMMIT that waits for its replicas must go on waiting: cancelled, it would count as
+        // done without them.
+        if !health.isCommitting { Canceller(handle)?.cancel() }
         return PostgresError(.connectionLost, message: "the server did not answer in time")
     }
 
@@ -170,7 +172,8 @@ package struct Connection: ~Copyable {
         )
     }
 
-    private final class Health {
+    final class Health {
         var isBroken = false
+        var isCommitting = false
     }
 }

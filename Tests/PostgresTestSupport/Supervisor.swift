@@ -3,6 +3,7 @@ import Foundation
 /// A server program that ends with whoever holds this, even if that is killed: a shell waits for
 /// the end of a pipe that nobody else has, then ends the program and removes its files.
 final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set once and thread-safe.
+    /// For bash: dash waits for a signal that Foundation may have blocked in it, and then for ever.
     private static let script = """
         folder=$1
         shift
@@ -22,8 +23,8 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
     private let pipe = Pipe()
 
     init(_ command: [String], folder: String, log: String) throws {
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", Self.script, "sh", folder] + command
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", Self.script, "bash", folder] + command
         // No other program of the tests may keep it open.
         _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process.standardInput = pipe
