@@ -1,0 +1,75 @@
+import Foundation
+import Ledger
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// Several servers on one PostgreSQL, and what may happen to them.
+@Suite("Servers that share a database", .timeLimit(.minutes(5)))
+struct SharedDatabaseTests {
+    @Test("are killed one after the other in mid-load: nothing is lost, nothing is double")
+    func serversKilled() async throws {
+        let cluster = try PostgresCluster.shared()
+        let url = cluster.url(try cluster.makeDatabase())
+        let fleet = try await Fleet(3, database: url, opening: PaidHistory.opening)
+        try await PaidHistory.check("Servers killed", on: fleet, database: url) { tally, seeded in
+            for _ in 0..<4 {
+                try await tally.waitForPayments(25)
+                try await fleet.kill(Int.random(in: 0..<3, using: &seeded))
+            }
+        }
+        #expect(try await fleet.stop() == [0, 0, 0])
+    }
+
+    @Test("push a session's changes to whoever follows it at another server")
+    func events() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let fleet = try await Fleet(3, database: cluster.url(name))
+        let wires = await fleet.wires
+        let payee = try await wires[0].login("payee")
+        // One server's token is good at the others.
+        let payer = try await wires[1].login("payer")
+        let sid = try await wires[1].create(payee, cents: 7).string("sid")
+        var stream = try await EventStream(wires[0], sid, token: payee)
+        #expect(try await stream.next()?.status == "ADVERTISING")
+        _ = try await wires[1].lock(sid, by: payer)
+        #expect(try await stream.next()?.status == "LOCKED")
+        // The listener loses its connection, and what happens meanwhile.
+        try cluster.connect("postgres").connection.run([
+            Query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
+                [.text(name)]
+            )
+        ])
+        try await eventually("the payment") {
+            let sent = try await wires[2].send(sid, by: payer, key: "0123456789abcdef")
+            return sent.status == 200 ? true : nil
+        }
+        #expect(try await stream.next()?.status == "PAID")
+        #expect(try await stream.next() == nil)
+    }
+
+    @Test("commands work on a PostgreSQL database, and never show its password")
+    func commands() async throws {
+        let cluster = try PostgresCluster.shared()
+        let url = cluster.url(try cluster.makeDatabase())
+        let early = try await ServerProcess.run("verify", "--database", url)
+        #expect(early.code == 65 && early.text.contains("gotchu-server migrate"), "\(early.text)")
+        let migrated = try await ServerProcess.run("migrate", "--database", url)
+        #expect(migrated.code == 0 && migrated.text.contains("version"), "\(migrated.text)")
+        let verified = try await ServerProcess.run("verify", "--database", url)
+        #expect(verified.code == 0, "\(verified.text)")
+        #expect(verified.text.hasSuffix("The books are right.\n"))
+        let backup = try await ServerProcess.run("backup", "/nowhere/x", "--database", url)
+        #expect(backup.code == 64 && backup.text.contains("pg_dump"), "\(backup.text)")
+        for bad in ["postgres://u:sesame@127.0.0.1:1/x", "postgres://u:se@same@127.0.0.1:1/x"] {
+            for command in ["verify", "migrate", "serve"] {
+                let ended = try await ServerProcess.run(command, "--database", bad)
+                #expect(ended.code == 74, "\(ended.text)")
+                #expect(!ended.text.contains("same"), "\(ended.text)")
+            }
+        }
+    }
+}
