@@ -15,6 +15,9 @@ package protocol Radio: Service {
     /// are dropped, because a newer sighting says all that an older one did.
     var events: AsyncStream<RadioEvent> { get }
 
+    /// How many events the consumer was too slow for, since the start.
+    var droppedEvents: Int { get }
+
     /// Puts an EID on the air and returns once it is there.
     ///
     /// - Throws: `RadioFailure` if it cannot be on the air now; it is then not wanted any more.
@@ -30,4 +33,7 @@ package protocol Radio: Service {
 extension Radio {
     /// How many events wait for a slow consumer before the oldest are dropped.
     package static var eventLimit: Int { 1024 }
+
+    /// For a radio that waits for its consumer.
+    package var droppedEvents: Int { 0 }
 }

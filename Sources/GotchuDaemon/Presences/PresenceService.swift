@@ -91,6 +91,9 @@ actor PresenceService: Service {
         return board[eid]?.verdict
     }
 
+    /// What the radio noticed and this was too slow for.
+    nonisolated var droppedEvents: Int { radio.droppedEvents }
+
     var presenceCount: Int { board.nearestFirst.count }
 
     /// Since when an EID has been heard at a near level; `nil` if it was not.

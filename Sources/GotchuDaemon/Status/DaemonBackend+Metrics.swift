@@ -31,6 +31,11 @@ extension DaemonBackend {
             "Advertisements heard: ours by where the EID stood, ignored ones by why.",
             ours + others
         )
+        page.counter(
+            "gotchu_radio_events_dropped_total",
+            "What the radio noticed and the daemon was too slow for, oldest first.",
+            presenceService.droppedEvents
+        )
         page.gauge("gotchu_presences", "EIDs heard now.", await presenceService.presenceCount)
         page.counter(
             "gotchu_verdict_changes_total",

@@ -15,7 +15,7 @@ package actor BlueZRadio: Radio {
     let serviceUUID: UUID16
     let logger: Logger
     private let address: BusAddress
-    private let output: AsyncStream<RadioEvent>.Continuation
+    private let output: RadioOutput
     let ear: ManagementEar
     let signs: AsyncStream<ManagementEar.Sign>
     let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
@@ -68,9 +68,7 @@ package actor BlueZRadio: Radio {
             canPowerCycle: canPowerCycle,
             timings: timings
         )
-        (events, output) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.eventLimit)
-        )
+        (events, output) = RadioOutput.makeStream(limit: Self.eventLimit)
         choice = TransportChoice(policy: transport)
         self.openManagement = openManagement
         let (signs, sign) = AsyncStream<ManagementEar.Sign>.makeStream(
@@ -82,6 +80,8 @@ package actor BlueZRadio: Radio {
 
     /// Signs of the management socket that wait for the planner; the newest say it all.
     private static let signLimit = 64
+
+    package nonisolated var droppedEvents: Int { output.drops }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)

@@ -21,7 +21,7 @@ final class ManagementEar: Sendable {
     /// EIDs whose last sign is remembered.
     fileprivate static let signLimit = 64
 
-    private let output: AsyncStream<RadioEvent>.Continuation
+    private let output: RadioOutput
     private let signs: AsyncStream<Sign>.Continuation
     private let state: Mutex<State>
 
@@ -35,7 +35,7 @@ final class ManagementEar: Sendable {
     }
 
     init(
-        output: AsyncStream<RadioEvent>.Continuation,
+        output: RadioOutput,
         signs: AsyncStream<Sign>.Continuation
     ) {
         self.output = output

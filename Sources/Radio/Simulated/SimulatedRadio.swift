@@ -23,7 +23,7 @@ package final class SimulatedRadio: Radio {
     private let folder: String
     private let ownName: String
     private let noise: Double
-    private let output: AsyncStream<RadioEvent>.Continuation
+    private let output: RadioOutput
     private let shared: Mutex<Shared>
 
     private struct Shared {
@@ -42,10 +42,10 @@ package final class SimulatedRadio: Radio {
         ownName = name
         shared = Mutex(Shared(position: position))
         shared.withLock { $0.state.advertisingCapacity = Self.advertisingLimit }
-        (events, output) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.eventLimit)
-        )
+        (events, output) = RadioOutput.makeStream(limit: Self.eventLimit)
     }
+
+    package var droppedEvents: Int { output.drops }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         let hasRoom = shared.withLock { shared in

@@ -20,17 +20,29 @@ final class CrashStage: Sendable {
         let name: String
         let faults: Faults
         let program = Mutex<Program?>(nil)
+        private let settings: [String: String]
 
-        init(_ name: String, in folder: String) async throws {
+        /// - Parameter settings: Variables that the program is started with.
+        init(
+            _ name: String,
+            in folder: String,
+            _ settings: [String: String] = [:]
+        ) async throws {
             self.name = name
+            self.settings = settings
             faults = try await Faults(name, in: folder)
+        }
+
+        var environment: [String: String] {
+            faults.environment.merging(settings) { $1 }
         }
     }
 
-    init() async throws {
+    /// - Parameter settings: The kiosk's variables.
+    init(kiosk settings: [String: String] = [:]) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
-        kiosk = try await Part("kiosk", in: folder.path)
+        kiosk = try await Part("kiosk", in: folder.path, settings)
         payer = try await Part("payer", in: folder.path)
         server = try await Part("server", in: folder.path)
         let program = try Self.serve("127.0.0.1:0", folder.path, server.faults)
@@ -66,7 +78,7 @@ final class CrashStage: Sendable {
                 "--server", "http://127.0.0.1:\(port)", "--radio",
                 "simulated:\(folder.path)/air@0,0", "--log-level", "debug",
             ],
-            environment: part.faults.environment
+            environment: part.environment
         )
         part.program.withLock { $0 = program }
         try await eventually("\(part.name) answers; it said: \(program.text)") {
