@@ -15,7 +15,7 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
         exec 3<&-
         wait $server
         code=$?
-        if test -e "$folder/ended"; then rm -rf "$folder"; else kill $watcher; fi
+        if test -e "$folder/ended"; then rm -rf "$folder"; else kill -KILL $watcher; fi
         exit $code
         """
 
