@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// One of the kernel's switches that silence a Bluetooth radio (rfkill). Reading needs no privilege.
+/// One of the kernel's switches that silence a Bluetooth radio (rfkill). Reading needs no
+/// privilege.
 struct RadioSwitch: Equatable {
     /// What it silences, such as `hci0`.
     let name: String
