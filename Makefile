@@ -23,7 +23,7 @@ EXAMPLEDIR := $(SHAREDIR)/doc/gotchu/examples
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm bench install release deb format lint
+.PHONY: help build demo test vm bench install release deb openapi format lint
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo 'make bench     measure all of it; BENCH=server or BENCH="daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
+	@echo 'make openapi   write docs/openapi.yaml as the server serves it'
 	@echo 'make format    format the sources'
 	@echo 'make lint      say what `make format` would change'
 
@@ -58,6 +59,11 @@ vm:
 
 bench:
 	@Benchmarks/run $(BENCH)
+
+openapi:
+	@.ci/need build
+	@.ci/progress 'Building gotchu-server' swift build --product gotchu-server
+	@.build/debug/gotchu-server openapi >docs/openapi.yaml
 
 format:
 	@.ci/need build

@@ -91,7 +91,7 @@ let package = Package(
         module("Postgres", ["CLinux", "CPostgres"]),
 
         // What a service's process needs: output, logs, the service manager; without libsystemd.
-        module("ServiceProcess", ["CLinux", logging]),
+        module("ServiceProcess", ["CLinux", "GotchuCore", logging]),
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),

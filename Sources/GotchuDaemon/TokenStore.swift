@@ -55,12 +55,12 @@ final class TokenStore: Sendable {
 
     private static let devicePrefix = "gotchu-device."
 
-    /// Whether a text is a device's credential: `gotchu-device.ID.FAMILY.SECRET`.
+    /// Whether a text is a device's credential: `gotchu-device.ID.FAMILY.SECRET…`.
     static func isDevice(_ text: String) -> Bool { text.hasPrefix(devicePrefix) }
 
     /// What a credential and its successors have in common.
-    private static func family(_ text: String) -> [Substring] {
-        text.split(separator: ".").dropLast()
+    private static func family(_ text: String) -> ArraySlice<Substring> {
+        text.split(separator: ".").prefix(3)
     }
 
     /// What the file holds, or a credential that has taken its place since.

@@ -5,15 +5,29 @@ package import ServiceLifecycle
 /// The ledger as the rest of the server sees it: commands go to the one writer, reads to the store.
 package struct Ledger: Sendable {
     package let feed = SessionFeed()
+    package let metrics = LedgerMetrics()
     package let store: any LedgerStore
     private let writer: LedgerWriter
     private let sweep: ExpirySweep
     private let relay: SessionRelay?
     private let sealer: Sealer
+    private let queueLimit: Int
 
-    package init(store: any LedgerStore, logger: Logger) {
+    /// - Parameter queueLimit: How many commands may wait for the next commit.
+    package init(
+        store: any LedgerStore,
+        logger: Logger,
+        queueLimit: Int = LedgerWriter.queueLimit
+    ) {
         self.store = store
-        writer = LedgerWriter(store: store, feed: feed, logger: logger)
+        self.queueLimit = queueLimit
+        writer = LedgerWriter(
+            store: store,
+            feed: feed,
+            logger: logger,
+            metrics: metrics,
+            queueLimit: queueLimit
+        )
         sealer = Sealer(store: store, logger: logger)
         sweep = ExpirySweep(store: store, writer: writer, logger: logger)
         relay = store.changes.map { [feed] in
@@ -31,7 +45,7 @@ package struct Ledger: Sendable {
     package var waitingCount: Int { writer.waitingCount }
 
     /// Whether so many commands wait that none should be added without need.
-    package var isBusy: Bool { waitingCount > LedgerWriter.queueLimit / 2 }
+    package var isBusy: Bool { waitingCount > queueLimit / 2 }
 
     /// The user of a login, taken in with a wallet if he is new.
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {

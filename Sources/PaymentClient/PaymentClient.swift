@@ -196,7 +196,7 @@ package struct PaymentClient: Sendable {
 
     /// Calls that anybody may make: they wait for no token.
     private static let publicPaths: Set = [
-        healthPath, "/auth/dev-login", "/auth/token", "/sessions/resolve",
+        healthPath, "/auth/dev-login", "/auth/token",
     ]
 
     private func raw(

@@ -12,7 +12,7 @@ struct ImportTests {
         "DBus": ["CDBus", "CLinux"],
         "SQLite": ["CSQLite"],
         "Postgres": ["CLinux", "CPostgres"],
-        "ServiceProcess": ["CLinux"],
+        "ServiceProcess": ["CLinux", "GotchuCore"],
         "BlueZ": ["CBluetooth", "DBus", "GotchuCore"],
         "Radio": ["BlueZ", "CLinux", "DBus", "GotchuCore"],
         "Ledger": ["GotchuCore", "Postgres", "SQLite", "ServiceProcess"],

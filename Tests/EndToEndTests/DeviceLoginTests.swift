@@ -114,4 +114,35 @@ struct DeviceLoginTests {
         let status = try await kiosk.get("/v1/status", as: StatusReply.self)
         #expect(!status.server.isLoggedIn)
     }
+
+    @Test("gets another token when the server does not know the last one, and repeats the call")
+    func refusedToken() async throws {
+        let shop = try await Shop(more: ["--token-seconds", "900"])
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let made = try Program(
+            "gotchu-server",
+            ["devices", "add", "till", "--database", shop.database]
+        )
+        #expect(try await made.exitCode() == 0)
+        let code = try #require(made.text.split(separator: "\n").last.map(String.init))
+        #expect(try await logIn(kiosk, code).server.isLoggedIn)
+        #expect(try await ask(kiosk).state == .cancelled)
+
+        // The secret that signs tokens is lost, and so all that are out are worth nothing.
+        shop.server.signal(SIGTERM)
+        #expect(try await shop.server.exitCode() == 0)
+        try FileManager.default.removeItem(atPath: "\(shop.folder.path)/books.db.dev-secret")
+        let address = String(shop.url.dropFirst("http://".count))
+        let again = try Program(
+            "gotchu-server",
+            ["--listen", address, "--database", shop.database, "--dev"]
+        )
+        try await eventually("the server listens; it said: \(again.text)") {
+            again.text.contains("listening on") ? true : nil
+        }
+        let request = try await eventually("the kiosk finds the server again") {
+            try? await ask(kiosk)
+        }
+        #expect(request.state == .cancelled)
+    }
 }

@@ -85,7 +85,7 @@ struct DeviceTokenTests {
         #expect(list.text.contains("\trevoked-for-reuse\t"))
         // Nothing that the server says or keeps holds a secret of it.
         #expect(!server.program.text.contains(code) && !list.text.contains("gotchu-device."))
-        let secret = try #require(credential.split(separator: ".").last)
+        let secret = credential.split(separator: ".")[3]
         let files = try FileManager.default.contentsOfDirectory(atPath: server.folder.path)
         for file in files {
             let data = try Data(contentsOf: URL(fileURLWithPath: "\(server.folder.path)/\(file)"))
@@ -118,6 +118,41 @@ struct DeviceTokenTests {
         #expect(try await refresh(kept).code == "UNAUTHORIZED")
         #expect(try await refresh(fresh).status == 200)
         #expect(try await manage("revoke", "no-such-device").code == 1)
+    }
+
+    @Test("books that are restored from a backup do not put the devices out")
+    func restored() async throws {
+        var credential = try await add("till")
+        func use(_ wire: Wire) async throws -> Int {
+            let reply = try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
+            if reply.status == 200 { credential = reply.string("refresh_token") }
+            return reply.status
+        }
+        #expect(try await use(wire) == 200)
+        let copy = try TemporaryFolder()
+        let made = try await ServerProcess.run(
+            "backup",
+            copy.path + "/books.db",
+            "--database",
+            "sqlite:\(server.path)"
+        )
+        #expect(made.code == 0, "\(made.text)")
+        for _ in 0..<3 { #expect(try await use(wire) == 200) }
+        let old = credential
+        #expect(try await server.stop() == 0)
+        try FileManager.default.copyItem(
+            atPath: server.path + ".secret",
+            toPath: copy.path + "/books.db.secret"
+        )
+        let restored = try await ServerProcess(folder: copy, opening: nil)
+        #expect(try await use(restored.wire) == 200)
+        #expect(try await use(restored.wire) == 200)
+        let reused = try await restored.wire.post(
+            "/auth/token",
+            #"{"refresh_token":"\#(old)"}"#
+        )
+        #expect(reused.status == 401)
+        #expect(try await use(restored.wire) == 401)
     }
 
     @Test("a stranger's credential is refused and harms nobody")

@@ -1,4 +1,5 @@
 import GotchuCore
+import Ledger
 import Testing
 
 @testable import GotchuServer
@@ -12,8 +13,8 @@ struct MissTests {
         limiter = MissLimiter { [clock] in clock.now }
     }
 
-    private func address(_ number: UInt8) -> ClientAddress {
-        ClientAddress(v4: [10, 0, 0, number])
+    private func address(_ number: UInt8) -> Asker {
+        .address(ClientAddress(v4: [10, 0, 0, number]))
     }
 
     @Test("an address may miss twenty times and then once in ten seconds")
@@ -50,5 +51,64 @@ struct MissTests {
     @Test("asking without missing costs nothing")
     func honest() {
         for _ in 0..<1_000 { #expect(limiter.wait(for: address(1)) == nil) }
+    }
+
+    /// How long the first hit takes at least, among a thousand live sessions, however many
+    /// addresses guess.
+    private static let fewestDaysToHit = 200.0
+
+    /// Lets `count` addresses guess once a second each, as fast as they are allowed to.
+    ///
+    /// - Returns: How many guesses were answered in each second of the second half.
+    private func rate(ofAddresses count: Int, seconds: Int) -> Double {
+        var answered = 0
+        for second in 0..<seconds {
+            if second == seconds / 2 { answered = 0 }
+            for number in 0..<count {
+                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+                let asker = Asker.address(ClientAddress(v4: bytes))
+                guard limiter.wait(for: asker) == nil else { continue }
+                limiter.missed(asker)
+                answered += 1
+            }
+            clock.advance(.seconds(1))
+        }
+        return Double(answered) / Double(seconds - seconds / 2)
+    }
+
+    @Test(
+        "no number of addresses makes guessing worth while",
+        arguments: [(1, 4_000), (100, 400), (12_000, 40)]
+    )
+    func attack(addresses: Int, seconds: Int) {
+        let perSecond = rate(ofAddresses: addresses, seconds: seconds)
+        #expect(perSecond > 0)
+        for sessions in [100.0, 1_000, 10_000] {
+            let days = 0x1p40 / sessions / perSecond / 86_400
+            print("\(addresses) addresses: \(perSecond) guesses/s: a hit among", terminator: " ")
+            print("\(Int(sessions)) sessions in \(days.rounded()) days")
+            if sessions == 1_000 { #expect(days >= Self.fewestDaysToHit) }
+        }
+    }
+
+    @Test("while a flood guesses, one who never missed and one who is known are answered")
+    func honestAmongThieves() {
+        for number in 0..<90 as Range<UInt8> {
+            for _ in 0..<4 { limiter.missed(address(number)) }
+        }
+        // The common budget is spent: those who missed wait, newcomers do not.
+        #expect(limiter.wait(for: address(1)) != nil)
+        #expect(limiter.wait(for: address(200)) == nil)
+        for number in 0..<250 as Range<UInt8> {
+            for _ in 0..<2 { limiter.missed(.address(ClientAddress(v4: [10, 1, 1, number]))) }
+        }
+        // Now the newcomers' is spent as well; a user has his own.
+        #expect(limiter.wait(for: address(201)) != nil)
+        let user = Asker.user(UserID(trusted: "u"))
+        #expect(limiter.wait(for: user) == nil)
+        for _ in 0..<20 { limiter.missed(user) }
+        #expect(limiter.wait(for: user) == 10)
+        clock.advance(.seconds(60))
+        #expect(limiter.wait(for: address(202)) == nil)
     }
 }

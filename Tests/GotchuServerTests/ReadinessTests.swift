@@ -17,7 +17,7 @@ struct ReadinessTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let clock = TestClock()
-        let readiness = Readiness(ledger: ledger) { clock.now }
+        let readiness = Readiness(ledger: ledger, patience: .seconds(60)) { clock.now }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await readiness.check() }
             // Nothing commits yet: the proof waits.

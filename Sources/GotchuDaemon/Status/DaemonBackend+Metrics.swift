@@ -4,6 +4,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 import Radio
+import ServiceProcess
 
 extension DaemonBackend {
     /// Everything that is counted, for Prometheus. What has happened is a counter, so that nothing

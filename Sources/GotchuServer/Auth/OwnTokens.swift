@@ -10,7 +10,7 @@ struct OwnTokens: Sendable {
     /// What `{"alg":"HS256","typ":"JWT"}` is in base64: the header of each of them.
     private static let header = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
 
-    private let key: SymmetricKey
+    let key: SymmetricKey
 
     init(_ secret: Secret) {
         key = SymmetricKey(data: secret.bytes)

@@ -42,6 +42,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var openID: OpenIDOptions
 
+    @OptionGroup var limits: LimitOptions
+
     @Option(help: "How long a device's access token is good: 1 to 900 seconds, else 600.")
     var tokenSeconds: Int64?
 
@@ -93,7 +95,8 @@ struct Serve: AsyncParsableCommand {
                 database: database.database,
                 developmentOpening: isDevelopment ? balance ?? 0 : nil,
                 openID: openID.settings,
-                tokenLifetime: .seconds(seconds)
+                tokenLifetime: .seconds(seconds),
+                limits: limits.limits
             )
         }
     }

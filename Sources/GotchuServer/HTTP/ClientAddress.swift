@@ -4,6 +4,7 @@ internal import NIOCore
 /// all of those.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
+    private let isLoopbackV6: Bool
 
     /// Reads the address out of `sockaddr_in` and `sockaddr_in6`, whose layouts Linux never
     /// changes.
@@ -18,13 +19,24 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// Reads an address as it is written, without a port.
+    init?(_ text: String) {
+        guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
+        self.init(address)
+    }
+
+    /// Whether it is this machine.
+    var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : isLoopbackV6 }
+
     init(v4 address: [UInt8]) {
         bytes = address
+        isLoopbackV6 = false
     }
 
     /// An IPv4 client of a socket that speaks both comes as `::ffff:a.b.c.d`.
     init(v6 address: [UInt8]) {
         let isMapped = address.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
         bytes = Array(isMapped ? address.suffix(4) : address.prefix(8))
+        isLoopbackV6 = !isMapped && address == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
     }
 }

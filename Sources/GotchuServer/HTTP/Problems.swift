@@ -10,6 +10,10 @@ struct Problems: RouterMiddleware {
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
 
+    let metrics: RequestMetrics
+    /// Whose word about the client's address is taken.
+    let proxies: Set<ClientAddress>
+
     func handle(
         _ request: Request,
         context: ServerContext,
@@ -18,13 +22,22 @@ struct Problems: RouterMiddleware {
         var context = context
         context.requestID = Self.requestID(of: request)
         context.logger[metadataKey: "request-id"] = "\(context.requestID)"
+        if proxies.contains(context.client), let client = Self.forwarded(request) {
+            context.client = client
+        }
+        let note = RateLimitNote()
+        let named = context
         var response: Response
         do {
-            response = try await next(request, context)
+            response = try await RateLimitNote.$current.withValue(note) {
+                try await next(request, named)
+            }
         } catch {
             response = try Self.response(to: error, context)
         }
         response.headers[.requestID] = context.requestID
+        for field in note.headers { response.headers[field.name] = field.value }
+        metrics.answered(context.endpointPath, response.status.code)
         context.logger.debug(
             "A request was answered.",
             metadata: [
@@ -34,6 +47,13 @@ struct Problems: RouterMiddleware {
             ]
         )
         return response
+    }
+
+    /// The last address of X-Forwarded-For: the one that the proxy itself has seen. Those before it
+    /// are what the client says.
+    private static func forwarded(_ request: Request) -> ClientAddress? {
+        request.headers[values: .forwardedFor].last?.split(separator: ",").last
+            .flatMap { ClientAddress($0.filter { $0 != " " }) }
     }
 
     private static func response(
@@ -104,9 +124,11 @@ extension HTTPField.Name {
     static var requestID: HTTPField.Name { .known("X-Request-ID") }
     static var idempotencyKey: HTTPField.Name { .known("Idempotency-Key") }
     static var idempotentReplayed: HTTPField.Name { .known("Idempotent-Replayed") }
+    static var forwarded: HTTPField.Name { .known("Forwarded") }
+    static var forwardedFor: HTTPField.Name { .known("X-Forwarded-For") }
     static var lastEventID: HTTPField.Name { .known("Last-Event-ID") }
 
-    private static func known(_ name: String) -> HTTPField.Name {
+    static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else {
             preconditionFailure("a constant header name is valid")
         }

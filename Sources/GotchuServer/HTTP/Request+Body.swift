@@ -25,6 +25,11 @@ extension Request {
             return try JSONFields(Array(body.readableBytesView))
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            // The client has gone, or took too long: nobody's failure here.
+            throw Problem.invalid("The body did not come whole.")
         }
     }
 

@@ -7,8 +7,8 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The name under which support finds this request in the log.
     var requestID = ""
-    /// The peer's address, for limits.
-    let client: ClientAddress
+    /// The peer's address, for limits; behind a proxy of ours, that of whom it speaks for.
+    var client: ClientAddress
 
     init(source: Source) {
         coreContext = .init(source: source)

@@ -13,7 +13,7 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         var sweptAt: MonotonicTime
     }
 
-    private let rate: TokenBucket.Rate
+    let rate: TokenBucket.Rate
     private let clock: @Sendable () -> MonotonicTime
     private let state: Mutex<State>
 

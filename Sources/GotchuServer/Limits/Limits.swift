@@ -6,29 +6,40 @@ internal import Ledger
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
     private let resolves = CallerLimiter<ClientAddress>(.init(capacity: 400, perSecond: 200))
-    private let misses = MissLimiter()
     private let users = CallerLimiter<UserID>(.init(capacity: 300, perSecond: 50))
+    let misses = MissLimiter()
 
     func allowLogin(from client: ClientAddress) throws {
-        try check(logins.take(for: client), "Too many logins from this address.")
+        try take(logins, client, "logins", "Too many logins from this address.")
     }
 
-    func allowResolve(from client: ClientAddress) throws {
-        try check(resolves.take(for: client), "Too many questions from this address.")
-        try check(misses.wait(for: client), "Too many unknown EIDs were asked for.")
+    /// - Parameter asker: Whose misses count: the user, if the question came with a good token.
+    func allowResolve(from client: ClientAddress, as asker: Asker) throws {
+        try take(resolves, client, "resolves", "Too many questions from this address.")
+        if let wait = misses.wait(for: asker) {
+            throw Problem(.rateLimited, detail: "Too many unknown EIDs were asked for.")
+                .retry(after: wait)
+        }
     }
 
     /// Counts an EID that turned out to be unknown.
-    func missed(by client: ClientAddress) {
-        misses.missed(client)
+    func missed(by asker: Asker) {
+        misses.missed(asker)
     }
 
     /// For calls that a user cannot make without burdening the writer or holding a connection.
     func allowCall(by user: UserID) throws {
-        try check(users.take(for: user), "Too many calls by this user.")
+        try take(users, user, "calls", "Too many calls by this user.")
     }
 
-    private func check(_ wait: Int?, _ detail: String) throws {
+    private func take<Caller>(
+        _ limiter: CallerLimiter<Caller>,
+        _ caller: Caller,
+        _ name: String,
+        _ detail: String
+    ) throws {
+        let wait = limiter.take(for: caller)
+        RateLimitNote.current?.take(name, limiter.rate, limiter.bucket(of: caller))
         if let wait { throw Problem(.rateLimited, detail: detail).retry(after: wait) }
     }
 }

@@ -6,42 +6,84 @@ internal import Synchronization
 /// It is asked before the look-up, so that the answer of one who is slowed down does not tell a hit
 /// from a miss. Only misses cost, so that honest payers never notice.
 ///
-/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. After its
-/// first twenty an address has one guess in ten seconds, which is 350 years for one hit; a thousand
-/// addresses together need four months, for an amount and a name that are shown to whoever is near.
-/// When all of them together guess faster than ten a second, an address is down to its one guess in
-/// ten seconds from the start; one that has not missed of late is still answered.
+/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. Each asker has
+/// twenty misses and then one in ten seconds. Addresses are cheap to those who have networks of
+/// them, so that all addresses together have a budget too: ten misses a second, whoever they are,
+/// and when that is spent forty more for addresses that have not missed of late, so that honest
+/// payers are still answered while somebody guesses. No number of addresses makes more than fifty
+/// a second of it, which is 254 days for one hit among a thousand sessions; what it yields is an
+/// amount and a name that are shown to whoever is near. If even those forty are used up by a flood,
+/// payers who send their token are answered: users are counted one by one.
 final class MissLimiter: Sendable {
-    static let addressRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
+    static let askerRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)
+    static let newcomerRate = TokenBucket.Rate(capacity: 400, perSecond: 40)
+
+    private struct Shared {
+        var total: TokenBucket
+        var newcomers: TokenBucket
+        var misses = 0
+        var refusals = 0
+    }
 
     private let clock: @Sendable () -> MonotonicTime
-    private let addresses: CallerLimiter<ClientAddress>
-    private let total: Mutex<TokenBucket>
+    private let askers: CallerLimiter<Asker>
+    private let shared: Mutex<Shared>
 
     init(clock: @escaping @Sendable () -> MonotonicTime = { .now }) {
         self.clock = clock
-        addresses = CallerLimiter(Self.addressRate, clock: clock)
-        total = Mutex(TokenBucket(Self.totalRate, at: clock()))
+        askers = CallerLimiter(Self.askerRate, clock: clock)
+        let now = clock()
+        shared = Mutex(
+            Shared(
+                total: TokenBucket(Self.totalRate, at: now),
+                newcomers: TokenBucket(Self.newcomerRate, at: now)
+            )
+        )
     }
 
-    /// Whether an address may ask.
+    /// How many misses there were, and how many questions were not answered for them.
+    var counts: (misses: Int, refusals: Int) {
+        shared.withLock { ($0.misses, $0.refusals) }
+    }
+
+    /// Whether an asker may ask.
     ///
-    /// - Returns: `nil` if it may, or after how many seconds to come back.
-    func wait(for address: ClientAddress) -> Int? {
+    /// - Returns: `nil` if he may, or after how many seconds to come back.
+    func wait(for asker: Asker) -> Int? {
         let now = clock()
-        var own = addresses.bucket(of: address)
-        let wait =
-            own.wait(Self.addressRate, at: now)
-            ?? (own.isFull(Self.addressRate, at: now)
-                ? nil : total.withLock { $0.wait(Self.totalRate, at: now) })
+        var own = askers.bucket(of: asker)
+        let wait = own.wait(Self.askerRate, at: now) ?? sharedWait(for: asker, own, at: now)
+        if wait != nil { shared.withLock { $0.refusals += 1 } }
         return wait.map { Int($0.rounded(.up)) }
     }
 
+    private func sharedWait(
+        for asker: Asker,
+        _ own: TokenBucket,
+        at now: MonotonicTime
+    ) -> Double? {
+        guard case .address = asker else { return nil }
+        var own = own
+        let isNewcomer = own.isFull(Self.askerRate, at: now)
+        return shared.withLock { shared in
+            guard let wait = shared.total.wait(Self.totalRate, at: now) else { return nil }
+            return isNewcomer ? shared.newcomers.wait(Self.newcomerRate, at: now) : wait
+        }
+    }
+
     /// Counts a miss, also of one who asked several things at once and had not so many left.
-    func missed(_ address: ClientAddress) {
+    func missed(_ asker: Asker) {
         let now = clock()
-        addresses.charge(address)
-        total.withLock { $0.charge(Self.totalRate, at: now) }
+        askers.charge(asker)
+        shared.withLock { shared in
+            shared.misses += 1
+            guard case .address = asker else { return }
+            if shared.total.wait(Self.totalRate, at: now) == nil {
+                shared.total.charge(Self.totalRate, at: now)
+            } else {
+                shared.newcomers.charge(Self.newcomerRate, at: now)
+            }
+        }
     }
 }

@@ -18,6 +18,9 @@ struct TokenBucket: Equatable, Sendable {
         updatedAt = time
     }
 
+    /// How many whole tokens there were when it was last asked.
+    var remaining: Int { max(0, Int(tokens)) }
+
     /// Takes one token.
     ///
     /// - Returns: `nil` if there was one, or in how many seconds there will be one.

@@ -49,6 +49,16 @@ extension OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Status"}}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+          /metrics:
+            get:
+              summary: Prometheus's text, for this machine only unless the operator opens it.
+              security: []
+              responses:
+                "200":
+                  description: Done.
+                  content:
+                    text/plain: {schema: {type: string}}
+                "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
           /openapi.yaml:
             get:
               summary: This document.

@@ -14,7 +14,7 @@ enum OpenAPI {
             429 user, 400 key missing or malformed, 415, 413, 400 body; then 422 key reused,
             404 session, 403 own or another's session, 409 and 410 state, 409 amount changed,
             402. A failure of the server itself is 500 INTERNAL_ERROR. Every reply carries
-            X-Request-ID.
+            X-Request-ID; what is limited tells how one stands in RateLimit and RateLimit-Policy.
         paths:
           /auth/dev-login:
             post:
@@ -79,7 +79,10 @@ enum OpenAPI {
           /sessions/resolve:
             post:
               summary: What an EID asks for, and for whom. Public.
-              security: []
+              description: |
+                Who guesses is slowed. A payer who sends a token is counted for himself, and not
+                with all who share his address.
+              security: [{}, {bearer: []}]
               requestBody:
                 required: true
                 content:
@@ -164,7 +167,7 @@ enum OpenAPI {
                 "200":
                   description: Done.
                   content:
-                    text/event-stream: {schema: {type: string}}
+                    text/event-stream: {}
                 "204": {description: The client has seen the end already.}
                 "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}

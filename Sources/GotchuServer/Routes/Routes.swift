@@ -25,8 +25,16 @@ struct Routes: Sendable {
     private let refunds: RefundRoutes
     private let history: HistoryRoutes
     private let health: HealthRoutes
+    private let metrics: MetricsRoute
+    private let problems: Problems
 
-    init(ledger: Ledger, devices: any DeviceStore, tokens: Tokens, options: ServerOptions) {
+    init(
+        ledger: Ledger,
+        devices: any DeviceStore,
+        tokens: Tokens,
+        readiness: Readiness,
+        options: ServerOptions
+    ) {
         let limits = Limits()
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
@@ -42,13 +50,23 @@ struct Routes: Sendable {
         wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
         refunds = RefundRoutes(ledger: ledger, tokens: tokens, limits: limits)
         history = HistoryRoutes(ledger: ledger, tokens: tokens, limits: limits)
-        health = HealthRoutes(readiness: Readiness(ledger: ledger))
+        health = HealthRoutes(readiness: readiness)
+        let requests = RequestMetrics()
+        metrics = MetricsRoute(
+            ledger: ledger,
+            requests: requests,
+            misses: limits.misses,
+            sessions: LiveSessions(store: ledger.store as? any OperationsStore),
+            readiness: readiness,
+            isOpen: options.limits.hasOpenMetrics
+        )
+        problems = Problems(metrics: requests, proxies: options.limits.proxies)
     }
 
     /// The responder of the whole server.
     func router() -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
-        router.add(middleware: Problems())
+        router.add(middleware: problems)
         if let accounts { add(router, "/auth/dev-login", .post, accounts.login) }
         add(router, "/auth/token", .post, deviceTokens.refresh)
         add(router, "/sessions/create", .post, sessions.create)
@@ -67,6 +85,7 @@ struct Routes: Sendable {
         add(router, "/api/wallet/transactions", .get, history.transactions)
         add(router, "/healthz", .get, health.alive)
         add(router, "/readyz", .get, health.ready)
+        add(router, "/metrics", .get, metrics.page)
         add(router, "/openapi.yaml", .get, health.description)
         return router
     }

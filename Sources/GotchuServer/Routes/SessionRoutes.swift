@@ -49,8 +49,12 @@ struct SessionRoutes: Sendable {
     }
 
     /// Public: whoever is near may ask what is being asked for. Never an address or a user's id.
+    /// Who sends a good token is counted for himself, and not with his neighbours.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try limits.allowResolve(from: context.client)
+        let user =
+            request.headers[.authorization] == nil ? nil : try? await tokens.user(of: request)
+        let asker = user.map { Asker.user($0) } ?? .address(context.client)
+        try limits.allowResolve(from: context.client, as: asker)
         var fields = try await request.fields()
         let text = try fields.string("eid")
         try fields.end()
@@ -59,7 +63,7 @@ struct SessionRoutes: Sendable {
         }
         guard let published = try await ledger.store.published(eid), published.resolves(at: .now)
         else {
-            limits.missed(by: context.client)
+            limits.missed(by: asker)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
         let session = published.session.settled(at: .now)

@@ -20,11 +20,13 @@ struct TokenRoutes: Sendable {
         guard let text else { throw Problem.invalid("refresh_token is missing.") }
         guard let shown = DeviceCredential(text) else { throw Self.refused }
         let successor = shown.successor
+        let number = shown.number(sealedWith: tokens.own.key)
         let now = tokens.clock()
         let decided = try await devices.change(shown.device) { device in
             let admission = device.admit(
                 family: shown.familyHash,
                 secret: shown.secretHash,
+                number: number,
                 successor: successor.secretHash,
                 at: now
             )
@@ -50,7 +52,10 @@ struct TokenRoutes: Sendable {
                     at: now
                 ),
                 expiresIn: lifetime.components.seconds,
-                refreshToken: successor.text,
+                refreshToken: successor.numbered(
+                    device.generation,
+                    sealedWith: tokens.own.key
+                ).text,
                 userID: device.user.rawValue,
                 scope: device.scopes
             )

@@ -8,29 +8,45 @@ internal import Synchronization
 /// Anybody may ask, so that asking must not burden payments: there is at most one proof a second
 /// and one at a time, and none while many payments wait.
 final class Readiness: Sendable {
-    /// How long a proof is good, and how long one may take.
-    private static let period: Duration = .seconds(1)
+    /// How long a proof is good.
+    static let period: Duration = .seconds(1)
     private static let retryAfterSeconds = 1
 
     private struct State {
         /// A server that has just opened its books is ready.
         var isReady = true
-        var isProving = false
+        var isDraining = false
+        var proof: Task<Void, Never>?
         var startedAt: MonotonicTime?
     }
 
     private let ledger: Ledger
+    /// How long whoever asks waits for a proof before the answer is no.
+    private let patience: Duration
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
 
-    init(ledger: Ledger, clock: @escaping @Sendable () -> MonotonicTime = { .now }) {
+    init(
+        ledger: Ledger,
+        patience: Duration = Readiness.period,
+        clock: @escaping @Sendable () -> MonotonicTime = { .now }
+    ) {
         self.ledger = ledger
+        self.patience = patience
         self.clock = clock
+    }
+
+    /// Whether a stop was asked for.
+    var isDraining: Bool { state.withLock { $0.isDraining } }
+
+    /// From now on the answer is no: new requests should go elsewhere.
+    func drain() {
+        state.withLock { $0.isDraining = true }
     }
 
     /// - Throws: If payments should rather go elsewhere for now.
     func check() async throws {
-        if ledger.isBusy { throw Self.notReady }
+        if ledger.isBusy || isDraining { throw Self.notReady }
         switch known() {
         case true?: return
         case false?: throw Self.notReady
@@ -46,25 +62,41 @@ final class Readiness: Sendable {
                 return state.isReady
             }
             // One that takes longer than this shows that something is wrong.
-            if state.isProving { return false }
-            state.isProving = true
+            if state.proof != nil { return false }
             state.startedAt = now
             return nil
         }
     }
 
+    /// Waits for a proof, but not for longer than it may take: a database that hangs would hang the
+    /// one who asks whether it does.
     private func prove() async throws {
-        let result: Result<Void, LedgerError>
-        do throws(LedgerError) {
-            result = .success(try await ledger.probe())
-        } catch {
-            result = .failure(error)
-        }
+        let (ends, end) = AsyncStream.makeStream(
+            of: Bool.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         state.withLock { state in
-            state.isProving = false
-            if case .success = result { state.isReady = true } else { state.isReady = false }
+            // Not a child of the caller, who waits for a second at most.
+            // SAFETY: owned by the state until the ledger answers, at its shutdown at the latest.
+            state.proof = Task {
+                end.yield(await self.isWritable())
+                end.finish()
+            }
         }
-        try result.get()
+        let isReady = try? await withTimeout(patience) {
+            for await isReady in ends { return isReady }
+            return false
+        }
+        guard isReady == true else { throw Self.notReady }
+    }
+
+    private func isWritable() async -> Bool {
+        let isReady = (try? await ledger.probe()) != nil
+        state.withLock { state in
+            state.proof = nil
+            state.isReady = isReady
+        }
+        return isReady
     }
 
     private static var notReady: Refused {

@@ -14,9 +14,15 @@ struct Server: Sendable {
     /// How long a stop may take: enough for queued commits, well below what systemd waits.
     private static let longestShutdown: Duration = .seconds(8)
     /// An idle connection is closed after this long.
-    private static let idleSeconds: Int64 = 120
-    /// Further clients wait in the kernel's queue. Below what the unit file lets be open.
-    private static let connectionLimit = 14_000
+    private static let idleSeconds: Int64 = 60
+    /// What of the connections one address may have.
+    private static let addressShare = 8
+    /// Requests of ours have a dozen short header fields; the longest is a token.
+    private static let headers = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1024,
+        maxHeaderListSize: 32 * 1024,
+        maxHeaderFieldCount: 100
+    )
     /// What may be open besides connections: the database, logs, threads' wake-ups.
     private static let otherFiles = 500
     private static let name = "gotchu-server"
@@ -41,7 +47,8 @@ struct Server: Sendable {
             isDevelopment: options.developmentOpening != nil,
             logger: logger
         )
-        let ledger = Ledger(store: books.store, logger: logger)
+        let limits = options.limits
+        let ledger = Ledger(store: books.store, logger: logger, queueLimit: limits.queue)
         let issuer = options.openID.map { settings in
             OpenIDIssuer(
                 name: settings.issuer,
@@ -54,7 +61,18 @@ struct Server: Sendable {
             issuer: issuer,
             users: UserDirectory(ledger: ledger)
         )
-        let routes = Routes(ledger: ledger, devices: books.store, tokens: tokens, options: options)
+        let readiness = Readiness(ledger: ledger)
+        let routes = Routes(
+            ledger: ledger,
+            devices: books.store,
+            tokens: tokens,
+            readiness: readiness,
+            options: options
+        )
+        let connections = ConnectionCounter(
+            limit: max(1, limits.connections / Self.addressShare),
+            exempt: limits.proxies
+        )
         let webhooks = WebhookWorker(
             store: books.store,
             sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
@@ -62,12 +80,12 @@ struct Server: Sendable {
         )
         let application = Application(
             router: routes.router(),
-            server: Self.http,
+            server: Self.http(connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    Self.allowedConnections,
+                    Self.allowed(limits.connections),
                     logger: logger
                 )
             ),
@@ -79,42 +97,53 @@ struct Server: Sendable {
         // Stopped in reverse: first what would never end by itself, then no more requests, then the
         // queue is finished, then the store.
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
-        let front: [any Service] = [application, ledger.feed, StopNotice(notice: stopping)]
+        let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
+        let front: [any Service] = [application, ledger.feed, drain]
         var configuration = ServiceGroupConfiguration(
             services: [books.store] + ledger.services + keys + [webhooks] + front,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = Self.longestShutdown
+        configuration.maximumGracefulShutdownDuration = Self.longestShutdown + limits.drain
         try await ServiceGroup(configuration: configuration).run()
     }
 }
 
 extension Server {
-    /// As many as the system lets this process hold, at most the limit.
-    fileprivate static var allowedConnections: Int {
-        let files = Int(clinux_allow_open_files(Int64(connectionLimit + otherFiles)))
-        return max(1, files - otherFiles)
+    /// As many as the system lets this process hold, at most `limit`.
+    fileprivate static func allowed(_ limit: Int) -> Int {
+        let files = Int(clinux_allow_open_files(Int64(limit + otherFiles)))
+        return max(1, min(limit, files - otherFiles))
     }
 
-    fileprivate static var http: HTTPServerBuilder {
+    fileprivate static func http(_ connections: ConnectionCounter) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
             LoopChannel(
                 HTTP1Channel(
                     responder: responder,
-                    configuration: .init(idleTimeout: .seconds(idleSeconds))
+                    configuration: .init(
+                        additionalChannelHandlers: [ReadDeadline(connections)],
+                        idleTimeout: .seconds(idleSeconds),
+                        httpDecoderConfiguration: headers
+                    )
                 )
             )
         }
     }
 }
 
-/// Says that a stop has begun: the last service started is the first to hear of it.
-private struct StopNotice: Service {
+/// Says that a stop has begun, before anything else stops: the last service started is the first to
+/// hear of it. For a while all is answered as before, but `/readyz` says no, so that a balancer
+/// sends new requests elsewhere.
+private struct Drain: Service {
+    let readiness: Readiness
+    let pause: Duration
     let notice: @Sendable () -> Void
 
     func run() async throws {
         try await gracefulShutdown()
         notice()
+        readiness.drain()
+        try? await Task.sleep(for: pause)
     }
 }

@@ -8,6 +8,7 @@ struct ServerOptions: Sendable {
     let openID: OpenIDSettings?
     /// How long a device's access token is good.
     let tokenLifetime: Duration
+    let limits: ServerLimits
 
     /// - Throws: If development logins would be reachable from elsewhere.
     init(
@@ -15,7 +16,8 @@ struct ServerOptions: Sendable {
         database: DatabaseLocation,
         developmentOpening: Int64?,
         openID: OpenIDSettings? = nil,
-        tokenLifetime: Duration = .seconds(600)
+        tokenLifetime: Duration = .seconds(600),
+        limits: ServerLimits = ServerLimits()
     ) throws(ServerFailure) {
         guard developmentOpening == nil || listen.isLoopback else {
             throw ServerFailure(
@@ -30,5 +32,6 @@ struct ServerOptions: Sendable {
         self.developmentOpening = developmentOpening
         self.openID = openID
         self.tokenLifetime = tokenLifetime
+        self.limits = limits
     }
 }

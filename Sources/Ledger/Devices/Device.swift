@@ -26,6 +26,8 @@ package struct Device: Equatable, Sendable {
     /// SHA-256 of the one before. It is still taken until `current` has been seen, because the
     /// reply that carried that one may have been lost on the way.
     package private(set) var previous: [UInt8]?
+    /// The number of `current`: how often a credential was exchanged.
+    package private(set) var generation: Int64
     /// When the credential ends if it is not used.
     package private(set) var expiresAt: Timestamp
     package private(set) var lastUsedAt: Timestamp?
@@ -49,6 +51,7 @@ package struct Device: Equatable, Sendable {
         family: [UInt8],
         current: [UInt8],
         previous: [UInt8]? = nil,
+        generation: Int64 = 0,
         expiresAt: Timestamp,
         lastUsedAt: Timestamp? = nil,
         revokedAt: Timestamp? = nil,
@@ -62,6 +65,7 @@ package struct Device: Equatable, Sendable {
         self.family = family
         self.current = current
         self.previous = previous
+        self.generation = generation
         self.expiresAt = expiresAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
@@ -83,21 +87,28 @@ package struct Device: Equatable, Sendable {
     /// - Parameters:
     ///   - family: SHA-256 of the secret that stays, as shown.
     ///   - secret: SHA-256 of the other one, as shown.
+    ///   - number: The generation of `secret`, if it is certain that this server made it. One that
+    ///     these books do not know yet is good: they were restored from a backup.
     ///   - successor: SHA-256 of the secret that takes its place.
     package mutating func admit(
         family: [UInt8],
         secret: [UInt8],
+        number: Int64?,
         successor: [UInt8],
         at time: Timestamp
     ) -> Admission {
         guard revokedAt == nil, time < expiresAt, family == self.family else { return .refused }
         if secret == current {
             previous = current
+        } else if let number, number > generation {
+            previous = secret
+            generation = number
         } else if secret != previous {
             revoke(.byReuse, at: time)
             return .revoked
         }
         current = successor
+        generation += 1
         expiresAt = time.advanced(by: Self.longestSilence)
         lastUsedAt = time
         return .admitted
@@ -115,6 +126,7 @@ package struct Device: Equatable, Sendable {
         self.family = family
         self.current = current
         previous = nil
+        generation = 0
         expiresAt = time.advanced(by: Self.enrolment)
         revokedAt = nil
         revocation = nil

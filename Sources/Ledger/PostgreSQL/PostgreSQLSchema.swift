@@ -227,6 +227,7 @@ enum PostgreSQLSchema {
             family bytea NOT NULL CHECK (octet_length(family) = 32),
             current bytea NOT NULL CHECK (octet_length(current) = 32),
             previous bytea CHECK (octet_length(previous) = 32),
+            generation bigint NOT NULL CHECK (generation >= 0),
             expires_at bigint NOT NULL,
             last_used_at bigint,
             revoked_at bigint,

@@ -19,6 +19,7 @@ extension LedgerRow where Self: ~Copyable {
             family: try blob(5),
             current: try blob(6),
             previous: try optionalBlob(7),
+            generation: try integer(12),
             expiresAt: try time(8),
             lastUsedAt: try optionalInteger(9).map(Timestamp.init(milliseconds:)),
             revokedAt: try optionalInteger(10).map(Timestamp.init(milliseconds:)),
@@ -30,6 +31,6 @@ extension LedgerRow where Self: ~Copyable {
 extension Columns {
     static let device = """
         id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
-        revoked_at, revocation
+        revoked_at, revocation, generation
         """
 }

@@ -10,6 +10,7 @@ extension Schema {
             family BLOB NOT NULL CHECK (length(family) = 32),
             current BLOB NOT NULL CHECK (length(current) = 32),
             previous BLOB CHECK (length(previous) = 32),
+            generation INTEGER NOT NULL CHECK (generation >= 0),
             expires_at INTEGER NOT NULL,
             last_used_at INTEGER,
             revoked_at INTEGER,

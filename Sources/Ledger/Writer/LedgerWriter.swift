@@ -10,7 +10,7 @@ internal import Synchronization
 package final class LedgerWriter: Service {
     /// How many commands one commit carries at most.
     package static let batchLimit = 256
-    /// How many commands may wait; beyond it callers are told to try again.
+    /// How many commands may wait unless said otherwise; beyond it callers are told to try again.
     package static let queueLimit = 8_192
 
     private typealias Outcome = Result<Answer, LedgerError>
@@ -28,6 +28,8 @@ package final class LedgerWriter: Service {
 
     private let store: any LedgerStore
     private let feed: SessionFeed
+    private let metrics: LedgerMetrics
+    private let queueLimit: Int
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let state = Mutex(State())
@@ -40,11 +42,15 @@ package final class LedgerWriter: Service {
         store: any LedgerStore,
         feed: SessionFeed,
         logger: Logger,
+        metrics: LedgerMetrics = LedgerMetrics(),
+        queueLimit: Int = LedgerWriter.queueLimit,
         clock: @escaping @Sendable () -> Timestamp = { .now }
     ) {
         self.store = store
         self.feed = feed
         self.logger = logger
+        self.metrics = metrics
+        self.queueLimit = queueLimit
         self.clock = clock
     }
 
@@ -78,7 +84,8 @@ package final class LedgerWriter: Service {
             guard !state.isStopped else {
                 return LedgerError(.tryAgain, "The server is stopping.")
             }
-            guard state.queue.count < Self.queueLimit else {
+            guard state.queue.count < queueLimit else {
+                metrics.turnedAway()
                 return LedgerError(.tryAgain, "Too many commands are waiting.")
             }
             state.lastAccepted = max(state.lastAccepted, clock())
@@ -115,10 +122,12 @@ package final class LedgerWriter: Service {
 
     private func commit(_ batch: [Pending]) async {
         let commands = batch.map(\.command)
+        let start = ContinuousClock.now
         do throws(LedgerError) {
             let decision = try await store.commit(touching: Footprint(commands)) { snapshot in
                 apply(commands, to: snapshot)
             }
+            metrics.committed(decision, within: ContinuousClock.now - start)
             feed.publish(decision.effects.sessions)
             for (pending, answer) in zip(batch, decision.answers) {
                 pending.caller.resume(returning: .success(answer))
@@ -135,6 +144,7 @@ package final class LedgerWriter: Service {
             for pending in batch { await commit([pending]) }
             return
         }
+        metrics.failed(commands: batch.count)
         logger.info(
             "A batch was not committed.",
             metadata: ["error": "\(error)", "commands": "\(batch.count)"]

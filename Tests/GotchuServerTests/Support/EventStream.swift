@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Testing
 
 /// One connection to a session's events, read as a browser would.
 struct EventStream {
@@ -13,6 +14,7 @@ struct EventStream {
     let status: Int
     private var parts: HTTPClientResponse.Body.AsyncIterator
     private var rest = ""
+    private let contract: Contract
 
     init(_ wire: Wire, _ sid: String, token: String, lastEventID: String? = nil) async throws {
         var request = HTTPClientRequest(url: "\(wire.base)/sessions/\(sid)/events")
@@ -20,6 +22,7 @@ struct EventStream {
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
         let response = try await Wire.client.execute(request, timeout: .seconds(60))
         status = Int(response.status.code)
+        contract = try await ContractJudge.shared.contract
         parts = response.body.makeAsyncIterator()
     }
 
@@ -29,20 +32,23 @@ struct EventStream {
             while let end = rest.range(of: "\n\n") {
                 let block = String(rest[..<end.lowerBound])
                 rest = String(rest[end.upperBound...])
-                if let event = Self.event(in: block) { return event }
+                if let event = event(in: block) { return event }
             }
             guard let part = try await parts.next() else { return nil }
             rest += String(buffer: part)
         }
     }
 
-    private static func event(in block: String) -> Event? {
+    private func event(in block: String) -> Event? {
         var fields: [Substring: String] = [:]
         for line in block.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             fields[parts[0]] = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         }
         guard let id = fields["id"], let data = fields["data"] else { return nil }
+        for violation in contract.violations(of: Data(data.utf8), "Session") {
+            Issue.record("an event: \(violation): \(data)")
+        }
         let members = try? JSONSerialization.jsonObject(with: Data(data.utf8))
         let status = (members as? [String: Any])?["status"] as? String
         return Event(id: id, status: status ?? "")

@@ -22,7 +22,7 @@ struct IssuerProcess {
         let port = try await eventually("the issuer listens; it said: \(program.text)") {
             program.text.firstMatch(of: /listening ([0-9]+)\n/)?.output.1
         }
-        wire = Wire(base: "http://127.0.0.1:\(port)")
+        wire = Wire(base: "http://127.0.0.1:\(port)", isJudged: false)
     }
 
     /// An honest token but for what `more` says, in the words of `issuer.py`.

@@ -6,6 +6,8 @@ import NIOHTTP1
 /// Plain HTTP to a server: what is sent and what comes back, nothing in between.
 struct Wire: Sendable {
     let base: String
+    /// Whether its answers are held against the description: whether it is our server at all.
+    var isJudged = true
 
     /// As many connections as a test has callers: the usual eight would queue them up.
     static let client: HTTPClient = {
@@ -33,7 +35,7 @@ struct Wire: Sendable {
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         let response = try await Self.client.execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 1 << 20)
-        return WireReply(
+        let reply = WireReply(
             status: Int(response.status.code),
             headers: Dictionary(
                 response.headers.map { ($0.name.lowercased(), $0.value) },
@@ -41,6 +43,8 @@ struct Wire: Sendable {
             ),
             bytes: Data(bytes.readableBytesView)
         )
+        if isJudged { try await ContractJudge.shared.judge(method, path, reply) }
+        return reply
     }
 
     func post(

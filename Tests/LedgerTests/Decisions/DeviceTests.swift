@@ -24,15 +24,17 @@ struct DeviceTests {
     }
 
     private func show(
-        _ number: UInt8,
+        _ shown: UInt8,
         next: UInt8,
         to device: inout Device,
         family: [UInt8] = Self.family,
+        number: Int64? = nil,
         after: Duration = .seconds(1)
     ) -> Device.Admission {
         device.admit(
             family: family,
-            secret: secret(number),
+            secret: secret(shown),
+            number: number,
             successor: secret(next),
             at: Self.start.advanced(by: after)
         )
@@ -74,6 +76,27 @@ struct DeviceTests {
         #expect(show(1, next: 66, to: &device) == .admitted)
         #expect(show(2, next: 3, to: &device) == .revoked)
         #expect(show(66, next: 67, to: &device) == .refused)
+    }
+
+    @Test("that the books have forgotten, because they were restored, is good if it is ours")
+    func restored() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        let backup = device
+        for number in 2..<9 as Range<UInt8> {
+            #expect(show(number, next: number + 1, to: &device) == .admitted)
+        }
+        #expect(device.generation == 8)
+        var back = backup
+        #expect(show(9, next: 10, to: &back, number: 8) == .admitted)
+        #expect(back.generation == 9)
+        // The reply was lost; and then an older copy comes.
+        #expect(show(9, next: 11, to: &back, number: 8) == .admitted)
+        #expect(show(11, next: 12, to: &back, number: 10) == .admitted)
+        #expect(show(5, next: 6, to: &back, number: 4) == .revoked)
+        // Without the server's word for its number it is a copy like any other.
+        var other = backup
+        #expect(show(9, next: 10, to: &other) == .revoked)
     }
 
     @Test("cannot be guessed at to revoke somebody else's device")

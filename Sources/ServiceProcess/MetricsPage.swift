@@ -1,30 +1,32 @@
-import GotchuCore
+package import GotchuCore
 
 /// A page in the Prometheus text format, version 0.0.4.
-struct MetricsPage {
-    private(set) var text = ""
+package struct MetricsPage {
+    package private(set) var text = ""
 
-    typealias Sample = (labels: [String: String], value: Int)
+    package init() {}
+
+    package typealias Sample = (labels: [String: String], value: Int)
 
     /// - Parameter name: Ends in `_total`.
-    mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, help, "counter", samples)
     }
 
-    mutating func counter(_ name: String, _ help: String, _ value: Int) {
+    package mutating func counter(_ name: String, _ help: String, _ value: Int) {
         add(name, help, "counter", [([:], value)])
     }
 
-    mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, help, "gauge", samples)
     }
 
-    mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+    package mutating func gauge(_ name: String, _ help: String, _ value: Int) {
         add(name, help, "gauge", [([:], value)])
     }
 
     /// - Parameter name: Ends in `_seconds`.
-    mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
+    package mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
         head(name, help, "histogram")
         for (bound, count) in zip(histogram.bounds, histogram.cumulativeCounts) {
             line("\(name)_bucket", ["le": "\(bound.inSeconds)"], "\(count)")

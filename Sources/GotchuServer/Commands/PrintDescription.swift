@@ -1,0 +1,19 @@
+internal import ArgumentParser
+internal import ServiceProcess
+
+/// `gotchu-server openapi`.
+struct PrintDescription: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "openapi",
+        abstract: "Prints the contract, as /openapi.yaml serves it.",
+        discussion: """
+            Example:
+              gotchu-server openapi > openapi.yaml
+            """
+    )
+
+    func run() async throws {
+        // The document ends its last line itself, and so does the console.
+        Console.output(String(OpenAPI.document.dropLast()))
+    }
+}

@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// How many connections each address has, so that one cannot take them all.
+final class ConnectionCounter: Sendable {
+    private let limit: Int
+    /// Addresses that speak for many: proxies of ours.
+    private let exempt: Set<ClientAddress>
+    private let counts = Mutex<[ClientAddress: Int]>([:])
+
+    /// - Parameter limit: How many one address may have.
+    init(limit: Int, exempt: Set<ClientAddress>) {
+        self.limit = limit
+        self.exempt = exempt
+    }
+
+    /// - Returns: `false` if that is one too many; it is then not counted.
+    func opened(_ address: ClientAddress) -> Bool {
+        if address.isLoopback || exempt.contains(address) { return true }
+        return counts.withLock { counts in
+            guard counts[address, default: 0] < limit else { return false }
+            counts[address, default: 0] += 1
+            return true
+        }
+    }
+
+    func closed(_ address: ClientAddress) {
+        counts.withLock { counts in
+            guard let count = counts[address] else { return }
+            counts[address] = count == 1 ? nil : count - 1
+        }
+    }
+}

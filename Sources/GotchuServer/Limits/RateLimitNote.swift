@@ -1,0 +1,31 @@
+internal import GotchuCore
+internal import HTTPTypes
+internal import Synchronization
+
+/// What a limit had to say about the request under way, for the reply's headers
+/// (draft-ietf-httpapi-ratelimit-headers-10).
+final class RateLimitNote: Sendable {
+    /// The note of the request that the current task answers.
+    @TaskLocal static var current: RateLimitNote?
+
+    private let fields = Mutex<HTTPFields>([:])
+
+    /// The headers of the narrowest limit that was asked last.
+    var headers: HTTPFields { fields.withLock { $0 } }
+
+    /// Notes how a caller stands with one limit.
+    func take(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
+        let window = Int(rate.refill.inSeconds.rounded(.up))
+        let left = bucket.remaining
+        let reset = Int(((rate.capacity - Double(left)) / rate.perSecond).rounded(.up))
+        fields.withLock {
+            $0[.rateLimitPolicy] = "\"\(name)\";q=\(Int(rate.capacity));w=\(window)"
+            $0[.rateLimit] = "\"\(name)\";r=\(left);t=\(reset)"
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static var rateLimit: HTTPField.Name { .known("RateLimit") }
+    static var rateLimitPolicy: HTTPField.Name { .known("RateLimit-Policy") }
+}

@@ -1,0 +1,120 @@
+internal import GotchuAPI
+internal import Hummingbird
+internal import Ledger
+internal import ServiceProcess
+
+/// `GET /metrics`: Prometheus's text.
+///
+/// What a shop takes in is nobody's business: it is told to this machine only, unless the operator
+/// says otherwise. A request that a proxy passed on is not from this machine.
+struct MetricsRoute: Sendable {
+    let ledger: Ledger
+    let requests: RequestMetrics
+    let misses: MissLimiter
+    let sessions: LiveSessions
+    let readiness: Readiness
+    let isOpen: Bool
+
+    @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let isPassedOn = request.headers[.forwardedFor] != nil || request.headers[.forwarded] != nil
+        guard isOpen || (context.client.isLoopback && !isPassedOn) else {
+            throw Problem(
+                .forbidden,
+                detail: "The metrics are for this machine only.",
+                fix: "Start the server with --open-metrics, and keep strangers from the address."
+            )
+        }
+        var page = MetricsPage()
+        addLedger(&page)
+        addRequests(&page)
+        page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
+        if let count = await sessions.count {
+            page.gauge("gotchu_server_open_sessions", "Sessions that can still be paid.", count)
+        }
+        page.gauge(
+            "gotchu_server_draining",
+            "1 once a stop was asked for.",
+            readiness.isDraining ? 1 : 0
+        )
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/plain; version=0.0.4; charset=utf-8",
+                .cacheControl: "no-store",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page.text))
+        )
+    }
+
+    private func addLedger(_ page: inout MetricsPage) {
+        let reading = ledger.metrics.reading
+        page.gauge(
+            "gotchu_server_queue_commands",
+            "Commands that wait for the next commit.",
+            ledger.waitingCount
+        )
+        page.histogram(
+            "gotchu_server_commit_seconds",
+            "From taking a batch to its durable end.",
+            reading.commitDuration
+        )
+        page.counter(
+            "gotchu_server_batches_total",
+            "Batches that were committed, by how many commands they carried at most.",
+            zip(LedgerMetrics.batchSizes, reading.batches).map { (["commands": "\($0)"], $1) }
+        )
+        page.counter(
+            "gotchu_server_commands_total",
+            "Commands that were decided.",
+            reading.commands
+        )
+        page.counter("gotchu_server_payments_total", "Payments that were made.", reading.payments)
+        page.counter(
+            "gotchu_server_replays_total",
+            "Payments that were answered from memory.",
+            reading.replays
+        )
+        page.counter(
+            "gotchu_server_declines_total",
+            "Payments that were declined, by reason.",
+            Refusal.Reason.allCases.map { (["reason": $0.rawValue], reading.declines[$0] ?? 0) }
+        )
+        page.counter(
+            "gotchu_server_refusals_total",
+            "Other commands that were refused, by reason.",
+            Refusal.Reason.allCases.map { (["reason": $0.rawValue], reading.refusals[$0] ?? 0) }
+        )
+        page.counter(
+            "gotchu_server_unknown_outcomes_total",
+            "Commands whose commit failed: their callers were told to try again.",
+            reading.failedCommands
+        )
+        page.counter(
+            "gotchu_server_turned_away_total",
+            "Commands that were not taken because too many waited.",
+            reading.turnedAway
+        )
+    }
+
+    private func addRequests(_ page: inout MetricsPage) {
+        let answered = requests.reading.sorted {
+            ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status)
+        }
+        page.counter(
+            "gotchu_server_http_requests_total",
+            "Requests that were answered, by address and status.",
+            answered.map { (["route": $0.key.route, "status": "\($0.key.status)"], $0.value) }
+        )
+        let counts = misses.counts
+        page.counter(
+            "gotchu_server_resolve_misses_total",
+            "EIDs that were asked for and are nobody's.",
+            counts.misses
+        )
+        page.counter(
+            "gotchu_server_resolve_slowed_total",
+            "Questions that were not answered because of misses before.",
+            counts.refusals
+        )
+    }
+}

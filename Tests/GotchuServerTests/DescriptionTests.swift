@@ -1,0 +1,103 @@
+import Foundation
+import GotchuAPI
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// The description: what it says, whether it is kept, and that whoever judges could say no.
+@Suite("The description", .timeLimit(.minutes(4)))
+struct DescriptionTests {
+    private static let file = Python.file("docs/openapi.yaml")
+
+    @Test("is checked in as it is served; `make openapi` writes it")
+    func checkedIn() async throws {
+        let kept = try String(contentsOfFile: Self.file, encoding: .utf8)
+        #expect(kept == OpenAPI.document, "run: make openapi")
+        let printed = try await ServerProcess.run("openapi")
+        #expect(printed.code == 0 && printed.text == OpenAPI.document)
+        let server = try await ServerProcess()
+        let served = try await server.wire.get("/openapi.yaml")
+        #expect(served.text == OpenAPI.document)
+        #expect(served.headers["content-type"] == "application/yaml")
+    }
+
+    @Test("names each code with the one status that goes with it")
+    func codes() async throws {
+        let contract = try await ContractJudge.shared.contract
+        #expect(contract.codes.allSatisfy { ErrorCode(rawValue: $0) != nil })
+        #expect(contract.problems.count > 80)
+        for problem in contract.problems {
+            #expect(!problem.codes.isEmpty, "\(problem.operation) \(problem.status)")
+            for code in problem.codes {
+                let status = ErrorCode(rawValue: code)?.httpStatus
+                #expect(status.map(String.init) == problem.status, "\(problem.operation) \(code)")
+                #expect(contract.codes.contains(code), "\(code)")
+            }
+        }
+    }
+
+    @Test("a violation of any kind is found")
+    func planted() async throws {
+        let contract = try await ContractJudge.shared.contract
+        func reply(
+            _ status: Int,
+            _ body: String,
+            _ type: String = "application/json"
+        ) -> WireReply {
+            WireReply(status: status, headers: ["content-type": type], bytes: Data(body.utf8))
+        }
+        let lock = ("POST", "/sessions/lock")
+        #expect(contract.violations(lock.0, lock.1, reply(200, #"{"ok":true}"#)).isEmpty)
+        let problem = """
+            {"code":"SESSION_BUSY","detail":"x","error":"x","request_id":"1","status":409,\
+            "title":"Conflict","type":"about:blank"}
+            """
+        let type = "application/problem+json"
+        #expect(contract.violations(lock.0, lock.1, reply(409, problem, type)).isEmpty)
+        let planted = [
+            reply(200, #"{"ok":false}"#), reply(200, "{}"), reply(200, #"{"ok":true,"x":1}"#),
+            reply(200, #"{"ok":true,"lock_expires_at":"soon"}"#), reply(200, "[]"), reply(200, ""),
+            reply(201, #"{"ok":true}"#), reply(200, #"{"ok":true}"#, "text/plain"),
+            reply(409, problem), reply(402, problem, type), reply(404, problem, type),
+            reply(409, problem.replacing("SESSION_BUSY", with: "SESSION_MOODY"), type),
+            reply(409, problem.replacing("SESSION_BUSY", with: "SESSION_EXPIRED"), type),
+            reply(409, problem.replacing("409", with: "410"), type),
+            reply(409, problem.replacing(#""detail":"x","#, with: ""), type), reply(500, "{}"),
+        ]
+        for planted in planted {
+            let found = contract.violations(lock.0, lock.1, planted)
+            #expect(!found.isEmpty, "\(planted.status) \(planted.text)")
+        }
+        #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
+        #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
+        // A description with a lie in it, against what the server really says.
+        let lie = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
+        let liar = try await Contract(yaml: lie)
+        #expect(!liar.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty)
+    }
+
+    private struct Judgement: Decodable {
+        let statuses: [String: [String: Int]]
+        let findings: [String]
+        let without_success: [String]
+        let in_time: Bool
+    }
+
+    @Test("schemathesis finds nothing, and every operation really answers it")
+    func schemathesis() async throws {
+        let server = try await ServerProcess(opening: 100_000_000)
+        let judge = try await Python.run("contract.py", [server.wire.base, "60"])
+        let code = try await judge.exitCode(within: .seconds(150))
+        #expect(code == 0, "\(judge.text)")
+        let line = try #require(judge.text.split(separator: "\n").last { $0.hasPrefix("{") })
+        let judgement = try JSONDecoder().decode(Judgement.self, from: Data(line.utf8))
+        for finding in judgement.findings { Issue.record("\(finding)") }
+        #expect(judgement.without_success == [], "\(judgement.statuses)")
+        let described = try await ContractJudge.shared.contract.operations
+        // It leaves out the address that it got the description from.
+        #expect(Set(judgement.statuses.keys) == described.subtracting(["GET /openapi.yaml"]))
+        #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
+        print("schemathesis: \(judgement.statuses)")
+    }
+}

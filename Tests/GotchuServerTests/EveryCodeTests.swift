@@ -1,0 +1,133 @@
+import GotchuAPI
+import SQLite
+import TestSupport
+import Testing
+
+@Suite("Every code", .timeLimit(.minutes(3)))
+struct EveryCodeTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+    private let payee: String
+    private let payer: String
+    private let key = "0123456789abcdef-"
+
+    init() async throws {
+        server = try await ServerProcess()
+        payee = try await server.wire.login("payee")
+        payer = try await server.wire.login("payer")
+    }
+
+    /// A whole story in which everything goes wrong once.
+    ///
+    /// A 500 has no place in it: nothing that a client does may lead to one.
+    @Test("that is described comes over the wire, and no other")
+    func all() async throws {
+        var replies = try await requests() + sessions() + refunds()
+        replies += try await [expired(), busyBooks(), tooMany()]
+        let seen = Set(replies.compactMap(\.code))
+        let described = try await ContractJudge.shared.contract.codes
+        #expect(described.subtracting(seen) == [ErrorCode.internalError.rawValue])
+        #expect(seen.subtracting(described).isEmpty)
+    }
+
+    /// What is wrong with a request as such.
+    private func requests() async throws -> [WireReply] {
+        let text = try await wire.call(
+            "POST",
+            "/sessions/create",
+            "{}",
+            token: payee,
+            headers: ["Content-Type": "text/plain"]
+        )
+        let large = #"{"amount_cents":1,"memo":"\#(String(repeating: "x", count: 70_000))"}"#
+        return [
+            text,
+            try await wire.post("/sessions/create", large, token: payee),
+            try await wire.create(payee, cents: 0),
+            try await wire.create("no token", cents: 5),
+            try await wire.post("/wallet/send", #"{"sid":"x"}"#, token: payer),
+            try await wire.get("/no/such/address"),
+            try await wire.call("DELETE", "/wallet/me", token: payer),
+        ]
+    }
+
+    /// Where a session stands.
+    private func sessions() async throws -> [WireReply] {
+        let other = try await wire.login("other")
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var replies = [
+            try await wire.send(sid, by: payer, key: key + "1"),
+            try await wire.lock(sid, by: payee),
+            try await wire.lock(sid, by: payer),
+            try await wire.lock(sid, by: other),
+            try await wire.get("/sessions/\(sid)", token: other),
+            try await wire.send(
+                sid,
+                by: payer,
+                key: key + "2",
+                more: #","expected_amount_cents":6"#
+            ),
+            try await wire.send(sid, by: payer, key: key + "3"),
+            try await wire.send(
+                sid,
+                by: payer,
+                key: key + "3",
+                more: #","expected_amount_cents":6"#
+            ),
+            try await wire.lock(sid, by: other),
+        ]
+        let cancelled = try await wire.create(payee, cents: 5).string("sid")
+        _ = try await wire.post("/sessions/\(cancelled)/cancel", token: payee)
+        replies.append(try await wire.lock(cancelled, by: payer))
+        let dear = try await wire.lockedSession(payee, payer, cents: 1_000_000)
+        replies.append(try await wire.send(dear, by: payer, key: key + "4"))
+        let restless = try await wire.create(payee, cents: 5).string("sid")
+        var last = try await wire.post("/sessions/\(restless)/eids", token: payee)
+        for _ in 0..<100 where last.status == 200 {
+            last = try await wire.post("/sessions/\(restless)/eids", token: payee)
+        }
+        return replies + [last]
+    }
+
+    private func refunds() async throws -> [WireReply] {
+        func refund(_ sid: String, _ body: String, _ number: Int) async throws -> WireReply {
+            try await wire.post(
+                "/sessions/\(sid)/refund",
+                body,
+                token: payee,
+                key: "\(key)refund-\(number)"
+            )
+        }
+        let unpaid = try await wire.lockedSession(payee, payer, cents: 5)
+        let paid = try await wire.lockedSession(payee, payer, cents: 5)
+        _ = try await wire.send(paid, by: payer, key: key + "5")
+        return [
+            try await refund(unpaid, "{}", 1), try await refund(paid, #"{"amount_cents":6}"#, 2),
+            try await refund(paid, "{}", 3), try await refund(paid, "{}", 4),
+        ]
+    }
+
+    private func expired() async throws -> WireReply {
+        let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
+        return try await eventually("the session runs out") {
+            let reply = try await wire.lock(sid, by: payer)
+            return reply.code == ErrorCode.sessionExpired.rawValue ? reply : nil
+        }
+    }
+
+    private func busyBooks() async throws -> WireReply {
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.run("BEGIN IMMEDIATE")
+        let reply = try await wire.create(payee, cents: 5)
+        try connection.run("ROLLBACK")
+        return reply
+    }
+
+    private func tooMany() async throws -> WireReply {
+        var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
+        for _ in 0..<100 where last.status == 404 {
+            last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
+        }
+        return last
+    }
+}

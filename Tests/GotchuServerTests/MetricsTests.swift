@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Metrics", .timeLimit(.minutes(2)))
+struct MetricsTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+
+    init() async throws {
+        server = try await ServerProcess(more: ["--log-level", "debug"])
+    }
+
+    private struct Sample: Decodable {
+        let name: String
+        let type: String
+        let labels: [String: String]
+        let value: Double
+    }
+
+    /// The page as Prometheus's own Python library reads it.
+    private func read() async throws -> [Sample] {
+        let folder = try TemporaryFolder()
+        let page = try folder.write(try await wire.get("/metrics").text, to: "metrics")
+        let parsed = try await Python.run("metrics.py", [page])
+        #expect(try await parsed.exitCode() == 0, "\(parsed.text)")
+        return try JSONDecoder().decode([Sample].self, from: Data(parsed.text.utf8))
+    }
+
+    @Test("tell what happened, in a form that Prometheus reads")
+    func story() async throws {
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        for _ in 0..<3 { _ = try await wire.send(sid, by: payer, key: "0123456789abcdef") }
+        let dear = try await wire.lockedSession(payee, payer, cents: 1_000_000)
+        _ = try await wire.send(dear, by: payer, key: "0123456789abcdef-2")
+        _ = try await wire.lock(sid, by: payee)
+        _ = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
+        _ = try await wire.get("/no/such/address")
+        var events = try await EventStream(wire, dear, token: payee)
+        #expect(try await events.next() != nil)
+
+        let samples = try await read()
+        func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+            samples.first { $0.name == "gotchu_server_\(name)" && $0.labels == labels }?.value
+        }
+        #expect(value("payments_total") == 1 && value("replays_total") == 2)
+        #expect(value("declines_total", ["reason": "INSUFFICIENT_BALANCE"]) == 1)
+        #expect(value("refusals_total", ["reason": "OWN_SESSION"]) == 1)
+        #expect(value("resolve_misses_total") == 1)
+        #expect(value("unknown_outcomes_total") == 0 && value("queue_commands") == 0)
+        #expect(value("open_sessions") == 1 && value("event_streams") == 1)
+        let batches = samples.filter { $0.name == "gotchu_server_batches_total" }.map(\.value)
+        #expect(batches.count == 5)
+        #expect(value("commit_seconds_count") == batches.reduce(0, +))
+        let sends = ["route": "/wallet/send", "status": "200"]
+        #expect(value("http_requests_total", sends) == 3)
+        #expect(value("http_requests_total", ["route": "NotFound", "status": "404"]) == 1)
+        for sample in samples {
+            #expect(sample.type != "unknown", "\(sample.name) has no type")
+            #expect((sample.type == "counter") == sample.name.hasSuffix("_total"))
+        }
+        let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
+        #expect(Set(series).count == series.count, "a series stands there twice")
+        // Neither strangers' words nor anybody's names become labels.
+        #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
+    }
+
+    @Test("are for this machine only, and what a proxy passed on is not from this machine")
+    func privacy() async throws {
+        let passedOn = try await wire.call(
+            "GET",
+            "/metrics",
+            headers: ["X-Forwarded-For": "127.0.0.1"]
+        )
+        #expect(passedOn.code == "FORBIDDEN")
+        let open = try await ServerProcess(more: ["--open-metrics"])
+        let page = try await open.wire.call(
+            "GET",
+            "/metrics",
+            headers: ["X-Forwarded-For": "192.0.2.1"]
+        )
+        #expect(page.status == 200)
+    }
+
+    @Test("one name of a request stands in its reply, its problem and the log")
+    func requestID() async throws {
+        let reply = try await wire.call(
+            "POST",
+            "/wallet/send",
+            "{}",
+            headers: ["X-Request-ID": "till-7.4711"]
+        )
+        #expect(reply.status == 401)
+        #expect(reply.headers["x-request-id"] == "till-7.4711")
+        #expect(reply.string("request_id") == "till-7.4711")
+        try await eventually("the log names it") {
+            server.program.text.split(separator: "\n").contains {
+                $0.contains("till-7.4711") && $0.contains("401")
+            } ? true : nil
+        }
+        let own = try await wire.call("GET", "/healthz", headers: ["X-Request-ID": "a\"b"])
+        #expect(own.headers["x-request-id"]?.contains("\"") == false)
+    }
+
+    @Test("limits say how one stands with them; behind a proxy each client has its own")
+    func limits() async throws {
+        let proxied = try await ServerProcess(more: ["--trusted-proxy", "127.0.0.1"])
+        func guess(_ client: String, _ server: ServerProcess) async throws -> WireReply {
+            try await server.wire.call(
+                "POST",
+                "/sessions/resolve",
+                #"{"eid":"0000000000"}"#,
+                headers: ["X-Forwarded-For": "10.9.9.9, \(client)"]
+            )
+        }
+        var last = try await guess("192.0.2.1", proxied)
+        #expect(last.headers["ratelimit-policy"] == #""resolves";q=400;w=2"#)
+        #expect(last.headers["ratelimit"]?.hasPrefix(#""resolves";r=39"#) == true)
+        for _ in 0..<30 where last.status == 404 { last = try await guess("192.0.2.1", proxied) }
+        #expect(last.code == "RATE_LIMITED" && last.headers["retry-after"] != nil)
+        #expect(try await guess("192.0.2.2", proxied).status == 404)
+        #expect(try await guess("2001:db8::1", proxied).status == 404)
+        // Without a proxy nobody's word about his address counts.
+        for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
+        #expect(last.code == "RATE_LIMITED")
+        // A user who is known is counted for himself.
+        let payer = try await wire.login("payer")
+        let own = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#, token: payer)
+        #expect(own.status == 404)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import GotchuCore
+import SQLite
+import TestSupport
+import Testing
+
+@Suite("Overload and ending", .timeLimit(.minutes(3)))
+struct OverloadTests {
+    @Test("who is too many is told when to come back, and what was accepted is done")
+    func queue() async throws {
+        let server = try await ServerProcess(more: ["--queue", "4"])
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        var open: [String] = []
+        for _ in 0..<40 { open.append(try await wire.lockedSession(payee, payer, cents: 5)) }
+        let sids = open
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.run("BEGIN IMMEDIATE")
+        async let sent = sendAll(sids, by: payer, wire)
+        // A batch waits for the lock and four more for the batch; the others cannot wait.
+        try await eventually("somebody is turned away") { () async throws -> Bool? in
+            let count = try await wire.metric("gotchu_server_turned_away_total")
+            return count.map { $0 >= 1 } == true ? true : nil
+        }
+        try connection.run("ROLLBACK")
+        let replies = try await sent
+        #expect(replies.count == 40 && replies.contains { $0.status == 503 })
+        for reply in replies where reply.status != 200 {
+            #expect(reply.code == "TRY_AGAIN" && reply.headers["retry-after"] == "1")
+            #expect(reply.members["retryable"] as? Bool == true)
+        }
+        // The same keys again: all are paid once.
+        for sid in sids {
+            let reply = try await wire.send(sid, by: payer, key: "key-of-\(sid)-0123456789")
+            #expect(reply.status == 200, "\(reply.text)")
+        }
+        #expect(try await wire.balance(payee) == 10_000 + 40 * 5)
+        #expect(try await wire.balance(payer) == 10_000 - 40 * 5)
+    }
+
+    /// Pays all of them at once, each with a key of its own.
+    private func sendAll(
+        _ sids: [String],
+        by payer: String,
+        _ wire: Wire
+    ) async throws -> [WireReply] {
+        try await withThrowingTaskGroup(of: WireReply.self) { group in
+            for sid in sids {
+                group.addTask {
+                    try await wire.send(sid, by: payer, key: "key-of-\(sid)-0123456789")
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("readiness says no within its second while the books hang, and yes again after")
+    func readiness() async throws {
+        let server = try await ServerProcess()
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.run("BEGIN IMMEDIATE")
+        var longest = Duration.zero
+        try await eventually("a new proof fails") {
+            let began = ContinuousClock.now
+            let reply = try await server.wire.get("/readyz")
+            longest = max(longest, ContinuousClock.now - began)
+            return reply.status == 503 ? true : nil
+        }
+        // SQLite itself would wait for five seconds.
+        #expect(longest < .seconds(4), "\(longest)")
+        #expect(try await server.wire.get("/healthz").status == 200)
+        try connection.run("ROLLBACK")
+        try await eventually("it is ready again") {
+            try await server.wire.get("/readyz").status == 200 ? true : nil
+        }
+    }
+
+    @Test("a server that is told to stop says so first, goes on for a while, and ends streams")
+    func drain() async throws {
+        let server = try await ServerProcess(more: ["--drain-seconds", "5"])
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        var events = try await EventStream(wire, sid, token: payee)
+        #expect(try await events.next()?.status == "LOCKED")
+        #expect(try await wire.get("/readyz").status == 200)
+        server.program.signal(SIGTERM)
+        let refused = try await eventually("it says that it stops") {
+            let reply = try await wire.get("/readyz")
+            return reply.status == 503 ? reply : nil
+        }
+        #expect(refused.code == "TRY_AGAIN" && refused.headers["retry-after"] != nil)
+        let paid = try await wire.send(sid, by: payer, key: "0123456789abcdef")
+        #expect(paid.status == 200)
+        #expect(try await events.next()?.status == "PAID")
+        #expect(try await server.program.exitCode(within: .seconds(40)) == 0)
+        let again = try await ServerProcess(folder: server.folder)
+        let known = try await again.wire.login("payer")
+        #expect(try await again.wire.balance(known) == 9_995)
+    }
+
+    @Test("what was accepted before the end is finished, or is known not to have been done")
+    func accepted() async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        let connection = try Connection(path: server.path, mode: .readWrite)
+        try connection.run("BEGIN IMMEDIATE")
+        async let sent = try? wire.send(sid, by: payer, key: "0123456789abcdef")
+        // The server is at work: whether the payment has come in by then must not matter.
+        _ = try await wire.get("/healthz")
+        server.program.signal(SIGTERM)
+        try connection.run("ROLLBACK")
+        let reply = await sent
+        #expect(try await server.program.exitCode(within: .seconds(30)) == 0)
+        let again = try await ServerProcess(folder: server.folder)
+        let known = try await again.wire.login("payer")
+        let balance = try await again.wire.balance(known)
+        if reply?.status == 200 { #expect(balance == 9_995) }
+        let outcome = try await again.wire.get("/wallet/sends/0123456789abcdef", token: known)
+        #expect(balance == (outcome.string("outcome") == "paid" ? 9_995 : 10_000))
+        let verified = try await ServerProcess.run(
+            "verify",
+            "--database",
+            "sqlite:\(again.path)"
+        )
+        #expect(verified.code == 0)
+    }
+}

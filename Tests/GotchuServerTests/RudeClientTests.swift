@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// Clients that are slow, endless or no clients at all, over bare sockets.
+@Suite("Rude clients", .timeLimit(.minutes(3)))
+struct RudeClientTests {
+    private struct Outcome: Decodable {
+        let status: String
+        let closed: Bool
+        let seconds: Double
+        let reply: String
+    }
+
+    @Test("are told so or put out, each in its time, and the server goes on")
+    func all() async throws {
+        let server = try await ServerProcess()
+        let port = try #require(server.wire.base.split(separator: ":").last)
+        let rude = try await Python.run("rude.py", [String(port)])
+        #expect(try await rude.exitCode(within: .seconds(120)) == 0, "\(rude.text)")
+        let outcomes = try JSONDecoder().decode([String: Outcome].self, from: Data(rude.text.utf8))
+        #expect(outcomes.count == 15)
+        for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
+        func status(_ name: String) -> String? { outcomes[name]?.status }
+        // Those who do not come to the point are not answered.
+        for name in ["silent", "half-head", "dripping-head"] {
+            #expect(status(name) == "", "\(name)")
+        }
+        // What a body may be is known before it is whole; the late ones are closed or told.
+        for name in ["half-body", "dripping-body"] {
+            #expect(["", "400"].contains(status(name)), "\(name): \(outcomes[name]?.reply ?? "")")
+        }
+        for name in ["long-field", "many-fields", "long-target", "no-http", "nul-in-field"] {
+            #expect(["", "400"].contains(status(name)), "\(name): \(outcomes[name]?.reply ?? "")")
+        }
+        for name in ["large-body", "endless-body"] { #expect(status(name) == "413", "\(name)") }
+        // Two lengths are how one request is smuggled inside another.
+        for name in ["two-lengths", "length-and-chunks"] {
+            #expect(["", "400", "415"].contains(status(name)), "\(name)")
+        }
+        #expect(status("honest") == "200")
+        #expect(try await server.wire.get("/healthz").status == 200)
+        #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
+    }
+
+    @Test("who are too many wait, and are answered when another goes")
+    func connections() async throws {
+        let server = try await ServerProcess(more: ["--connections", "3"])
+        let port = try #require(server.wire.base.split(separator: ":").last)
+        let held = try Program(
+            try await Python.interpreter(),
+            [
+                "-c",
+                """
+                import socket, sys, urllib.request
+                port = int(sys.argv[1])
+                held = []
+                for _ in range(3):
+                    client = socket.create_connection(("127.0.0.1", port))
+                    client.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+                    assert client.recv(4096).startswith(b"HTTP/1.1 200")
+                    held.append(client)
+                last = socket.create_connection(("127.0.0.1", port))
+                last.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+                last.settimeout(2)
+                try:
+                    assert not last.recv(4096), "it was answered"
+                    assert False, "it was closed"
+                except TimeoutError:
+                    pass
+                held.pop().close()
+                last.settimeout(30)
+                assert last.recv(4096).startswith(b"HTTP/1.1 200")
+                print("as it should be")
+                """, String(port),
+            ]
+        )
+        #expect(try await held.exitCode() == 0, "\(held.text)")
+        #expect(held.text == "as it should be\n")
+    }
+
+    @Test("one address has its share of the connections, this machine and proxies have all")
+    func share() {
+        let proxy = ClientAddress(v4: [10, 0, 0, 1])
+        let counter = ConnectionCounter(limit: 2, exempt: [proxy])
+        let other = ClientAddress(v4: [10, 0, 0, 2])
+        #expect(counter.opened(other) && counter.opened(other) && !counter.opened(other))
+        #expect(counter.opened(ClientAddress(v4: [10, 0, 0, 3])))
+        counter.closed(other)
+        #expect(counter.opened(other) && !counter.opened(other))
+        for _ in 0..<10 {
+            #expect(counter.opened(proxy) && counter.opened(ClientAddress(v4: [127, 0, 0, 1])))
+        }
+    }
+}

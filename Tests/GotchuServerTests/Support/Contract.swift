@@ -1,0 +1,201 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// The description that the server serves, as the judge of what it answers.
+///
+/// Stricter than JSON Schema: an answer may hold no member that is not described, a problem no code
+/// that is not named for that status, and a keyword that this judge does not know is an error.
+struct Contract: Sendable {
+    private let document: JSON
+
+    /// The server's own description.
+    static func served() async throws -> Contract { try await Contract(yaml: OpenAPI.document) }
+
+    /// Reads a description with PyYAML.
+    init(yaml: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(yaml, to: "openapi.yaml")
+        let script = "import json,sys,yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))"
+        let read = try Program(try await Python.interpreter(), ["-c", script, file])
+        #expect(try await read.exitCode() == 0, "\(read.text)")
+        document = try JSONDecoder().decode(JSON.self, from: Data(read.text.utf8))
+    }
+
+    /// Every code that the description knows.
+    var codes: Set<String> {
+        Set(schema("Code")?["enum"]?.elements.compactMap(\.string) ?? [])
+    }
+
+    /// Every address with its method: `POST /wallet/send`.
+    var operations: Set<String> {
+        Set(
+            (document["paths"]?.members ?? [:]).flatMap { path, item in
+                item.members.keys.map { "\($0.uppercased()) \(path)" }
+            }
+        )
+    }
+
+    /// Which codes each operation may answer with which status.
+    var problems: [(operation: String, status: String, codes: [String])] {
+        var found: [(operation: String, status: String, codes: [String])] = []
+        for (path, item) in document["paths"]?.members ?? [:] {
+            for (method, operation) in item.members {
+                for (status, response) in operation["responses"]?.members ?? [:]
+                where response["$ref"] != nil {
+                    let words = (response["description"]?.string ?? "")
+                        .split { !($0.isUppercase || $0 == "_") }
+                    found.append(("\(method) \(path)", status, words.map(String.init)))
+                }
+            }
+        }
+        return found
+    }
+
+    /// What is wrong with an answer; empty if nothing is.
+    func violations(_ method: String, _ path: String, _ reply: WireReply) -> [String] {
+        guard let item = item(for: path) else {
+            return reply.status == 404 ? problems(reply, "NOT_FOUND") : ["an undescribed address"]
+        }
+        guard let operation = item[method.lowercased()] else {
+            return reply.status == 405
+                ? problems(reply, "METHOD_NOT_ALLOWED") : ["an undescribed method"]
+        }
+        guard let described = operation["responses"]?["\(reply.status)"] else {
+            return ["an undescribed status \(reply.status)"]
+        }
+        let response = resolved(described)
+        let type = reply.headers["content-type"]?.prefix { $0 != ";" } ?? ""
+        guard let content = response["content"] else {
+            return reply.bytes.isEmpty ? [] : ["a body where none is described"]
+        }
+        guard let media = content[String(type)] else { return ["an undescribed type \(type)"] }
+        if type == "application/problem+json" {
+            return problems(reply, described["description"]?.string ?? "")
+        }
+        guard let schema = media["schema"], type.hasSuffix("json") else { return [] }
+        return body(reply, schema)
+    }
+
+    /// What is wrong with a value that should be of a named schema.
+    func violations(of bytes: Data, _ name: String) -> [String] {
+        guard let schema = schema(name) else { return ["an undescribed schema \(name)"] }
+        guard let value = try? JSONDecoder().decode(JSON.self, from: bytes) else {
+            return ["no JSON"]
+        }
+        return violations(of: value, schema, at: name)
+    }
+
+    private func problems(_ reply: WireReply, _ described: String) -> [String] {
+        var found = schema("Problem").map { body(reply, $0) } ?? ["no schema Problem"]
+        let code = reply.code ?? ""
+        let words = described.split { !($0.isLetter || $0 == "_") }
+        if !words.contains(code[...]) { found.append("the code \(code) is not described here") }
+        if reply.integer("status") != Int64(reply.status) { found.append("another status inside") }
+        if ErrorCode(rawValue: code)?.httpStatus != reply.status {
+            found.append("\(code) with \(reply.status)")
+        }
+        return found
+    }
+
+    private func body(_ reply: WireReply, _ schema: JSON) -> [String] {
+        guard let value = try? JSONDecoder().decode(JSON.self, from: reply.bytes) else {
+            return ["no JSON"]
+        }
+        return violations(of: value, schema, at: "body")
+    }
+
+    private func item(for path: String) -> JSON? {
+        let plain = path.prefix { $0 != "?" }
+        let paths = document["paths"]?.members ?? [:]
+        if let item = paths[String(plain)] { return item }
+        let given = plain.split(separator: "/", omittingEmptySubsequences: false)
+        return paths.first { template, _ in
+            let parts = template.split(separator: "/", omittingEmptySubsequences: false)
+            return parts.count == given.count
+                && zip(parts, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+        }?.value
+    }
+
+    private func schema(_ name: String) -> JSON? { document["components"]?["schemas"]?[name] }
+
+    private func resolved(_ value: JSON) -> JSON {
+        guard let reference = value["$ref"]?.string else { return value }
+        let names = reference.split(separator: "/").dropFirst()
+        return names.reduce(document) { $0[String($1)] ?? .null }
+    }
+}
+
+extension Contract {
+    private static let annotations: Set = [
+        "description", "format", "example", "examples", "default", "$ref", "title",
+    ]
+    private static let keywords: Set = [
+        "type", "enum", "const", "required", "properties", "additionalProperties", "items",
+        "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern",
+    ]
+
+    private func violations(of value: JSON, _ given: JSON, at place: String) -> [String] {
+        let schema = resolved(given)
+        let unknown = Set(schema.members.keys).subtracting(Self.keywords)
+            .subtracting(Self.annotations)
+        if !unknown.isEmpty { return ["\(place): keywords \(unknown) that the judge cannot read"] }
+        if schema.members.isEmpty { return ["\(place): no schema"] }
+        var found: [String] = []
+        func demand(_ isRight: Bool, _ what: String) {
+            if !isRight { found.append("\(place): \(what)") }
+        }
+        if let type = schema["type"]?.string {
+            demand(value.type == type || (type == "number" && value.type == "integer"), type)
+        }
+        if let values = schema["enum"] { demand(values.elements.contains(value), "enum") }
+        if let constant = schema["const"] { demand(constant == value, "const") }
+        switch value {
+        case .string(let text): found += text.violations(schema, at: place)
+        case .integer(let number):
+            demand(number >= schema["minimum"]?.integer ?? .min, "minimum")
+            demand(number <= schema["maximum"]?.integer ?? .max, "maximum")
+        case .array(let elements):
+            demand(elements.count >= schema["minItems"]?.integer ?? 0, "minItems")
+            demand(elements.count <= schema["maxItems"]?.integer ?? .max, "maxItems")
+            for (index, element) in elements.enumerated() {
+                found += violations(of: element, schema["items"] ?? .null, at: "\(place)[\(index)]")
+            }
+        case .object(let members):
+            for name in schema["required"]?.elements.compactMap(\.string) ?? [] {
+                demand(members[name] != nil, "\(name) is missing")
+            }
+            for (name, member) in members {
+                guard let described = schema["properties"]?[name] else {
+                    demand(false, "\(name) is not described")
+                    continue
+                }
+                found += violations(of: member, described, at: "\(place).\(name)")
+            }
+        case .null, .boolean, .number: break
+        }
+        return found
+    }
+}
+
+extension String {
+    fileprivate func violations(_ schema: JSON, at place: String) -> [String] {
+        var found: [String] = []
+        let length = Int64(unicodeScalars.count)
+        if length < schema["minLength"]?.integer ?? 0 { found.append("\(place): minLength") }
+        if length > schema["maxLength"]?.integer ?? .max { found.append("\(place): maxLength") }
+        if let pattern = schema["pattern"]?.string,
+            (try? Regex(pattern)).flatMap({ try? $0.firstMatch(in: self) }) == nil
+        {
+            found.append("\(place): pattern")
+        }
+        if schema["format"]?.string == "date-time", Timestamp(iso8601: self) == nil {
+            found.append("\(place): date-time")
+        }
+        return found
+    }
+}

@@ -1,0 +1,95 @@
+"""Clients that a server must bear: slow, endless, too large, no HTTP at all.
+
+rude.py PORT: plays all of them at once and prints what each was told, and whether the server ended
+the connection, as JSON.
+"""
+
+import json
+import socket
+import sys
+import threading
+import time
+
+PORT = int(sys.argv[1])
+# Longer than any time limit of the server's, on a loaded machine too.
+PATIENCE = 60
+results = {}
+
+
+def connect():
+    client = socket.create_connection(("127.0.0.1", PORT), timeout=PATIENCE)
+    client.settimeout(0.5)
+    return client
+
+
+def play(name, first, drip=b""):
+    """Sends `first`, then a piece of `drip` for each half second of silence, and reads to the end."""
+    began = time.monotonic()
+    client = connect()
+    reply = b""
+    is_closed = False
+    try:
+        client.sendall(first)
+        while time.monotonic() - began < PATIENCE:
+            try:
+                piece = client.recv(65536)
+            except TimeoutError:
+                if drip:
+                    client.sendall(drip)
+                continue
+            if not piece:
+                is_closed = True
+                break
+            reply += piece
+    except (BrokenPipeError, ConnectionResetError):
+        is_closed = True
+    results[name] = {
+        "status": reply.split(b" ")[1].decode() if reply.startswith(b"HTTP/1.1 ") else "",
+        "closed": is_closed,
+        "seconds": time.monotonic() - began,
+        "reply": reply.decode(errors="replace"),
+    }
+
+
+def post(length, more=b""):
+    return (b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: %d\r\n%s\r\n" % (length, more))
+
+
+CLOSE = b"Connection: close\r\n"
+CASES = {
+    "silent": (b"",),
+    "half-head": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n",),
+    "dripping-head": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n", b"X: y\r\n"),
+    "half-body": (post(20) + b'{"eid"',),
+    "dripping-body": (post(60_000), b" "),
+    "long-field": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 20_000 + b"\r\n\r\n",),
+    "many-fields": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 300 + b"\r\n",),
+    "long-target": (b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",),
+    "large-body": (post(70_000, CLOSE) + b" " * 70_000,),
+    "endless-body": (
+        b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + (b"4000\r\n" + b" " * 16384 + b"\r\n") * 6
+        + b"0\r\n\r\n",
+    ),
+    "no-http": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 200 + b"\r\n\r\n",),
+    "nul-in-field": (
+        b"GET /wallet/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\x00b\r\n" + CLOSE + b"\r\n",
+    ),
+    "two-lengths": (
+        b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+        b"Content-Length: 20\r\n\r\n{}",
+    ),
+    "length-and-chunks": (
+        b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+        b"Transfer-Encoding: chunked\r\n" + CLOSE + b"\r\n0\r\n\r\n",
+    ),
+    "honest": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
+}
+
+threads = [threading.Thread(target=play, args=(name, *case)) for name, case in CASES.items()]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(results))
