@@ -37,6 +37,9 @@ package final class Program: Sendable {
         process.standardOutput = handle
         process.standardError = handle
         self.process = Mutex(process)
+        // Foundation never closes it by itself, and with well over a thousand descriptors open its
+        // own start of a program reads past the end of their list.
+        defer { try? handle.close() }
         try process.run()
     }
 
