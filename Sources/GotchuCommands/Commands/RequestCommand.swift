@@ -11,7 +11,7 @@ struct RequestCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               gotchu-ctl request 50.00 --memo "Coffee"
-              gotchu-ctl request 12 --currency eur --ttl 60 --json
+              gotchu-ctl request 12 --ttl 60 --json
 
             Ctrl-C takes the request back, and so do SIGTERM and the terminal's end. \
             Exits with 1 if it expired or was taken back.
