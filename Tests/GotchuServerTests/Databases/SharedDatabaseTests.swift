@@ -22,6 +22,67 @@ struct SharedDatabaseTests {
         #expect(try await fleet.stop() == [0, 0, 0])
     }
 
+    @Test("lose connections, backends and the whole database, and go on by themselves")
+    func databaseKilled() async throws {
+        let cluster = try PostgresCluster()
+        let name = try cluster.makeDatabase()
+        let url = cluster.url(name)
+        let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
+        try await PaidHistory.check("Database killed", on: fleet, database: url) { tally, seeded in
+            for _ in 0..<6 {
+                try await tally.waitForPayments(20)
+                switch Int.random(in: 0...2, using: &seeded) {
+                case 0:
+                    try cluster.killPostmaster()
+                    try cluster.start()
+                default:
+                    try cluster.connect("postgres").connection.run([
+                        Query(
+                            """
+                            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                            WHERE datname = $1 AND pid <> pg_backend_pid()
+                            """,
+                            [.text(name)]
+                        )
+                    ])
+                }
+            }
+            try await tally.waitForPayments(20)
+            try cluster.killPostmaster()
+            try cluster.start()
+        }
+    }
+
+    @Test("follow a replica that is promoted in mid-load, with every acknowledged payment")
+    func failover() async throws {
+        let primary = try PostgresCluster()
+        let name = try primary.makeDatabase()
+        let replica = try PostgresCluster(replicaOf: primary)
+        let link = try primary.connect("postgres")
+        try await eventually("the replica follows") {
+            try link.connection.query("SELECT count(*) FROM pg_stat_replication") {
+                try $0.integer(0)
+            } == [1] ? true : nil
+        }
+        // Nothing is acknowledged that is not on both.
+        try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try link.connection.execute("SELECT pg_reload_conf()")
+        let fleet = try await Fleet(
+            2,
+            database: primary.url(name, or: replica),
+            opening: PaidHistory.opening
+        )
+        try await PaidHistory.check(
+            "A replica promoted",
+            on: fleet,
+            database: replica.url(name)
+        ) { tally, _ in
+            try await tally.waitForPayments(40)
+            try primary.killPostmaster()
+            try replica.promote()
+        }
+    }
+
     @Test("push a session's changes to whoever follows it at another server")
     func events() async throws {
         let cluster = try PostgresCluster.shared()
