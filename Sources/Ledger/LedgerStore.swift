@@ -9,7 +9,7 @@ package protocol LedgerStore: Sendable {
     /// payments.
     ///
     /// - Parameter decide: May be called again with fresh rows if the transaction is repeated.
-    /// - Throws: If nothing was committed.
+    /// - Throws: `unknownOutcome` if it may have been committed; anything else if nothing was.
     func commit(
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision

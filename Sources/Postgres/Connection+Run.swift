@@ -92,6 +92,9 @@ extension Connection {
 extension Notice {
     /// A COMMIT that no longer waits for its replicas says so only with a warning and then claims
     /// to be done: the payment is on one disk and gone if that machine is (PostgreSQL manual,
-    /// 27.2.8.3).
-    fileprivate var isCancelledWait: Bool { state.map { $0.category == "57" } ?? false }
+    /// 27.2.8.3). When a person cancels the wait the warning is a plain one (01000), so that any
+    /// warning beside a COMMIT counts.
+    fileprivate var isCancelledWait: Bool {
+        state.map { ["01", "57"].contains($0.category) } ?? false
+    }
 }

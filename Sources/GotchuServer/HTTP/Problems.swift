@@ -82,7 +82,10 @@ struct Problems: RouterMiddleware {
             logger.warning("The ledger failed.", metadata: ["error": "\(error)"])
             let problem = Problem(
                 .tryAgain,
-                detail: "The books cannot be written just now. Nothing was decided.",
+                detail: error.code == .unknownOutcome
+                    ? "It is not known whether this was done: send the same request again, with "
+                        + "the same Idempotency-Key if it has one."
+                    : "The books cannot be written just now. Nothing was decided.",
                 retryable: true
             )
             return (problem, [.retryAfter: String(retryAfterSeconds)])

@@ -48,7 +48,8 @@ struct WebhookWorker: Service {
 
     private func start(in group: inout DiscardingTaskGroup) async {
         do {
-            for endpoint in try await store.dueWebhookEndpoints(at: .now) {
+            // Not always the same ones first: those that hang must not keep the rest waiting.
+            for endpoint in try await store.dueWebhookEndpoints(at: .now).shuffled() {
                 let free = running.free(
                     for: endpoint,
                     limit: Self.limitPerEndpoint,
@@ -77,6 +78,8 @@ struct WebhookWorker: Service {
 
     private func deliver(_ delivery: WebhookDelivery) async {
         let answer = await sender.send(delivery, at: .now)
+        // A try that our own stop cut short says nothing about the endpoint: its lease will end.
+        if Task.isCancelled, case .refused = answer { return }
         let now = Timestamp.now
         let outcome = outcome(of: answer, for: delivery, at: now)
         do {

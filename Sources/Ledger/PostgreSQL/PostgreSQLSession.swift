@@ -24,7 +24,9 @@ enum PostgreSQLSession {
     /// For the writer and the readers.
     static func prepare(_ connection: borrowing Connection) throws {
         try connection.execute(settings + plans)
-        try assertDurable(connection)
+        let durability = try assertDurable(connection)
+        // As a setting of this session it stays what was found, whatever is reloaded later.
+        try connection.execute("SET synchronous_commit = '\(durability.synchronousCommit)'")
     }
 
     /// For an audit, which reads everything and takes its time.
@@ -67,7 +69,11 @@ enum PostgreSQLSession {
         let fullPageWrites: String
         let version: String
 
-        var isKept: Bool { fsync == "on" && synchronousCommit != "off" && fullPageWrites == "on" }
+        /// `local` is refused too: it would lose what was acknowledged when a replica takes over.
+        var isKept: Bool {
+            fsync == "on" && fullPageWrites == "on"
+                && ["on", "remote_write", "remote_apply"].contains(synchronousCommit)
+        }
 
         var metadata: Logger.Metadata {
             [

@@ -137,8 +137,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// Nothing was committed. If the store objected to what one command does, that must not fail
-    /// its neighbours: each is then tried alone.
+    /// Nothing is known to be committed. If the store objected to what one command does, that must
+    /// not fail its neighbours: each is then tried alone.
     private func fail(_ batch: [Pending], with error: LedgerError) async {
         if error.code == .rejected, batch.count > 1 {
             for pending in batch { await commit([pending]) }
@@ -150,9 +150,12 @@ package final class LedgerWriter: Service {
             metadata: ["error": "\(error)", "commands": "\(batch.count)"]
         )
         for pending in batch {
+            let isUnknown = error.code == .unknownOutcome
             let answer = LedgerError(
-                .tryAgain,
-                "The books could not be written.",
+                isUnknown ? .unknownOutcome : .tryAgain,
+                isUnknown
+                    ? "It is not known whether the books were written."
+                    : "The books could not be written.",
                 underlying: error
             )
             pending.caller.resume(returning: .failure(answer))

@@ -1,6 +1,8 @@
 import GotchuCore
 import Ledger
+import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
 /// A connection that breaks at each moment of a commit.
@@ -56,5 +58,44 @@ struct BrokenCommitTests {
         #expect(try await open(1).effects.isEmpty)
         #expect(proxy.cuts == 1)
         #expect(try books.audit().isClean)
+    }
+
+    /// PostgreSQL gives such a wait up with a mere warning and says that it has committed.
+    @Test("that waits for a replica no longer is an unknown outcome: one machine alone has it")
+    func replicaAway() async throws {
+        let cluster = try PostgresCluster()
+        let name = try cluster.makeDatabase()
+        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestBooks.logger)
+        let link = try cluster.connect("postgres")
+        try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try link.connection.execute("SELECT pg_reload_conf()")
+        async let failure = Self.firstFailure(of: store)
+        try await eventually("the wait is cancelled") {
+            let cancelled = try link.connection.query(
+                """
+                SELECT pg_cancel_backend(pid)::int FROM pg_stat_activity
+                WHERE wait_event = 'SyncRep'
+                """,
+                read: { try $0.integer(0) }
+            )
+            return cancelled == [1] ? true : nil
+        }
+        #expect(await failure?.code == .unknownOutcome)
+        // Not our own patience: PostgreSQL's word came first.
+        #expect("\(await failure as Any)".contains("01000"))
+    }
+
+    /// The server takes its new configuration when it comes round to it: until then it commits.
+    private static func firstFailure(of store: PostgreSQLStore) async -> LedgerError? {
+        let probe = Command(acceptedAt: .now, action: .probe)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            do throws(LedgerError) {
+                _ = try await store.commit(touching: Footprint([probe])) { apply([probe], to: $0) }
+            } catch {
+                return error
+            }
+        }
+        return nil
     }
 }
