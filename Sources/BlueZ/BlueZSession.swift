@@ -143,6 +143,8 @@ package struct BlueZSession {
                 if error.code == .timedOut {
                     report(.notAnswering)
                 } else {
+                    // The same bluetoothd refused: nothing tells when it would not, so it is asked
+                    // again, and not in a tight loop. A cancellation shows at the next call.
                     try? await Task.sleep(for: pause)
                 }
             }

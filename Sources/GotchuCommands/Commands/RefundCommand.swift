@@ -15,9 +15,9 @@ struct RefundCommand: SocketCommand {
               gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002
               gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002 5.00 --yes
 
-            The same refund asked for again is not made again: --reference tells two of the same \
-            amount apart. Exits with 0 if the money went back, 1 if it certainly did not, and 75 \
-            if that is not known yet.
+            The same refund asked for again is not made again while 'history' shows the first: \
+            --reference tells two of the same amount apart. Exits with 0 if the \
+            money went back, 1 if it certainly did not, and 75 if that is not known yet.
             """
     )
 

@@ -110,6 +110,8 @@ final class PaymentWatch: Sendable {
         while true {
             let width = output.data.size?.columns ?? Int.max
             region.draw([progressText(latest.withLock { $0 }).truncated(to: width)])
+            // The latest word and the terminal's width are looked at anew until the payment's end
+            // cancels this.
             try await Task.sleep(for: Self.frameInterval)
         }
     }

@@ -72,6 +72,7 @@ struct LevelMeasurement {
                 }
                 if byte == UInt8(ascii: "\n") { return }
             } else {
+                // Looked at, not waited for in a read, so that Ctrl-C and a timeout end it.
                 try await Task.sleep(for: Self.inputInterval)
             }
         }

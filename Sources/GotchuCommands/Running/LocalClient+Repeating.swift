@@ -23,6 +23,7 @@ extension LocalClient {
                     return try await call(key)
                 } catch let failure as LocalClientFailure where failure.isRestart {
                     guard ContinuousClock.now < end else { throw failure }
+                    // gotchud restarts and nothing announces its socket; `repeatLimit` ends this.
                     try await Task.sleep(for: Self.repeatPause)
                 }
             }

@@ -114,6 +114,8 @@ struct PaymentDriver {
         )
     }
 
+    /// The backoff between two tries, as `PaymentFlow` decided it; a stop ends it at once.
+    ///
     /// - Returns: `false` if the daemon stops meanwhile.
     private func pause(_ duration: Duration) async -> Bool {
         do {

@@ -149,6 +149,7 @@ actor PresenceService: Service {
     /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
     private func passTime() async {
         while !board.isEmpty, !Task.isCancelledOrShuttingDown {
+            // Silence is no event: that somebody has gone shows only by time passing.
             try? await Task.sleep(for: Self.tick)
             apply(board.advance(to: .now))
         }

@@ -60,6 +60,7 @@ struct RequestDriver {
             do throws(RadioFailure) {
                 return try await service.putOnAir(id)
             } catch {
+                // The radio says why not, never when it could: it is asked again until expiry.
                 try? await Task.sleep(for: Self.radioPause)
             }
         }
@@ -71,6 +72,7 @@ struct RequestDriver {
         var isDue = await service.record(id)?.isRotating == true
         var schedule = RetrySchedule()
         while !Task.isCancelled, isDue || service.eidLifetime != nil {
+            // The EID's own lifetime; the request's end cancels it.
             if !isDue, let lifetime = service.eidLifetime { try? await Task.sleep(for: lifetime) }
             guard !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now
             else { return }
@@ -82,6 +84,7 @@ struct RequestDriver {
             case .unanswered(let retryAfter):
                 isDue = true
                 let jitter = Double.random(in: 0..<1)
+                // Backoff with jitter, and what the server itself asked for.
                 try? await Task.sleep(for: schedule.next(retryAfter: retryAfter, jitter: jitter))
             }
         }
@@ -94,9 +97,12 @@ struct RequestDriver {
     private func leaveAirAtExpiry() async {
         guard let record = await service.record(id) else { return }
         let left = Timestamp.now.duration(to: record.expiresAt)
+        // The expiry is a moment, not an event; the server's word on the end comes elsewhere and
+        // cancels this.
         try? await Task.sleep(for: max(.zero, left))
         guard !Task.isCancelled else { return }
         await service.takeOffAir(id)
+        // The server's last word may still be on its way.
         try? await Task.sleep(for: RequestService.expiryGrace)
         guard !Task.isCancelled else { return }
         await service.noteUnknown(id)
