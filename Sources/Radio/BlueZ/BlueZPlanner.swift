@@ -67,6 +67,8 @@ struct BlueZPlanner: Sendable {
     var isPowerOwed = false
     var powerRetry: Retry
     private var refresher = SampleRefresher()
+    /// What was heard has ended the ladder.
+    private var isProved = false
 
     /// - Parameters:
     ///   - adapterName: `hci0`; `nil` for the first that is powered.
@@ -134,7 +136,21 @@ struct BlueZPlanner: Sendable {
     /// Anything was heard on our adapter.
     mutating func noticed(now: MonotonicTime) {
         watch.heard(now: now)
-        if ladder.reason?.isDisprovedByHearing == true { ladder.proved() }
+        guard ladder.reason?.isDisprovedByHearing == true else { return }
+        ladder.proved()
+        isProved = true
+    }
+
+    /// Whether what was heard since this was last asked has decided anything: else it did no more
+    /// than move `hearingDeadline`.
+    mutating func takeProof() -> Bool {
+        defer { isProved = false }
+        return isProved
+    }
+
+    /// The one part of `nextDeadline` that something heard can bring forward.
+    func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
+        scan == .on && !ladder.isClimbing ? refresher.nextRestart(now: now) : nil
     }
 
     /// Signals were lost. What we have at bluetoothd may be gone without our knowing.

@@ -101,10 +101,10 @@ extension BlueZRadio {
 
     private func take(_ sign: ManagementEar.Sign) {
         choice.heard()
-        planner.noticed(now: .now)
-        guard case .heard(let sighting) = sign else { return }
-        planner.heard(sighting)
-        changed()
+        let now = MonotonicTime.now
+        planner.noticed(now: now)
+        if case .heard(let sighting) = sign { planner.heard(sighting) }
+        hearingChanged(now: now)
     }
 }
 

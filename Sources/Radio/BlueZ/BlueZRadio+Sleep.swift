@@ -7,6 +7,13 @@ struct Wakeup {
     /// Tells one sleep from the next.
     var turn: UInt64 = 0
     var endedTurn: UInt64 = 0
+    /// When the present sleep ends by itself.
+    var deadline: MonotonicTime?
+
+    /// Whether there is a sleep that would last beyond a moment.
+    func isLater(than moment: MonotonicTime) -> Bool {
+        sleeper != nil && deadline.map { $0 > moment } ?? true
+    }
 }
 
 extension BlueZRadio {
@@ -19,6 +26,7 @@ extension BlueZRadio {
     /// Returns after a `wake()`, at `deadline`, or when the task is cancelled. One caller.
     func sleep(until deadline: MonotonicTime?) async {
         wakeup.turn += 1
+        wakeup.deadline = deadline
         let turn = wakeup.turn
         // SAFETY: owned by this sleep, which ends or cancels it before it returns.
         let timer = Task {

@@ -198,23 +198,22 @@ package actor BlueZRadio: Radio {
             logger.info("signals of bluetoothd were lost, everything is asked for again")
             planner.signalsLost(now: now)
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
-        case .heard(let report):
-            guard hear(report, now: now) else { return }
+        case .heard(let report): return hear(report, now: now)
         case .noise(let adapter):
             if adapter == planner.adapter?.path { planner.noticed(now: now) }
-            return
+            return hearingChanged(now: now)
         }
         changed()
     }
 
-    /// - Returns: whether the planner wants to know.
-    private func hear(_ report: DeviceReport, now: MonotonicTime) -> Bool {
+    private func hear(_ report: DeviceReport, now: MonotonicTime) {
         // Filters of other programs let through what ours would not, on adapters that are not ours.
-        guard let adapter = planner.adapter, report.adapter == adapter.path else { return false }
+        guard let adapter = planner.adapter, report.adapter == adapter.path else { return }
         planner.noticed(now: now)
+        defer { hearingChanged(now: now) }
         guard choice.transport == .dbus else {
             if report.rssi != nil { witness(now: now) }
-            return false
+            return
         }
         switch report.advertisement.recognise() {
         case .ours(let eid, let carrier):
@@ -227,12 +226,17 @@ package actor BlueZRadio: Radio {
             )
             output.yield(.heard(sighting))
             planner.heard(sighting)
-            return true
         case .stranger(let reason):
             // Once for each thing that a device says: a crowd must not push sightings out.
             if report.isNews { output.yield(.ignored(reason)) }
-            return false
         }
+    }
+
+    /// After anything that was heard. It comes often, nearly always only puts off what the keeper
+    /// waits for, and then wakes nobody.
+    func hearingChanged(now: MonotonicTime) {
+        if planner.takeProof() { return changed() }
+        if let due = planner.hearingDeadline(now: now), wakeup.isLater(than: due) { wake() }
     }
 
     /// Carries out what the planner asks for, one action at a time.

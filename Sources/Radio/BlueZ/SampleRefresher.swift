@@ -41,8 +41,8 @@ struct SampleRefresher: Sendable {
     /// An EID that is not our own was heard.
     mutating func heard(_ sighting: Sighting) {
         let now = sighting.time
-        forget(now: now)
-        guard var known = candidates[sighting.eid] else {
+        guard var known = candidates[sighting.eid], isKept(known, now: now) else {
+            candidates = candidates.filter { isKept($0.value, now: now) }
             if candidates.count >= Self.limit,
                 let oldest = candidates.min(by: { $0.value.lastHeard < $1.value.lastHeard })
             {
@@ -79,12 +79,16 @@ struct SampleRefresher: Sendable {
     /// When the scan should be restarted unless a sample comes first; `nil` while there is no
     /// candidate.
     func nextRestart(now: MonotonicTime) -> MonotonicTime? {
-        let active = candidates.values.filter { isActive($0, now: now) }
-        guard let newest = active.map(\.lastHeard).max() else { return nil }
-        let isUrgent = active.contains { candidate in
-            (candidate.level ?? Self.nearLevel) >= Self.nearLevel
+        // Asked for each advertisement: one pass, and nothing is allocated.
+        var newest: MonotonicTime?
+        var isUrgent = false
+        for candidate in candidates.values where isActive(candidate, now: now) {
+            newest = newest.map { max($0, candidate.lastHeard) } ?? candidate.lastHeard
+            isUrgent =
+                isUrgent || (candidate.level ?? Self.nearLevel) >= Self.nearLevel
                 || now - candidate.movedAt < Self.movementLifetime
         }
+        guard let newest else { return nil }
         let from = lastRestart.map { max($0, newest) } ?? newest
         return from + (isUrgent ? Self.fastPause : Self.slowPause)
     }
@@ -95,7 +99,7 @@ struct SampleRefresher: Sendable {
     }
 
     /// One that has had its attention is kept while it is heard, so that it does not start afresh.
-    private mutating func forget(now: MonotonicTime) {
-        candidates = candidates.filter { now - $0.value.lastHeard < Self.candidateLifetime * 6 }
+    private func isKept(_ candidate: Candidate, now: MonotonicTime) -> Bool {
+        now - candidate.lastHeard < Self.candidateLifetime * 6
     }
 }
