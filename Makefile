@@ -17,9 +17,10 @@ SYSUSERSDIR := $(DESTDIR)$(PREFIX)/lib/sysusers.d
 POLICYDIR := $(DESTDIR)/usr/share/dbus-1/system.d
 MANDIR := $(DESTDIR)$(PREFIX)/share/man
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
+DOCDIR := $(SHAREDIR)/doc
 CONFDIR := $(DESTDIR)/etc/gotchu
 # What is offered and not switched on.
-EXAMPLEDIR := $(SHAREDIR)/doc/gotchu/examples
+EXAMPLEDIR := $(DOCDIR)/gotchu/examples
 
 MANUALS := $(wildcard docs/man/*.[158])
 
@@ -97,8 +98,9 @@ install:
 	    install -m 644 systemd/$$users.sysusers.conf $(SYSUSERSDIR)/$$users.conf || exit; \
 	done
 	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
-	install -d $(EXAMPLEDIR)
+	install -d $(EXAMPLEDIR) $(DOCDIR)/gotchu-server
 	install -m 644 systemd/gotchud-management.conf $(EXAMPLEDIR)/management.conf
+	install -m 644 docs/operations.md $(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.
 	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)

@@ -8,7 +8,10 @@ struct CommandTests {
     func help() async throws {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
-        for target in ["demo", "build", "test", "vm", "install", "deb", "format", "lint"] {
+        let targets = [
+            "demo", "build", "test", "vm", "bench", "install", "deb", "openapi", "format", "lint",
+        ]
+        for target in targets {
             #expect(help.text.contains("make \(target) "), "\(target)")
         }
     }

@@ -82,6 +82,11 @@ struct UnitTests {
         #expect(settings.contains("SystemCallErrorNumber=EPERM"))
         // A wrong command line or configuration must not loop.
         #expect(settings.contains("RestartPreventExitStatus=64 78"))
+        // What is away at boot may be away for long, and comes back.
+        #expect(settings.contains("StartLimitIntervalSec=0"))
+        if unit == "gotchu-server" {
+            #expect(settings.contains("After=network-online.target postgresql.service"))
+        }
         if unit == "gotchud" {
             // In a user namespace every peer of the socket would be nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })

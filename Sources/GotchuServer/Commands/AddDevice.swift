@@ -10,10 +10,11 @@ struct AddDevice: AsyncParsableCommand {
         abstract: "Registers a device and prints the code that enrols it.",
         discussion: """
             Example:
-              gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code
+              (umask 077; gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code)
               gotchu-ctl login --token-file code
 
-            The code is printed once, on standard output, and is good for a day. Without --user \
+            The code is printed once, on standard output, and is good for a day: whoever reads it \
+            first has the device's login, so let nobody else read the file. Without --user \
             the device gets a wallet of its own, and its name is what payers are shown.
             """
     )

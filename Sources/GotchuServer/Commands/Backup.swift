@@ -11,9 +11,11 @@ struct Backup: AsyncParsableCommand {
               gotchu-server backup shop-monday.db --database sqlite:shop.db
 
             The copy is verified before it gets its name. It does not hold the secret that tokens \
-            are signed with. To restore, stop the server and start it with the copy.
+            are signed with. To restore, stop the server, move the old file away together with \
+            its -wal and -shm, put the copy in its place, verify, and start: step by step in \
+            /usr/share/doc/gotchu-server/operations.md.
 
-            PostgreSQL makes its own: pg_dump copies the books while the servers run.
+            PostgreSQL makes its own: pg_dump copies the books while the servers run; see there.
             """
     )
 

@@ -6,7 +6,7 @@ struct Devices: AsyncParsableCommand {
         abstract: "Registers the devices that get their tokens from this server.",
         discussion: """
             Examples:
-              gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code
+              (umask 077; gotchu-server devices add Cafe --database sqlite:shop.db > code)
               gotchu-server devices list --database sqlite:shop.db
               gotchu-server devices revoke 0193... --database sqlite:shop.db
             """,

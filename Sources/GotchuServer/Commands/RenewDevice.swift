@@ -10,7 +10,7 @@ struct RenewDevice: AsyncParsableCommand {
         abstract: "Prints a new code for a device, revoked or not.",
         discussion: """
             Example:
-              gotchu-server devices renew 0193... --database sqlite:shop.db > code
+              (umask 077; gotchu-server devices renew 0193... --database sqlite:shop.db > code)
 
             For a machine that was replaced or set up anew. What the old one holds is worth \
             nothing any more.

@@ -174,6 +174,25 @@ def wrong_configuration_is_not_retried() -> None:
     expect("restarts", shown("gotchud", "NRestarts"), "0")
 
 
+def what_is_away_is_waited_for() -> None:
+    """However often it was not there: systemd's usual limit would be five starts."""
+    environment = Path("/etc/gotchu/gotchu-server.env")
+    usual = environment.read_text()
+    often = Path("/run/systemd/system/gotchu-server.service.d/often.conf")
+    often.parent.mkdir(parents=True)
+    often.write_text("[Service]\nRestartSec=100ms\n")
+    environment.write_text("GOTCHU_SERVER_DATABASE=postgres://gotchu@127.0.0.1:1/gotchu\n")
+    systemctl("daemon-reload")
+    systemctl("restart", "--no-block", "gotchu-server")
+    eventually(
+        "the seventh restart", lambda: int(shown("gotchu-server", "NRestarts")) >= 7, seconds=150
+    )
+    environment.write_text(usual)
+    eventually("it to serve", lambda: shown("gotchu-server", "ActiveState") == "active")
+    often.unlink()
+    systemctl("daemon-reload")
+
+
 def it_stops_well() -> None:
     systemctl("stop", "gotchu-server")
     expect("the result of the server", shown("gotchu-server", "Result"), "success")
@@ -201,6 +220,7 @@ PROOFS: tuple[Callable[[], None], ...] = (
     credential_is_the_login,
     upgrading_keeps_the_state_and_restarts,
     wrong_configuration_is_not_retried,
+    what_is_away_is_waited_for,
     it_stops_well,
     purging_leaves_nothing,
 )
