@@ -24,6 +24,9 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var availableCents: Int64?
     /// The server's name for this request, to be quoted when asking for help.
     package var requestID: String?
+    /// Whether the server had kept this refusal under the call's key and repeats it: the header
+    /// `Idempotent-Replayed`, so no member of the document.
+    package var isReplay = false
 
     package init(
         _ code: ErrorCode,

@@ -96,7 +96,7 @@ struct Daemon {
             journal: journal,
             hub: hub,
             logger: logger
-        )
+        ) { status.take(unresolvedPayments: $0) }
         let control = AccessControl(configuration)
         let reload = Reload(
             current: configuration,

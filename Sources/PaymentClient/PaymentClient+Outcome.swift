@@ -12,7 +12,8 @@ extension PaymentClient {
     package static func classify(
         status: Int,
         body: [UInt8],
-        retryAfter: String?
+        retryAfter: String?,
+        isReplay: Bool = false
     ) -> Answer<[UInt8]> {
         if (200..<300).contains(status) { return .success(body) }
         let wait = retryAfter.flatMap(Int.init).map { Duration.seconds(max(0, $0)) }
@@ -20,14 +21,18 @@ extension PaymentClient {
             return .unknown(Outage(.busy, retryAfter: wait, underlying: "HTTP \(status)"))
         }
         guard (400..<500).contains(status),
-            let problem = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(
+            var problem = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(
                 status
             )
         else {
             return .unknown(Outage(.unreadable, underlying: "HTTP \(status) without a problem"))
         }
+        problem.isReplay = isReplay
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
+
+    /// The header by which the server says that it had this answer ready under the call's key.
+    static let replayHeader = "Idempotent-Replayed"
 
     static func outage(of error: any Error) -> Outage {
         if error is TimedOut { return Outage(.timedOut) }
@@ -63,13 +68,44 @@ private struct WireProblem: Decodable {
     }
 }
 
+extension Answer<SendOutcomeReply> {
+    /// What is known of a payment by its key. A 404 is no answer: the server has decided nothing,
+    /// or is of the first contract and cannot be asked.
+    package var paymentAnswer: PaymentAnswer {
+        switch self {
+        case .success(let known):
+            switch known.outcome {
+            case .paid:
+                .done(
+                    Receipt(
+                        newBalanceCents: known.newBalanceCents?.value,
+                        transferID: known.transferID
+                    )
+                )
+            case .declined:
+                .refused(
+                    Decline(code: known.code ?? "", detail: known.detail ?? "Not paid."),
+                    isReplay: true
+                )
+            }
+        case .refused: .unknown(retryAfter: nil)
+        case .unauthorized(let problem):
+            .unauthorized(Decline(code: problem.code, detail: problem.detail))
+        case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)
+        }
+    }
+}
+
 extension Answer {
     /// What this answer to a lock or a send means for the payment.
     package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
         switch self {
         case .success(let reply): .done(receipt(reply))
         case .refused(let problem):
-            .refused(Decline(code: problem.code, detail: problem.detail))
+            .refused(
+                Decline(code: problem.code, detail: problem.detail),
+                isReplay: problem.isReplay
+            )
         case .unauthorized(let problem):
             .unauthorized(Decline(code: problem.code, detail: problem.detail))
         case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)

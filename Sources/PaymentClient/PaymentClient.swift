@@ -125,6 +125,11 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
+    /// What became of a payment.
+    package func sendOutcome(of key: IdempotencyKey) async -> Answer<SendOutcomeReply> {
+        decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
+    }
+
     /// Gives money back.
     ///
     /// - Parameters:
@@ -141,8 +146,13 @@ package struct PaymentClient: Sendable {
             body: body,
             headers: [("Idempotency-Key", key.rawValue)]
         )
+        guard case .success(let raw) = bytes else { return decode(bytes) }
         let answer: Answer<RefundReply> = decode(bytes)
-        return answer.requiring(\.ok)
+        return answer.requiring(\.ok).map { reply in
+            var reply = reply
+            reply.isReplay = raw.isReplay
+            return reply
+        }
     }
 
     private func call<Body: Encodable, Reply: Decodable & Sendable>(
@@ -164,10 +174,16 @@ package struct PaymentClient: Sendable {
         return [UInt8](data)
     }
 
-    private func decode<Reply: Decodable & Sendable>(_ answer: Answer<[UInt8]>) -> Answer<Reply> {
+    /// A success before its body was read.
+    private struct RawReply {
+        let bytes: [UInt8]
+        let isReplay: Bool
+    }
+
+    private func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
         switch answer {
-        case .success(let bytes):
-            guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(bytes)) else {
+        case .success(let raw):
+            guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
                 return .unknown(Outage(.unreadable, underlying: "a reply of another shape"))
             }
             return .success(reply)
@@ -204,7 +220,7 @@ package struct PaymentClient: Sendable {
         _ path: String,
         body: [UInt8]? = nil,
         headers: [(String, String)] = []
-    ) async -> Answer<[UInt8]> {
+    ) async -> Answer<RawReply> {
         let isPublic = Self.publicPaths.contains(path)
         return await withAccess(isPublic ? NoAccess() : access) { access in
             var request = request(method, path, headers: headers, access: access)
@@ -242,7 +258,7 @@ package struct PaymentClient: Sendable {
     private func execute(
         _ request: HTTPClientRequest,
         isPing: Bool
-    ) async -> Answer<[UInt8]> {
+    ) async -> Answer<RawReply> {
         do {
             return try await withTimeout(Self.callLimit) {
                 let response = try await http.execute(
@@ -250,11 +266,13 @@ package struct PaymentClient: Sendable {
                     timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
                 )
                 let bytes = try await response.body.collect(upTo: Self.replyLimit)
+                let isReplay = response.headers.first(name: Self.replayHeader) == "true"
                 return Self.classify(
                     status: Int(response.status.code),
                     body: [UInt8](buffer: bytes),
-                    retryAfter: response.headers.first(name: "Retry-After")
-                )
+                    retryAfter: response.headers.first(name: "Retry-After"),
+                    isReplay: isReplay
+                ).map { RawReply(bytes: $0, isReplay: isReplay) }
             }
         } catch {
             if !isPing { onOutage() }

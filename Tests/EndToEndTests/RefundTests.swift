@@ -12,15 +12,73 @@ struct RefundTests {
         _ shop: Shop
     ) async throws -> (kiosk: Device, payer: Device, request: RequestView) {
         let (kiosk, payer) = try await shop.pair()
-        let request: RequestView = try await kiosk.call(
+        return (kiosk, payer, try await pay(5000, from: payer, to: kiosk))
+    }
+
+    private func pay(
+        _ amount: Int64,
+        from payer: Device,
+        to payee: Device
+    ) async throws -> RequestView {
+        let request: RequestView = try await payee.call(
             "POST",
             "/v1/requests",
-            NewRequest(amountCents: 5000)
+            NewRequest(amountCents: amount)
         )
-        let wish = NewPayment(eid: request.eid, confirmAmountCents: 5000)
+        let wish = NewPayment(eid: request.eid, confirmAmountCents: amount)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
-        return (kiosk, payer, request)
+        return request
+    }
+
+    /// Loses everything that a daemon remembers but its login, as a new disk does.
+    private func forget(_ device: Device, of shop: Shop) async throws {
+        try device.signal(SIGTERM)
+        _ = try await device.exitCode()
+        try FileManager.default.removeItem(atPath: "\(shop.folder.path)/\(device.name)/journal")
+        try await device.start(at: "0,0")
+    }
+
+    @Test("the same refund is not made again by a daemon that has forgotten it")
+    func forgotten() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer, request) = try await paid(shop)
+        let id = request.id.rawValue
+        let first = try await refund(kiosk, id, "30.00")
+        #expect(first.0 == 0, "\(first.1)")
+        try await forget(kiosk, of: shop)
+        let again = try await refund(kiosk, id, "30.00")
+        #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
+        #expect(!again.1.contains("balance"), "\(again.1)")
+        #expect(try await payer.balance() == 8000)
+        let metrics = try await Metrics(of: kiosk)
+        #expect(metrics["gotchu_refunds_made_total", ["made": "before"]] == 1)
+        #expect(metrics["gotchu_refunds_made_total", ["made": "now"]] == 0)
+        let other = try await refund(kiosk, id, "10.00", "--reference", "the cake too")
+        #expect(other.0 == 0 && other.1.contains("Gave $10.00 back"), "\(other.1)")
+        #expect(try await payer.balance() == 9000)
+        #expect(try await shop.verify().exitCode == 0)
+    }
+
+    @Test("what was declined can be tried again, also by a daemon that has forgotten it, once")
+    func declined() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer, request) = try await paid(shop)
+        let id = request.id.rawValue
+        _ = try await pay(15_000, from: kiosk, to: payer)
+        for _ in 0..<2 {
+            let poor = try await refund(kiosk, id, "5.00")
+            #expect(poor.0 == 1 && poor.1.contains("does not hold enough"), "\(poor.1)")
+        }
+        _ = try await pay(1000, from: payer, to: kiosk)
+        try await forget(kiosk, of: shop)
+        let rich = try await refund(kiosk, id, "5.00")
+        #expect(rich.0 == 0 && rich.1.contains("Gave $5.00 back"), "\(rich.1)")
+        try await forget(kiosk, of: shop)
+        let again = try await refund(kiosk, id, "5.00")
+        #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
+        #expect(try await kiosk.balance() == 500)
+        #expect(try await shop.verify().exitCode == 0)
     }
 
     private func refund(_ kiosk: Device, _ arguments: String...) async throws -> (Int32, String) {

@@ -99,10 +99,13 @@ struct PaymentFlowTests {
             let door = Decline(code: code, detail: "Not here.")
             var uncertain = PaymentFlow(stage: .sending(isUncertain: true))
             _ = uncertain.handle(.started, jitter: 0)
-            guard case .wait = uncertain.handle(.sendAnswered(.refused(door)), jitter: 0) else {
+            #expect(uncertain.handle(.sendAnswered(.refused(door)), jitter: 0) == .lookUp)
+            guard case .wait = uncertain.handle(.lookedUp(.unknown(retryAfter: nil)), jitter: 0)
+            else {
                 Issue.record("\(code) says nothing about the earlier send")
                 return
             }
+            #expect(uncertain.handle(.waited, jitter: 0) == .send)
             var certain = PaymentFlow(stage: .sending(isUncertain: false))
             _ = certain.handle(.started, jitter: 0)
             #expect(
@@ -110,6 +113,32 @@ struct PaymentFlowTests {
                     == .journalEnd(.declined(door))
             )
         }
+    }
+
+    @Test("what the server has kept under the key ends a payment whose answer was lost")
+    func replayed() {
+        let gone = Decline(code: "NOT_FOUND", detail: "There is no such session.")
+        var resent = PaymentFlow(stage: .sending(isUncertain: true))
+        _ = resent.handle(.started, jitter: 0)
+        let answer = PaymentAnswer.refused(gone, isReplay: true)
+        guard case .journalEnd(.declined(let why)) = resent.handle(.sendAnswered(answer), jitter: 0)
+        else {
+            Issue.record("the key can never be charged")
+            return
+        }
+        #expect(why.code == "NOT_FOUND" && why.detail.contains("backup"))
+
+        var asked = PaymentFlow(stage: .sending(isUncertain: true))
+        _ = asked.handle(.started, jitter: 0)
+        #expect(asked.handle(.sendAnswered(.refused(gone)), jitter: 0) == .lookUp)
+        guard case .journalEnd(.declined) = asked.handle(.lookedUp(answer), jitter: 0) else {
+            Issue.record("the server has decided about the key")
+            return
+        }
+        var paid = PaymentFlow(stage: .sending(isUncertain: true))
+        _ = paid.handle(.started, jitter: 0)
+        #expect(paid.handle(.sendAnswered(.refused(gone)), jitter: 0) == .lookUp)
+        #expect(paid.handle(.lookedUp(.done(receipt)), jitter: 0) == .journalEnd(.paid(receipt)))
     }
 
     @Test(
@@ -129,12 +158,22 @@ struct PaymentFlowTests {
                 switch action {
                 case .lock:
                     event = .lockAnswered(answer(using: &generator))
+                case .lookUp:
+                    event = .lookedUp(lookUp(paid: serverPaid, using: &generator))
+                case .journalNextKey:
+                    Issue.record("a payment's key is its own for life")
+                    return
                 case .journalSending:
                     journalHasSending = Int.random(in: 0..<10, using: &generator) > 0
                     event = journalHasSending ? .journalled : .journalFailed
                 case .send:
                     #expect(journalHasSending)
-                    event = send(paid: &serverPaid, using: &generator)
+                    let isUncertain = flow.stage == .sending(isUncertain: true)
+                    event = send(
+                        paid: &serverPaid,
+                        isUncertain: isUncertain,
+                        using: &generator
+                    )
                 case .journalEnd:
                     journalHasEnd = Bool.random(using: &generator)
                     event = journalHasEnd ? .journalled : .journalFailed
@@ -164,12 +203,26 @@ struct PaymentFlowTests {
         }
     }
 
+    /// What the server knows of the key, or no answer.
+    private func lookUp(paid: Bool, using generator: inout SeededGenerator) -> PaymentAnswer {
+        switch Int.random(in: 0..<3, using: &generator) {
+        case 0: .unauthorized(refusal)
+        case 1: .unknown(retryAfter: nil)
+        default: paid ? .done(receipt) : .unknown(retryAfter: nil)
+        }
+    }
+
     /// A server that remembers: once paid it answers paid, or is not heard, or asks for a login.
     private func send(
         paid: inout Bool,
+        isUncertain: Bool,
         using generator: inout SeededGenerator
     ) -> PaymentFlow.Event {
-        let choice = Int.random(in: 0..<5, using: &generator)
+        let choice = Int.random(in: 0..<6, using: &generator)
+        if choice == 5, isUncertain {
+            // At the door, whatever was decided. Before any send was lost it is believed.
+            return .sendAnswered(.refused(Decline(code: "NOT_FOUND", detail: "Not here.")))
+        }
         if choice == 0 { return .sendAnswered(.unauthorized(refusal)) }
         if choice == 1, !paid { return .sendAnswered(.refused(refusal)) }
         if choice == 2 { return .sendAnswered(.unknown(retryAfter: nil)) }

@@ -47,7 +47,8 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var payee: String
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
-    /// With `declined`: the server's code.
+    /// With `declined`: the server's code. With `unknown`: what the server says instead of how it
+    /// ended.
     package var code: String?
     /// One sentence about the state.
     package var detail: String
@@ -56,6 +57,9 @@ package struct PaymentView: Codable, Equatable, Sendable {
     /// With `paid`.
     package var newBalanceCents: Int64?
     package var transferID: String?
+    /// With a refund that is `paid`: `true` if the same refund had been made before, so that
+    /// nothing more went back.
+    package var wasMadeBefore: Bool?
 
     package init(
         id: String,
@@ -72,7 +76,8 @@ package struct PaymentView: Codable, Equatable, Sendable {
         detail: String,
         nextStep: String?,
         newBalanceCents: Int64?,
-        transferID: String?
+        transferID: String?,
+        wasMadeBefore: Bool? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -89,6 +94,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         self.nextStep = nextStep
         self.newBalanceCents = newBalanceCents
         self.transferID = transferID
+        self.wasMadeBefore = wasMadeBefore
     }
 
     package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
@@ -129,6 +135,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         case nextStep = "next_step"
         case newBalanceCents = "new_balance_cents"
         case transferID = "transfer_id"
+        case wasMadeBefore = "made_before"
     }
 }
 

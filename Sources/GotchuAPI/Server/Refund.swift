@@ -22,6 +22,9 @@ package struct RefundReply: Codable, Equatable, Sendable {
     /// The payee's balance right after it.
     package var newBalanceCents: WireInteger
     package var transferID: String
+    /// Whether it was made by an earlier call with the same key: the header `Idempotent-Replayed`,
+    /// so no member of the document.
+    package var isReplay = false
 
     package init(
         ok: Bool,

@@ -83,7 +83,11 @@ struct HistoryCommand: SocketCommand {
             case .locking, .sending, .unknown: .yellow
             }
         let whom = payment.kind == .refund ? "of \(payment.sid)" : "to \(payment.payee)"
-        let what = payment.state == .declined ? payment.detail : whom
+        let what =
+            switch payment.state {
+            case .declined, .unknown: payment.detail
+            case .locking, .sending, .paid: whom
+            }
         return [
             Table.Cell(payment.createdAt.dateText, .dim),
             Table.Cell(payment.kind?.rawValue ?? "payment"),

@@ -15,9 +15,10 @@ struct RefundCommand: SocketCommand {
               gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002
               gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002 5.00 --yes
 
-            The same refund asked for again is not made again while 'history' shows the first: \
-            --reference tells two of the same amount apart. Exits with 0 if the \
-            money went back, 1 if it certainly did not, and 75 if that is not known yet.
+            The same request, amount and reference is the same refund: asked for again, however \
+            much later, nothing more goes back. To give the same amount a second time, name it \
+            with another --reference. Exits with 0 if the money went back, now or before, 1 if it \
+            certainly did not, and 75 if that is not known yet.
             """
     )
 
@@ -29,7 +30,12 @@ struct RefundCommand: SocketCommand {
     @Argument(help: "How much; all that has not gone back yet unless said.")
     var amount: String?
 
-    @Option(help: ArgumentHelp("Your own name for this refund.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            "Your own name for this refund, to tell it from another of the same amount.",
+            valueName: "text"
+        )
+    )
     var reference: String?
 
     @Option(help: ArgumentHelp("The currency of the amount.", valueName: "code"))

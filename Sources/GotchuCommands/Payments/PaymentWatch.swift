@@ -43,6 +43,13 @@ final class PaymentWatch: Sendable {
     }
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
+        if payment.state == .unknown, payment.code != nil {
+            // The server answers, and with something that a person must know of.
+            return .tryAgain(
+                payment.detail.printable,
+                next: payment.nextStep?.printable ?? "gotchu-ctl history"
+            )
+        }
         if payment.kind == .refund {
             return .tryAgain(
                 "It is not known yet whether \(payment.amount) went back. gotchud keeps asking "
@@ -122,12 +129,19 @@ final class PaymentWatch: Sendable {
         case .sending:
             payment.kind == nil
                 ? "Paying \(payment.amount) …" : "Giving \(payment.amount) back …"
-        case .unknown: "The server did not answer; asking what became of it …"
+        case .unknown:
+            payment.code == nil
+                ? "The server did not answer; asking what became of it …"
+                : payment.detail.printable
         case .paid, .declined: payment.detail.printable
         }
     }
 
     private func paidText(_ payment: PaymentView) -> String {
+        if payment.wasMadeBefore == true {
+            // The balance that the server tells is that of then.
+            return output.data.paint(payment.detail.printable, .green)
+        }
         let balance = payment.newBalanceCents.map {
             " · balance \(Money(minorUnits: $0, currency: payment.currency))"
         }

@@ -2,8 +2,9 @@
 package enum PaymentAnswer: Equatable, Sendable {
     /// Done. The receipt is empty for a lock.
     case done(Receipt)
-    /// Definitely not done, and the same request would be refused again.
-    case refused(Decline)
+    /// Not done. `isReplay`: the server had kept this refusal under the key before and repeats it,
+    /// so that nothing can ever be done under that key.
+    case refused(Decline, isReplay: Bool = false)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
     /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said
@@ -16,10 +17,18 @@ package struct Receipt: Equatable, Codable, Sendable {
     /// The payer's balance right after it, in minor units.
     package var newBalanceCents: Int64?
     package var transferID: String?
+    /// Whether it was made before this payment or refund began, under the same key: nothing more
+    /// has moved.
+    package var wasMadeBefore: Bool?
 
-    package init(newBalanceCents: Int64? = nil, transferID: String? = nil) {
+    package init(
+        newBalanceCents: Int64? = nil,
+        transferID: String? = nil,
+        wasMadeBefore: Bool? = nil
+    ) {
         self.newBalanceCents = newBalanceCents
         self.transferID = transferID
+        self.wasMadeBefore = wasMadeBefore
     }
 }
 
@@ -39,6 +48,20 @@ package struct Decline: Equatable, Codable, Sendable {
         code: "SESSION_EXPIRED",
         detail: "The session expired before the payment server could be reached."
     )
+
+    /// The same, as it must be told after a send whose answer was lost.
+    ///
+    /// The server had known the session, or it could not have been locked: that it knows it no more
+    /// means that its books are older than the payment.
+    var toldLate: Decline {
+        guard code == "NOT_FOUND" else { return self }
+        return Decline(
+            code: code,
+            detail: "The payment server does not know this session any more, as after a restore "
+                + "from a backup, and has refused it for good: in its books no money has moved. "
+                + "Ask its operator before you settle it in another way."
+        )
+    }
 
     /// Whether only the payment server itself, having looked the key up, answers a send with this
     /// code.

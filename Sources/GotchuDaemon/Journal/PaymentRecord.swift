@@ -4,8 +4,9 @@ import GotchuCore
 /// What the journal keeps of one payment, before its first byte is sent and until its end is known.
 struct PaymentRecord: Codable, Equatable, Sendable {
     let id: String
-    /// The one key of this payment, for its whole life.
-    let key: IdempotencyKey
+    /// The one key of this payment, for its whole life. A refund takes the next one if the server
+    /// says that it had declined this one for good before.
+    var key: IdempotencyKey
     let sid: SessionID
     let eid: EID?
     /// The payment server it was agreed with; a payment is never taken to another one.
@@ -29,6 +30,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     var call: IdempotentCall?
     /// What was asked for, if money goes back: it is driven like a payment that needs no lock.
     var refund: NewRefund?
+    /// With a refund whose key follows from the wish: which try of that wish it is, from 0.
+    var attempt: Int?
 
     /// How far the payment is known to have come.
     enum Stage: String, Codable, Sendable {

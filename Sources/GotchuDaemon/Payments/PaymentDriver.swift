@@ -16,23 +16,28 @@ struct PaymentDriver {
     let service: PaymentService
 
     func run() async {
-        guard let record = await service.record(id) else { return }
+        guard var record = await service.record(id) else { return }
         var flow = PaymentFlow(
-            stage: record.stage == .locking ? .locking : .sending(isUncertain: true)
+            stage: record.stage == .locking ? .locking : .sending(isUncertain: true),
+            isKeyDerived: record.attempt != nil
         )
         var event = PaymentFlow.Event.started
         var holdsLock = record.stage == .sending
+        var doubt = Doubt.noAnswer
         while true {
             let action = flow.handle(event, jitter: .random(in: 0..<1))
             switch action {
-            case .lock, .send:
+            case .lock, .send, .lookUp:
                 // What an interruption would leave behind is in the journal: stop between two
                 // steps.
                 guard !Task.isCancelledOrShuttingDown else { return }
-                event = action == .lock ? await lock(record) : await send(record)
+                event = await ask(action, record, &doubt)
             case .journalSending:
                 holdsLock = true
                 event = await journal { $0.stage = .sending }
+            case .journalNextKey:
+                event = await journal { $0.takeNextKey() }
+                if let now = await service.record(id) { record = now }
             case .journalEnd(let end):
                 if case .declined = end, holdsLock, record.refund == nil {
                     // Given back before anybody is told: a second try must find it free.
@@ -41,7 +46,7 @@ struct PaymentDriver {
                 }
                 event = await journal { $0.end(end) }
             case .wait(let duration):
-                await service.note(id, isUncertain: true)
+                await service.note(id, doubt)
                 guard await pause(duration) else { return }
                 event = flow.stage == .locking && isOver(record) ? .expired : .waited
             case .finish(let end):
@@ -50,43 +55,67 @@ struct PaymentDriver {
         }
     }
 
-    private func lock(_ record: PaymentRecord) async -> PaymentFlow.Event {
-        guard isSamePayer(record) else { return .lockAnswered(.unknown(retryAfter: nil)) }
-        // A refund needs no lock: the session was paid to nobody else.
-        if record.refund != nil { return .lockAnswered(.done(Receipt())) }
-        return .lockAnswered(await service.client.lock(record.sid).paymentAnswer { _ in Receipt() })
+    /// Asks the server, unless that could be a second payment: the key protects one wallet and one
+    /// server from paying twice, so that nothing is sent as somebody else or to another server.
+    ///
+    /// - Parameter doubt: What the answer leaves open, if it does.
+    private func ask(
+        _ action: PaymentFlow.Action,
+        _ record: PaymentRecord,
+        _ doubt: inout Doubt
+    ) async -> PaymentFlow.Event {
+        let answer: PaymentAnswer
+        if service.client.server.description != record.server {
+            doubt = .otherServer
+            answer = .unknown(retryAfter: nil)
+        } else if service.tokens.identity != record.payer {
+            doubt = .otherLogin
+            answer = .unknown(retryAfter: nil)
+        } else if action == .lookUp {
+            // A look that brings nothing leaves the doubt that it was to end.
+            return .lookedUp(await lookUp(record))
+        } else {
+            answer = action == .lock ? await lock(record) : await send(record)
+            doubt = Doubt(answer) ?? doubt
+        }
+        switch action {
+        case .lock: return .lockAnswered(answer)
+        case .lookUp: return .lookedUp(answer)
+        default: return .sendAnswered(answer)  // SAFETY: of the others only `send` asks.
+        }
     }
 
-    private func send(_ record: PaymentRecord) async -> PaymentFlow.Event {
-        guard isSamePayer(record) else { return .sendAnswered(.unknown(retryAfter: nil)) }
+    private func lock(_ record: PaymentRecord) async -> PaymentAnswer {
+        // A refund needs no lock: the session was paid to nobody else.
+        if record.refund != nil { return .done(Receipt()) }
+        return await service.client.lock(record.sid).paymentAnswer { _ in Receipt() }
+    }
+
+    private func lookUp(_ record: PaymentRecord) async -> PaymentAnswer {
+        // A refund can only be asked about by asking for it again.
+        guard record.refund == nil else { return .unknown(retryAfter: nil) }
+        return await service.client.sendOutcome(of: record.key).paymentAnswer
+    }
+
+    private func send(_ record: PaymentRecord) async -> PaymentAnswer {
         let body = Array(record.body.utf8)
         if record.refund != nil {
             let answer = await service.client.refund(record.sid, body: body, key: record.key)
-            return .sendAnswered(
-                answer.paymentAnswer { reply in
-                    Receipt(
-                        newBalanceCents: reply.newBalanceCents.value,
-                        transferID: reply.transferID
-                    )
-                }
-            )
-        }
-        let answer = await service.client.send(body: body, key: record.key)
-        return .sendAnswered(
-            answer.paymentAnswer { reply in
+            return answer.paymentAnswer { reply in
                 Receipt(
                     newBalanceCents: reply.newBalanceCents.value,
-                    transferID: reply.transferID
+                    transferID: reply.transferID,
+                    wasMadeBefore: reply.isReplay ? true : nil
                 )
             }
-        )
-    }
-
-    /// The key protects one wallet and one server from paying twice; sent as somebody else, or to
-    /// another server, it would be a second payment.
-    private func isSamePayer(_ record: PaymentRecord) -> Bool {
-        service.tokens.identity == record.payer
-            && service.client.server.description == record.server
+        }
+        let answer = await service.client.send(body: body, key: record.key)
+        return answer.paymentAnswer { reply in
+            Receipt(
+                newBalanceCents: reply.newBalanceCents.value,
+                transferID: reply.transferID
+            )
+        }
     }
 
     private func journal(

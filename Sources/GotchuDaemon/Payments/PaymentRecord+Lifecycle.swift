@@ -35,14 +35,22 @@ extension PaymentRecord {
 
     /// A refund that a person wants.
     ///
-    /// - Parameter amount: All of it in figures, so that a resend asks for the same.
-    init(new: NewRefund, amount: Money, payee: String, server: String) {
-        let key = IdempotencyKey.random()
+    /// - Parameters:
+    ///   - amount: All of it in figures, so that a resend asks for the same.
+    ///   - attempt: The newest try of the same wish that is remembered, or 0. If the server has
+    ///     declined that one for good, the driver goes on to the next.
+    init(new: NewRefund, amount: Money, attempt: Int, payee: String, server: String) {
         let body = RefundRequest(amountCents: amount.minorUnits)
         let now = Timestamp.now
         self.init(
-            id: String(key.rawValue.prefix(12)),
-            key: key,
+            id: String(IdempotencyKey.random().rawValue.prefix(12)),
+            key: .refund(
+                of: new.sid,
+                wished: new.amountCents,
+                amount: amount.minorUnits,
+                reference: new.reference,
+                attempt: attempt
+            ),
             sid: new.sid,
             eid: nil,
             server: server,
@@ -55,7 +63,23 @@ extension PaymentRecord {
             expiresAt: nil,
             updatedAt: now,
             stage: .locking,
-            refund: new
+            refund: new,
+            attempt: attempt
+        )
+    }
+
+    /// Goes on to the key of the next try of the same refund.
+    mutating func takeNextKey() {
+        guard let refund, let attempt else {
+            preconditionFailure("only a refund's key follows from what is wished")
+        }
+        self.attempt = attempt + 1
+        key = .refund(
+            of: sid,
+            wished: refund.amountCents,
+            amount: amountCents,
+            reference: refund.reference,
+            attempt: attempt + 1
         )
     }
 
@@ -77,12 +101,12 @@ extension PaymentRecord {
 extension PaymentView {
     /// A payment as its journal record has it.
     ///
-    /// - Parameter isUncertain: Whether the server's last answer was no answer.
-    init(_ record: PaymentRecord, isUncertain: Bool) {
+    /// - Parameter doubt: Why its end is not known, if the server has been asked and did not say.
+    init(_ record: PaymentRecord, doubt: Doubt?) {
         let state: State =
             switch record.stage {
-            case .locking: isUncertain ? .unknown : .locking
-            case .sending: isUncertain ? .unknown : .sending
+            case .locking: doubt == nil ? .locking : .unknown
+            case .sending: doubt == nil ? .sending : .unknown
             case .paid: .paid
             case .declined: .declined
             }
@@ -97,44 +121,74 @@ extension PaymentView {
             payee: record.payee,
             createdAt: record.createdAt,
             updatedAt: record.updatedAt,
-            code: record.refusal?.code,
-            detail: state.sentence(record),
-            nextStep: state.nextStep(record),
+            code: record.refusal?.code ?? (record.isOpen ? doubt?.refusal?.code : nil),
+            detail: state.sentence(record, doubt),
+            nextStep: state.nextStep(record, doubt),
             newBalanceCents: record.receipt?.newBalanceCents,
-            transferID: record.receipt?.transferID
+            transferID: record.receipt?.transferID,
+            wasMadeBefore: record.receipt?.wasMadeBefore
         )
     }
 }
 
 extension PaymentView.State {
-    fileprivate func sentence(_ record: PaymentRecord) -> String {
-        guard record.refund == nil else { return refundSentence(record) }
+    fileprivate func sentence(_ record: PaymentRecord, _ doubt: Doubt?) -> String {
+        guard record.refund == nil else { return refundSentence(record, doubt) }
         return switch self {
         case .locking: "Asking for the session."
         case .sending: "Sending \(record.amount)."
-        case .unknown:
-            record.stage == .locking
-                ? "The payment server does not answer. Nothing was sent yet; gotchud keeps trying."
-                : "The payment server has not confirmed. gotchud keeps asking; it charges once."
+        case .unknown: doubtful(record, doubt ?? .noAnswer)
         case .paid: "Paid \(record.amount)."
         case .declined: record.refusal?.detail ?? "Not paid."
         }
     }
 
-    private func refundSentence(_ record: PaymentRecord) -> String {
+    private func refundSentence(_ record: PaymentRecord, _ doubt: Doubt?) -> String {
         switch self {
         case .locking, .sending: "Giving \(record.amount) back."
-        case .unknown:
-            "The payment server has not confirmed. gotchud keeps asking; it gives back once."
-        case .paid: "Gave \(record.amount) back."
+        case .unknown: doubtful(record, doubt ?? .noAnswer)
+        case .paid:
+            record.receipt?.wasMadeBefore == true
+                ? "\(record.amount) had gone back already by the same refund; nothing more went."
+                : "Gave \(record.amount) back."
         case .declined: record.refusal?.detail ?? "Not given back."
         }
     }
 
-    fileprivate func nextStep(_ record: PaymentRecord) -> String? {
+    /// What keeps it open, and what a person can do about it.
+    private func doubtful(_ record: PaymentRecord, _ doubt: Doubt) -> String {
+        let once = record.refund == nil ? "it charges once" : "it gives back once"
+        let isSent = record.refund != nil || record.stage == .sending
+        let known = isSent ? "It is not known whether it was done" : "Nothing was sent yet"
+        switch doubt {
+        case .noAnswer:
+            return isSent
+                ? "The payment server has not confirmed. gotchud keeps asking; \(once)."
+                : "The payment server does not answer. \(known); gotchud keeps trying."
+        case .refused(let refusal):
+            return "\(known): the payment server only says “\(refusal.detail)” "
+                + "(\(refusal.code)). gotchud keeps asking; \(once). Tell its operator."
+        case .unauthorized:
+            return "\(known): the payment server does not accept the login any more. "
+                + "Log in again as the same user, and gotchud asks."
+        case .otherLogin:
+            return "\(known): it was begun under another login. "
+                + "Log in as that user again, and gotchud asks."
+        case .otherServer:
+            return "\(known): it was begun at \(record.server). "
+                + "Configure that payment server again, and gotchud asks."
+        }
+    }
+
+    fileprivate func nextStep(_ record: PaymentRecord, _ doubt: Doubt?) -> String? {
         switch self {
         case .locking, .sending, .paid: return nil
-        case .unknown: return "gotchu-ctl history"
+        case .unknown:
+            switch doubt {
+            case .unauthorized, .otherLogin: return "gotchu-ctl login"
+            case .otherServer: return "gotchud --check-config"
+            case .noAnswer, .refused, nil: return "gotchu-ctl history"
+            }
         case .declined:
             switch record.refusal.flatMap({ ErrorCode(rawValue: $0.code) }) {
             case .unauthorized: return "gotchu-ctl login"

@@ -9,7 +9,8 @@ extension PaymentService {
     ///
     /// What has the same session, amount and reference as an earlier refund is that refund, unless
     /// the earlier one was declined: a person who asks again because no answer came, or because a
-    /// window was closed, gives nothing back twice.
+    /// window was closed, gives nothing back twice. What is remembered here is only the quick way
+    /// to see that: the key follows from the wish, so that the server knows it too, for ever.
     func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
         guard let payee = tokens.identity else { throw .notLoggedIn }
         if let known = known(new) { return Created(view(known), isReplay: true) }
@@ -26,6 +27,8 @@ extension PaymentService {
         let record = PaymentRecord(
             new: new,
             amount: amount,
+            attempt: refunds(of: new.sid).filter { $0.refund == new }.compactMap(\.attempt).max()
+                ?? 0,
             payee: payee,
             server: client.server.description
         )
@@ -47,12 +50,16 @@ extension PaymentService {
                 detail: "Nobody has paid this request, so nothing can go back."
             )
         }
-        let rest = session.amountCents.value - (session.refundedCents?.value ?? 0)
-        guard rest > 0 else {
-            throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")
+        let refunded = session.refundedCents?.value ?? 0
+        let rest = session.amountCents.value - refunded
+        guard let amount = new.amountCents else {
+            guard rest > 0 else {
+                throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")
+            }
+            return Money(minorUnits: rest, currency: currency)
         }
-        let amount = new.amountCents ?? rest
-        guard (1...rest).contains(amount) else {
+        // What has gone back may have been this very refund, long ago: only the server knows.
+        guard amount <= rest || refunded >= amount else {
             throw Problem(
                 .refundTooLarge,
                 detail: "Only \(Money(minorUnits: rest, currency: currency)) is left to give back."

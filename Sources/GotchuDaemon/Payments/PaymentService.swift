@@ -14,12 +14,30 @@ actor PaymentService: Service {
 
     /// What became of payments since the start.
     struct Counts: Sendable {
-        var started = 0
-        var paid = 0
-        /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
-        var declined: [ErrorCode?: Int] = [:]
+        var payments = Tally()
+        var refunds = Tally()
         /// From the first sighting at a near level to the server's word that it is paid.
         var tapLatency = Histogram.human
+    }
+
+    /// How payments, or refunds, began and ended.
+    struct Tally: Sendable {
+        var started = 0
+        var done = 0
+        /// Of those, how many the server had done before under the same key: nothing more moved.
+        var repeated = 0
+        /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
+        var declined: [ErrorCode?: Int] = [:]
+
+        mutating func count(_ ended: PaymentRecord) {
+            guard ended.stage != .paid else {
+                done += 1
+                if ended.receipt?.wasMadeBefore == true { repeated += 1 }
+                return
+            }
+            let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
+            declined[code, default: 0] += 1
+        }
     }
 
     let client: PaymentClient
@@ -30,8 +48,8 @@ actor PaymentService: Service {
     private let presences: PresenceService
 
     private var records: [String: PaymentRecord] = [:]
-    /// Open payments whose last answer was no answer.
-    private var uncertain: Set<String> = []
+    private var doubts: OpenDoubts
+    private let onUnresolved: @Sendable (Int) -> Void
     /// Sessions whose payment is being journalled, so that a second press starts no second one.
     private var starting: Set<SessionID> = []
     private var toDrive: [String] = []
@@ -43,13 +61,16 @@ actor PaymentService: Service {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
+    /// - Parameter onUnresolved: Told how many open payments and refunds a person should know of,
+    ///   whenever that may have changed.
     init(
         client: PaymentClient,
         tokens: TokenStore,
         presences: PresenceService,
         journal: Journal,
         hub: EventHub,
-        logger: Logger
+        logger: Logger,
+        onUnresolved: @escaping @Sendable (Int) -> Void
     ) {
         self.client = client
         self.tokens = tokens
@@ -59,7 +80,8 @@ actor PaymentService: Service {
         self.logger = logger
         records = journal.contentsAtStart.payments
         toDrive = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }.map(\.id)
-        uncertain = Set(toDrive)
+        doubts = OpenDoubts(toDrive, at: .now)
+        self.onUnresolved = onUnresolved
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         if !toDrive.isEmpty { wake.yield() }
     }
@@ -79,8 +101,11 @@ actor PaymentService: Service {
         }
     }
 
-    /// Whether a payment is under way, so that its wallet must stay logged in.
-    var hasOpenPayment: Bool { records.values.contains(where: \.isOpen) }
+    /// Whether a payment is under way, so that its wallet must stay logged in. One that its login
+    /// cannot bring to an end keeps nobody from another.
+    var hasOpenPayment: Bool {
+        records.values.contains { $0.isOpen && doubts[$0.id]?.endsByItself ?? true }
+    }
 
     /// Pays what a person has agreed to. Returns once the journal has it.
     ///
@@ -163,7 +188,11 @@ actor PaymentService: Service {
         } catch {
             throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
         }
-        if record.refund == nil { counts.started += 1 }
+        if record.refund == nil {
+            counts.payments.started += 1
+        } else {
+            counts.refunds.started += 1
+        }
         nearSince[record.id] = since
         records[record.id] = record
         forgetOldest()
@@ -201,11 +230,25 @@ actor PaymentService: Service {
 
     func record(_ id: String) -> PaymentRecord? { records[id] }
 
-    /// Says whether the last answer was definite.
-    func note(_ id: String, isUncertain: Bool) {
-        guard let record = records[id], uncertain.contains(id) != isUncertain else { return }
-        if isUncertain { uncertain.insert(id) } else { uncertain.remove(id) }
+    /// Says why the end is not known yet.
+    func note(_ id: String, _ doubt: Doubt) {
+        guard let record = records[id] else { return }
+        let isNews = doubts.note(id, doubt, at: .now)
+        tellUnresolved()
+        guard isNews else { return }
+        if let refusal = doubt.refusal {
+            logger.warning(
+                "The payment server does not say what became of a payment",
+                metadata: ["payment": "\(id)", "code": "\(refusal.code)"]
+            )
+        }
         hub.publish(.paymentChanged(view(record)))
+    }
+
+    /// What was never sent ends by itself with its session.
+    private func tellUnresolved() {
+        let unresolved = doubts.unresolved(at: .now)
+        onUnresolved(records.values.count { $0.stage == .sending && unresolved.contains($0.id) })
     }
 
     /// Writes how far a payment has come, and says so once it is on the disk.
@@ -222,10 +265,11 @@ actor PaymentService: Service {
     /// Says how a payment stands, whether or not the journal could keep it.
     func publish(_ record: PaymentRecord) {
         if !record.isOpen {
-            uncertain.remove(record.id)
+            doubts.remove(record.id)
             if records[record.id]?.isOpen == true { count(record) }
         }
         records[record.id] = record
+        tellUnresolved()
         hub.publish(.paymentChanged(view(record)))
     }
 
@@ -294,14 +338,11 @@ actor PaymentService: Service {
     }
 
     private func count(_ ended: PaymentRecord) {
-        guard ended.refund == nil else { return }
+        guard ended.refund == nil else { return counts.refunds.count(ended) }
+        counts.payments.count(ended)
         let since = nearSince.removeValue(forKey: ended.id)
-        if ended.stage == .paid {
-            counts.paid += 1
-            if let since { counts.tapLatency.observe(MonotonicTime.now - since) }
-        } else {
-            let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
-            counts.declined[code, default: 0] += 1
+        if ended.stage == .paid, let since {
+            counts.tapLatency.observe(MonotonicTime.now - since)
         }
     }
 
@@ -322,6 +363,6 @@ actor PaymentService: Service {
     }
 
     func view(_ record: PaymentRecord) -> PaymentView {
-        PaymentView(record, isUncertain: uncertain.contains(record.id))
+        PaymentView(record, doubt: doubts[record.id])
     }
 }

@@ -86,29 +86,63 @@ extension DaemonBackend {
 
     private func addPayments(to page: inout MetricsPage) async {
         let counts = await paymentService.counts
-        page.counter("gotchu_payments_started_total", "Payments agreed to.", counts.started)
-        page.counter("gotchu_payments_paid_total", "Payments that were made.", counts.paid)
-        let declines = counts.declined.map { code, count in
-            (labels: ["code": code?.rawValue ?? "other"], value: count)
-        }
+        page.counter(
+            "gotchu_payments_started_total",
+            "Payments agreed to.",
+            counts.payments.started
+        )
+        page.counter(
+            "gotchu_payments_paid_total",
+            "Payments that were made.",
+            counts.payments.done
+        )
         page.counter(
             "gotchu_payments_declined_total",
             "Payments that were not made, by the code of the refusal.",
-            declines.sorted { ($0.labels["code"] ?? "") < ($1.labels["code"] ?? "") }
+            Self.byCode(counts.payments.declined)
         )
         let views = await paymentService.views()
         page.gauge(
             "gotchu_payments_open",
             "Payments whose end is not known, by state.",
-            PaymentView.State.allCases.filter { !$0.isFinal }.map { state in
-                (["state": state.rawValue], views.count { $0.state == state })
-            }
+            Self.byOpenState(views.filter { $0.kind == nil })
+        )
+        page.counter("gotchu_refunds_started_total", "Refunds asked for.", counts.refunds.started)
+        let refunds = counts.refunds
+        page.counter(
+            "gotchu_refunds_made_total",
+            "Refunds that the payment server confirmed: made now, or before by the same refund.",
+            [
+                (["made": "now"], refunds.done - refunds.repeated),
+                (["made": "before"], refunds.repeated),
+            ]
+        )
+        page.counter(
+            "gotchu_refunds_declined_total",
+            "Refunds that were not made, by the code of the refusal.",
+            Self.byCode(refunds.declined)
+        )
+        page.gauge(
+            "gotchu_refunds_open",
+            "Refunds whose end is not known, by state.",
+            Self.byOpenState(views.filter { $0.kind == .refund })
         )
         page.histogram(
             "gotchu_tap_latency_seconds",
             "From the first sighting at a near level to the payment's success.",
             counts.tapLatency
         )
+    }
+
+    private static func byCode(_ declined: [ErrorCode?: Int]) -> [MetricsPage.Sample] {
+        declined.map { (labels: ["code": $0.key?.rawValue ?? "other"], value: $0.value) }
+            .sorted { ($0.labels["code"] ?? "") < ($1.labels["code"] ?? "") }
+    }
+
+    private static func byOpenState(_ views: [PaymentView]) -> [MetricsPage.Sample] {
+        PaymentView.State.allCases.filter { !$0.isFinal }.map { state in
+            (["state": state.rawValue], views.count { $0.state == state })
+        }
     }
 
     private func addSocket(to page: inout MetricsPage) {

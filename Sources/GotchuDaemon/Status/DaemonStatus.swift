@@ -17,6 +17,7 @@ final class DaemonStatus: Sendable {
         var radio: RadioState
         var reachability = ServerMonitor.Reachability()
         var ignored: [StrangerReason: Int] = [:]
+        var unresolvedPayments = 0
         /// Why the last reload was not taken, if it was not.
         var reloadProblem: ConfigurationError?
         var told: StatusReply?
@@ -42,6 +43,15 @@ final class DaemonStatus: Sendable {
 
     func take(ignored: [StrangerReason: Int]) {
         state.withLock { $0.ignored = ignored }
+    }
+
+    /// - Parameter unresolvedPayments: How many open payments and refunds a person should know of.
+    func take(unresolvedPayments: Int) {
+        let isNews = state.withLock { state in
+            defer { state.unresolvedPayments = unresolvedPayments }
+            return state.unresolvedPayments != unresolvedPayments
+        }
+        if isNews { tell() }
     }
 
     func take(reloadProblem: ConfigurationError?) {
@@ -131,6 +141,9 @@ final class DaemonStatus: Sendable {
         case false?: items.append(.serverUnreachable(server))
         }
         if tokens.token == nil { items.append(.notLoggedIn) }
+        if state.unresolvedPayments > 0 {
+            items.append(.paymentsUnresolved(state.unresolvedPayments))
+        }
         if !server.isPrivate { items.append(.serverNotEncrypted(server)) }
         if let problem = state.reloadProblem { items.append(.reloadRefused(problem)) }
         return items

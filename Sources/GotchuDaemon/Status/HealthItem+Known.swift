@@ -43,6 +43,18 @@ extension HealthItem {
         fix: "gotchu-ctl login"
     )
 
+    /// Nothing is guessed about them, so that a person must know.
+    static func paymentsUnresolved(_ count: Int) -> HealthItem {
+        HealthItem(
+            code: "payment-unresolved",
+            severity: .warning,
+            text: count == 1
+                ? "It is not known how a payment or refund ended; the history says why."
+                : "It is not known how \(count) payments or refunds ended; the history says why.",
+            fix: "gotchu-ctl history"
+        )
+    }
+
     static func serverNotEncrypted(_ server: ServerURL) -> HealthItem {
         HealthItem(
             code: "server-not-encrypted",

@@ -1,6 +1,10 @@
 package import GotchuCore
 
 /// What was answered to a refund's key, refusals included, for the same reason as with payments.
+///
+/// Never pruned, however old: gotchud derives a refund's key from what is wished, and who wishes
+/// the same again after years must get this answer and no second refund. `verify` misses a row that
+/// is gone.
 package struct RememberedRefund: Equatable, Sendable {
     package let key: SendKey
     package let fingerprint: Fingerprint

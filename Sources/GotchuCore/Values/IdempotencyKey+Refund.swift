@@ -1,0 +1,45 @@
+extension IdempotencyKey {
+    /// The key of a refund, from what is wished alone: whoever wishes the same again, on any device
+    /// and at any time, sends the same key and gives back once.
+    ///
+    /// The payee and the payment server are no part of it. A session has one payee and one server,
+    /// and a daemon that was enrolled anew, or finds its server under another address, must still
+    /// come to the same key.
+    ///
+    /// - Parameters:
+    ///   - wished: What was asked for, in minor units; `nil` for all that had not gone back yet,
+    ///     which is another wish than the same amount in figures.
+    ///   - amount: The wish in figures.
+    ///   - reference: Byte for byte: it tells two refunds of one amount apart.
+    ///   - attempt: How many tries the server has declined for good before this one, each under a
+    ///     key of its own.
+    package static func refund(
+        of sid: SessionID,
+        wished: Int64?,
+        amount: Int64,
+        reference: String?,
+        attempt: Int
+    ) -> IdempotencyKey {
+        // Nothing before the reference can hold a line feed, so that two wishes never read alike.
+        // The text and the two constants never change: they name refunds that were made long ago.
+        let wish = [
+            "gotchu refund 1", sid.rawValue, wished.map { "\($0)" } ?? "rest", "\(amount)",
+            "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
+        ].joined(separator: "\n")
+        // Two independent halves of 64 bits: the same key for different wishes would take the
+        // second for the first. Nobody gains by searching for one, so that the constants may be
+        // public.
+        let halves = [
+            SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),
+            SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B32)),
+        ]
+        let digits = halves.map { half in
+            let text = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        guard let key = IdempotencyKey(rawValue: "refund-" + digits.joined()) else {
+            preconditionFailure("39 visible characters are a valid key")
+        }
+        return key
+    }
+}

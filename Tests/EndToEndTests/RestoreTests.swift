@@ -1,0 +1,123 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// A payment whose answer was lost, and a server whose books were then restored from a backup.
+@Suite("A server that was restored", .timeLimit(.minutes(3)))
+struct RestoreTests {
+    /// A server that is stopped, given older books, and started at the same address.
+    private struct OldBooks {
+        let shop: Shop
+        let copy: String
+
+        /// Copies the books as they are now, as an operator does it.
+        init(of shop: Shop) async throws {
+            self.shop = shop
+            copy = "\(shop.folder.path)/backup.db"
+            let backup = try Program(
+                "gotchu-server",
+                ["backup", copy, "--database", shop.database]
+            )
+            #expect(try await backup.exitCode() == 0, "\(backup.text)")
+        }
+
+        /// - Returns: The server with the restored books.
+        func restore() async throws -> Program {
+            shop.server.signal(SIGTERM)
+            _ = try await shop.server.exitCode()
+            let folder = shop.folder.path
+            for end in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(folder)/books.db\(end)")
+            }
+            try FileManager.default.copyItem(atPath: copy, toPath: "\(folder)/books.db")
+            let server = try Program(
+                "gotchu-server",
+                [
+                    "serve", "--listen", String(shop.url.dropFirst("http://".count)),
+                    "--database", shop.database, "--dev", "--dev-opening-balance", "10000",
+                ]
+            )
+            try await eventually("the restored server listens; it said: \(server.text)") {
+                server.text.contains("listening on ") ? true : nil
+            }
+            return server
+        }
+    }
+
+    /// Pays, kills the payer and takes the end from its journal: what a kill before the last write
+    /// leaves.
+    private func payAndForgetTheEnd(
+        _ shop: Shop,
+        _ kiosk: Device,
+        _ payer: Device
+    ) async throws -> PaymentView {
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 1500)
+        )
+        let wish = NewPayment(eid: request.eid, confirmAmountCents: 1500)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        try payer.signal(SIGKILL)
+        _ = try await payer.exitCode()
+        let file = "\(shop.folder.path)/payer/journal"
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 3 && lines[2].contains(#""stage":"paid""#))
+        try (lines.dropLast().joined(separator: "\n") + "\n")
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        return payment
+    }
+
+    @Test("refuses a payment that it does not know, for good: it ends, and says why")
+    func sessionIsGone() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let books = try await OldBooks(of: shop)
+        let payment = try await payAndForgetTheEnd(shop, kiosk, payer)
+        let server = try await books.restore()
+        try await payer.start()
+        let ended = try await end(of: payment, on: payer)
+        #expect(ended.state == .declined && ended.code == "NOT_FOUND")
+        #expect(ended.detail.contains("restore from a backup"))
+        #expect(try await payer.balance() == 10_000)
+        let status = try await payer.get("/v1/status", as: StatusReply.self)
+        #expect(!status.health.contains { $0.code == "payment-unresolved" })
+        #expect(try await shop.verify().exitCode == 0)
+        server.signal(SIGTERM)
+        _ = try await server.exitCode()
+    }
+
+    @Test("that knows the payer no more leaves the payment open, says so, and lets others log in")
+    func payerIsGone() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let books = try await OldBooks(of: shop)
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await payer.logIn()
+        let payment = try await payAndForgetTheEnd(shop, kiosk, payer)
+        let server = try await books.restore()
+        try await payer.start()
+        try await eventually("the daemon says that it needs a person") {
+            let status = try await payer.get("/v1/status", as: StatusReply.self)
+            return status.health.contains { $0.code == "payment-unresolved" } ? true : nil
+        }
+        let open = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
+        #expect(open.state == .unknown && open.code == "UNAUTHORIZED")
+        #expect(open.detail.contains("does not accept the login"))
+        #expect(open.nextStep == "gotchu-ctl login")
+        // The server makes another user of the same address: nothing is sent in his name.
+        try await payer.logIn()
+        try await eventually("the payment waits for its own user") {
+            let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
+            return view.detail.contains("under another login") && view.state == .unknown
+                ? true : nil
+        }
+        #expect(try await payer.balance() == 10_000)
+        server.signal(SIGTERM)
+        _ = try await server.exitCode()
+    }
+}

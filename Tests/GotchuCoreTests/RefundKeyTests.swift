@@ -1,0 +1,142 @@
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("A refund's key")
+struct RefundKeyTests {
+    private let sid: SessionID
+
+    init() throws {
+        sid = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120002"))
+    }
+
+    private func key(
+        _ wished: Int64? = 500,
+        _ amount: Int64 = 500,
+        _ reference: String? = nil,
+        attempt: Int = 0
+    ) -> IdempotencyKey {
+        .refund(of: sid, wished: wished, amount: amount, reference: reference, attempt: attempt)
+    }
+
+    @Test("never changes: servers know refunds by it that were made long ago")
+    func golden() {
+        #expect(key().rawValue == "refund-b376cab272bc34b23bb2472b7b5df3b2")
+        let named = key(nil, 500, "second cup", attempt: 2)
+        #expect(named.rawValue == "refund-5bc4c0a39404fab9d83849da0261b277")
+    }
+
+    @Test("is another one for each other wish, and for each try")
+    func distinct() throws {
+        let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
+        var keys: [IdempotencyKey] = [
+            .refund(of: other, wished: 500, amount: 500, reference: nil, attempt: 0)
+        ]
+        for wished in [nil, 500, 5000] as [Int64?] {
+            for reference in [nil, "", "a", "A", "a\n1", "unnamed", "é"] as [String?] {
+                for attempt in 0..<5 {
+                    keys.append(key(wished, wished ?? 500, reference, attempt: attempt))
+                }
+            }
+        }
+        keys.append(key(nil, 5000))
+        #expect(Set(keys).count == keys.count)
+    }
+
+    /// A server that decides once about each key, and a payee who presses again and again while his
+    /// daemons crash, forget everything and lose answers.
+    private struct World {
+        enum Outcome { case made, declined }
+
+        var decided: [IdempotencyKey: Outcome] = [:]
+        var made = 0
+        var random: SeededGenerator
+
+        mutating func flip(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &random) == 0 }
+
+        mutating func answer(to key: IdempotencyKey) -> PaymentAnswer {
+            if flip(6) { return .unknown(retryAfter: nil) }
+            if flip(12) { return .refused(Decline(code: "FORBIDDEN", detail: "Not yours.")) }
+            let isReplay = decided[key] != nil
+            if !isReplay {
+                decided[key] = flip(2) ? .made : .declined
+                if decided[key] == .made { made += 1 }
+            }
+            if flip(6) { return .unknown(retryAfter: nil) }
+            if decided[key] == .made { return .done(Receipt(wasMadeBefore: isReplay ? true : nil)) }
+            let decline = Decline(code: "INSUFFICIENT_WALLET_BALANCE", detail: "Too little.")
+            return .refused(decline, isReplay: isReplay)
+        }
+    }
+
+    /// What a daemon's journal holds of one press.
+    private struct Press {
+        var attempt: Int
+        var isSending = false
+    }
+
+    @Test("whoever forgets what, the same wish is made at most once, and can always be made")
+    func anything() async {
+        var world = World(random: SeededGenerator("refund keys"))
+        for index in 0..<3000 {
+            if index.isMultiple(of: 64) { await Task.yield() }
+            world.decided = [:]
+            world.made = 0
+            var remembered = 0
+            for press in 0..<40 {
+                let wasMade = world.made > 0
+                // Half of the daemons know nothing of what was before.
+                let start = Press(attempt: world.flip(2) ? 0 : remembered)
+                let (end, last) = drive(start, &world)
+                remembered = last
+                #expect(world.made <= 1)
+                if case .paid(let receipt) = end {
+                    #expect(world.made == 1)
+                    if !wasMade { #expect(receipt.wasMadeBefore == nil) }
+                }
+                if wasMade, case .declined(let why) = end { #expect(why.code == "FORBIDDEN") }
+                if world.made == 1, press > 20 { break }
+            }
+            #expect(world.made == 1, "forty tries and never made")
+        }
+    }
+
+    /// - Returns: The end, and the last try's number; `nil` if the daemon lost all its state.
+    private func drive(_ started: Press, _ world: inout World) -> (PaymentEnd?, Int) {
+        var journal = started
+        var flow = PaymentFlow(stage: .locking, isKeyDerived: true)
+        var event = PaymentFlow.Event.started
+        for _ in 0..<400 {
+            let action = flow.handle(event, jitter: 0.5)
+            if world.flip(40) { return (nil, journal.attempt) }
+            if world.flip(20) {
+                // Killed before the action, and started again.
+                flow = PaymentFlow(
+                    stage: journal.isSending ? .sending(isUncertain: true) : .locking,
+                    isKeyDerived: true
+                )
+                event = .started
+                continue
+            }
+            switch action {
+            case .lock: event = .lockAnswered(.done(Receipt()))
+            case .journalSending:
+                journal.isSending = true
+                event = .journalled
+            case .journalNextKey:
+                guard !world.flip(4) else {
+                    event = .journalFailed
+                    continue
+                }
+                journal.attempt += 1
+                event = .journalled
+            case .send: event = .sendAnswered(world.answer(to: key(attempt: journal.attempt)))
+            case .lookUp: event = .lookedUp(.unknown(retryAfter: nil))
+            case .wait: event = .waited
+            case .journalEnd: event = .journalled
+            case .finish(let end): return (end, journal.attempt)
+            }
+        }
+        return (nil, journal.attempt)
+    }
+}
