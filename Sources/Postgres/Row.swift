@@ -15,10 +15,11 @@ package struct Row: ~Copyable {
 
     /// The integer in the column.
     package func integer(_ column: Int) throws(PostgresError) -> Int64 {
-        guard let value = Int64(try text(column)) else {
+        guard let digits = try value(column) else { throw mismatch(column, "is NULL") }
+        guard let integer = Self.integer(digits) else {
             throw mismatch(column, "does not hold an integer")
         }
-        return value
+        return integer
     }
 
     /// The text in the column.
@@ -74,6 +75,25 @@ package struct Row: ~Copyable {
 
     private func mismatch(_ column: Int, _ what: String) -> PostgresError {
         PostgresError(.corrupt, message: "column \(column) \(what)")
+    }
+
+    private static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        guard text.count > (isNegative ? 1 : 0) else { return nil }
+        var integer: Int64 = 0
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            guard 0x30...0x39 ~= byte else { return nil }
+            let digit = Int64(byte - 0x30)
+            // Downwards for a negative one: the smallest has no positive counterpart.
+            let (shifted, isTooLong) = integer.multipliedReportingOverflow(by: 10)
+            let (next, overflows) =
+                isNegative
+                ? shifted.subtractingReportingOverflow(digit)
+                : shifted.addingReportingOverflow(digit)
+            guard !isTooLong, !overflows else { return nil }
+            integer = next
+        }
+        return integer
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

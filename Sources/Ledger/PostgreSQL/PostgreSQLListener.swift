@@ -37,7 +37,7 @@ actor PostgreSQLListener {
                 let heard = try connection.notifications(within: Self.silence, or: waker)
                 // A peer that is gone without a word would otherwise never be missed.
                 if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
-                return .some(heard.compactMap { SessionID(rawValue: $0.payload) })
+                return .some(heard.flatMap { PostgreSQLSave.announced(in: $0.payload) })
             }
         } catch {
             isListening = false

@@ -109,14 +109,19 @@ struct PostgreSQLLoad {
         return queries
     }
 
+    /// Key by key, which LIMIT makes sure of: a plan for a join that was made while there were few
+    /// rows, and kept, may compare each key with all of them.
     private func sends(into rows: Loaded) -> [Query] {
         guard !footprint.sendKeys.isEmpty else { return [] }
         let keys = Array(footprint.sendKeys)
         return [
             Query(
                 """
-                SELECT \(Columns.send) FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
-                JOIN sends ON user_id = wanted.owner AND idempotency_key = wanted.key
+                SELECT found.* FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
+                CROSS JOIN LATERAL (
+                    SELECT \(Columns.send) FROM sends
+                    WHERE user_id = wanted.owner AND idempotency_key = wanted.key LIMIT 1
+                ) AS found
                 """,
                 [.texts(keys.map(\.user.rawValue)), .texts(keys.map(\.key.rawValue))]
             ) { row in
@@ -132,8 +137,11 @@ struct PostgreSQLLoad {
         return [
             Query(
                 """
-                SELECT \(Columns.refund) FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
-                JOIN refunds ON user_id = wanted.owner AND idempotency_key = wanted.key
+                SELECT found.* FROM unnest($1::text[], $2::text[]) AS wanted (owner, key)
+                CROSS JOIN LATERAL (
+                    SELECT \(Columns.refund) FROM refunds
+                    WHERE user_id = wanted.owner AND idempotency_key = wanted.key LIMIT 1
+                ) AS found
                 """,
                 [.texts(keys.map(\.user.rawValue)), .texts(keys.map(\.key.rawValue))]
             ) { row in

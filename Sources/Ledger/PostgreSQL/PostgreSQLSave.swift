@@ -4,12 +4,9 @@ internal import Postgres
 /// Writing the effects of a batch and committing them in one round trip: one statement for each
 /// kind of row, however many there are.
 struct PostgreSQLSave {
-    /// Where changed sessions are announced to the other servers.
-    static let channel = "gotchu_sessions"
-
     let effects: Effects
     /// What was loaded, and locked, before: it tells changed rows from new ones.
-    private let loaded: Snapshot
+    let loaded: Snapshot
 
     init(_ effects: Effects, loaded: Snapshot) {
         self.effects = effects
@@ -207,18 +204,6 @@ struct PostgreSQLSave {
                 ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at
                 """,
                 [.integer(time.milliseconds)]
-            )
-        ]
-    }
-
-    /// Nobody can watch a session that has only just been made.
-    private var announcement: [Query] {
-        let changed = effects.sessions.filter { loaded.sessions[$0.id] != nil }
-        guard !changed.isEmpty else { return [] }
-        return [
-            Query(
-                "SELECT pg_notify('\(Self.channel)', id) FROM unnest($1::text[]) AS changed (id)",
-                [.texts(changed.map(\.id.rawValue))]
             )
         ]
     }

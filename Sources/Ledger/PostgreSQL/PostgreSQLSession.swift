@@ -19,14 +19,26 @@ enum PostgreSQLSession {
         SET enable_seqscan = off;
         SET enable_hashjoin = off;
         SET enable_mergejoin = off;
+        SET enable_material = off;
         """
 
-    /// For the writer and the readers.
+    /// The writer's statements are the same for any values, so that each is planned once: left to
+    /// itself the server may plan them anew for every batch, which costs a lone payment more than
+    /// carrying them out.
+    private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
+
+    /// For every connection that serves callers.
     static func prepare(_ connection: borrowing Connection) throws {
         try connection.execute(settings + plans)
         let durability = try assertDurable(connection)
         // As a setting of this session it stays what was found, whatever is reloaded later.
         try connection.execute("SET synchronous_commit = '\(durability.synchronousCommit)'")
+    }
+
+    /// For the writer.
+    static func prepareForWriting(_ connection: borrowing Connection) throws {
+        try prepare(connection)
+        try connection.execute(writersPlans)
     }
 
     /// For an audit, which reads everything and takes its time.

@@ -15,7 +15,11 @@ actor PostgreSQLWriter {
 
     init(_ settings: ConnectionSettings, logger: Logger) {
         executor = ThreadExecutor(name: "ledger-writer")
-        link = PostgreSQLLink(settings, logger: logger, prepare: PostgreSQLSession.prepare)
+        link = PostgreSQLLink(
+            settings,
+            logger: logger,
+            prepare: PostgreSQLSession.prepareForWriting
+        )
         self.logger = logger
     }
 

@@ -4,7 +4,7 @@
 /// PostgreSQL's by number and SQLite's by name.
 enum WebhookQueries {
     /// How long an event is tried.
-    private static let patienceMilliseconds = 24 * 3_600 * 1_000
+    static let patienceMilliseconds = 24 * 3_600 * 1_000
 
     /// One event for each endpoint that wants it: name, kind, session, time, refund, refunded,
     /// payee.
