@@ -86,13 +86,17 @@ package struct Connection: ~Copyable {
         try run(begin)
         do {
             let result = try body()
-            try run("COMMIT")
+            try commit()
             return result
         } catch {
             // After a failed COMMIT or a full disk SQLite may have rolled back by itself.
             if sqlite3_get_autocommit(handle) == 0 { try run("ROLLBACK") }
             throw error
         }
+    }
+
+    private borrowing func commit() throws {
+        do { try run("COMMIT") } catch let error as SQLiteError { throw error.inCommit() }
     }
 
     /// Copies the whole database, as it is at this moment, into `destination`.

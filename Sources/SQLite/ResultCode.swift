@@ -27,6 +27,7 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
     package static let row = ResultCode(rawValue: SQLITE_ROW)
     package static let done = ResultCode(rawValue: SQLITE_DONE)
+    package static let ioErrorWrite = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
     package static let constraintTrigger = ResultCode(rawValue: SQLITE_CONSTRAINT | (7 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
 }

@@ -6,11 +6,30 @@ package struct SQLiteError: Error, Equatable, Sendable {
     package let message: String
     /// The statement it happened in, if there was one. It holds no values: those are always bound.
     package let sql: String?
+    /// Whether it happened in a COMMIT so late that the transaction may be found committed when the
+    /// file is opened the next time.
+    package private(set) var mayBeCommitted = false
 
     package init(code: ResultCode, message: String, sql: String? = nil) {
         self.code = code
         self.message = message
         self.sql = sql
+    }
+
+    /// The same of a COMMIT.
+    ///
+    /// With a log (WAL) that writes the pages, the mark that commits them last, and then syncs
+    /// (wal.c, `sqlite3WalFrames`). When anything fails behind the mark, this connection forgets
+    /// the pages, but they stay in the file, and who reads the log anew takes them for committed.
+    /// Only these failures are known to come before it.
+    func inCommit() -> SQLiteError {
+        var error = self
+        error.mayBeCommitted =
+            switch code.primary {
+            case .busy, .full, .constraint: false
+            default: code != .ioErrorWrite
+            }
+        return error
     }
 }
 

@@ -34,6 +34,18 @@ struct CommandTests {
         #expect(try await restored.wire.get("/wallet/me", token: payee).status == 401)
     }
 
+    @Test("books are made for their owner alone, whichever command makes them")
+    func privateFiles() async throws {
+        let program = Program.folder.appendingPathComponent("gotchu-server").path
+        let made = try Program(
+            "/bin/sh",
+            ["-c", "umask 0; exec \"$@\"", "sh", program, "migrate", "--database", database]
+        )
+        #expect(try await made.exitCode() == 0, "\(made.text)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/books.db")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test("verify says what is wrong and exits with 1")
     func broken() async throws {
         let server = try await ServerProcess()

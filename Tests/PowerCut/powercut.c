@@ -1,10 +1,14 @@
 // Preloaded into a program: notes every write and every sync of the files whose paths begin with
 // $POWERCUT_PREFIX, so that a test can tell what a power cut would have left of them.
 //
-// A record: kind ('w' write, 't' truncate, 's' sync), length of the path, offset, length of the
-// data as 8 bytes each; then path and data. In the order in which the calls returned.
+// A record: kind ('w' write, 't' truncate, 's' sync, 'f' a sync that failed), length of the path,
+// offset, length of the data as 8 bytes each; then path and data. In the order in which the calls
+// returned.
+//
+// While there is a file $POWERCUT_FAIL no log (`-wal`) can be synced.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -72,16 +76,27 @@ int ftruncate64(int fd, off64_t length) {
 
 int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
 
-int fsync(int fd) {
-    REAL("fsync", sync_call);
+static int sync_with(sync_call real, int fd) {
+    char path[4096];
+    const char *fault = getenv("POWERCUT_FAIL");
+    size_t size = watched(fd, path, sizeof path);
+    if (fault != NULL && access(fault, F_OK) == 0 && size > 4
+        && strcmp(path + size - 4, "-wal") == 0) {
+        note('f', fd, 0, NULL, 0);
+        errno = EIO;
+        return -1;
+    }
     int code = real(fd);
     if (code == 0) note('s', fd, 0, NULL, 0);
     return code;
 }
 
+int fsync(int fd) {
+    REAL("fsync", sync_call);
+    return sync_with(real, fd);
+}
+
 int fdatasync(int fd) {
     REAL("fdatasync", sync_call);
-    int code = real(fd);
-    if (code == 0) note('s', fd, 0, NULL, 0);
-    return code;
+    return sync_with(real, fd);
 }

@@ -99,8 +99,14 @@ struct Server: Sendable {
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [application, ledger.feed, drain]
+        let behind = ledger.services + keys + [webhooks] + front
+        // Books that cannot be kept any more end the server, but whoever waits is told first.
+        let store = ServiceGroupConfiguration.ServiceConfiguration(
+            service: books.store,
+            failureTerminationBehavior: .gracefullyShutdownGroup
+        )
         var configuration = ServiceGroupConfiguration(
-            services: [books.store] + ledger.services + keys + [webhooks] + front,
+            services: [store] + behind.map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

@@ -27,6 +27,7 @@ private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerEr
     guard let error = error as? SQLiteError else {
         return LedgerError(code, "The books cannot be reached.", underlying: error)
     }
+    guard !error.mayBeCommitted else { return .unknown(error) }
     return switch error.code.primary {
     case .corrupt, .mismatch:
         LedgerError(
@@ -68,11 +69,7 @@ private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> Ledg
             fix: "Check its address, that it runs, and that this user may log in there."
         )
     case .unknownOutcome:
-        LedgerError(
-            .unknownOutcome,
-            "It is not known whether the books were written.",
-            underlying: error
-        )
+        .unknown(error)
     case .rejected, .conflict:
         LedgerError(.rejected, "The database refused what was decided.", underlying: error)
     case .corrupt:
@@ -84,5 +81,15 @@ private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> Ledg
         )
     case .connectionLost, .retryable, .unavailable, .refused:
         LedgerError(code, "The books cannot be reached.", underlying: error)
+    }
+}
+
+extension LedgerError {
+    fileprivate static func unknown(_ error: any Error) -> LedgerError {
+        LedgerError(
+            .unknownOutcome,
+            "It is not known whether the books were written.",
+            underlying: error
+        )
     }
 }

@@ -22,7 +22,7 @@ extension SQLiteStore: DeviceStore {
 
 extension SQLiteWriter {
     fileprivate func add(_ device: Device) throws {
-        try connection.transaction { try put(device) }
+        try transaction { try put(device) }
     }
 
     fileprivate func devices(limit: Int) throws -> [Device] {
@@ -37,7 +37,7 @@ extension SQLiteWriter {
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) throws -> Result? {
-        try connection.transaction {
+        try transaction {
             let found = try connection.query(
                 "SELECT \(Columns.device) FROM devices WHERE id = ?1",
                 [.text(id.rawValue)],

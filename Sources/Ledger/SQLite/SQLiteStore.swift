@@ -17,7 +17,8 @@ package final class SQLiteStore: LedgerStore, Service {
     /// There is one writer, and its queue is in the order of time.
     package let expiryMargin: Duration = .zero
     package let changes: ChangeMailbox? = nil
-    let writer: SQLiteWriter
+    private let trust: LogTrust
+    private let onlyWriter: SQLiteWriter
     private let readers: [SQLiteReader]
     private let checkpointer: SQLiteCheckpointer
     private let turn = Atomic<Int>(0)
@@ -32,9 +33,11 @@ package final class SQLiteStore: LedgerStore, Service {
     /// - Throws: If it cannot be opened, is not ours, or would not be durable.
     package init(path: String) throws(LedgerError) {
         self.path = path
-        (writer, readers, checkpointer) = try wrapping(.cannotOpen) {
+        let trust = LogTrust(waking: checkpointIsDue)
+        self.trust = trust
+        (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
             // The writer comes first: it makes the file that the others open.
-            let writer = try SQLiteWriter(path: path)
+            let writer = try SQLiteWriter(path: path, trust: trust)
             let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
             return (writer, readers, try SQLiteCheckpointer(path: path))
         }
@@ -51,11 +54,23 @@ package final class SQLiteStore: LedgerStore, Service {
         return decision
     }
 
+    /// Makes sure that the disk holds the log as it was found. To be done by a server before it
+    /// commits anything.
+    package func renewLog() async throws(LedgerError) {
+        try await wrapping(.cannotOpen) { try await writer.renewLog() }
+    }
+
     /// Keeps the log short until the program ends.
-    package func run() async {
-        await cancelWhenGracefulShutdown { [self] in
-            for await _ in due { await checkpoint() }
+    ///
+    /// - Throws: If the log is not to be believed any more, and the program should end.
+    package func run() async throws {
+        try await cancelWhenGracefulShutdown { [self] in
+            for await _ in due {
+                try trust.check()
+                await checkpoint()
+            }
         }
+        try trust.check()
         await checkpoint()
     }
 
@@ -124,8 +139,18 @@ package final class SQLiteStore: LedgerStore, Service {
         try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
     }
 
+    var writer: SQLiteWriter {
+        get throws(LedgerError) {
+            try trust.check()
+            return onlyWriter
+        }
+    }
+
     var reader: SQLiteReader {
-        let next = turn.add(1, ordering: .relaxed).newValue
-        return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+        get throws(LedgerError) {
+            try trust.check()
+            let next = turn.add(1, ordering: .relaxed).newValue
+            return readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+        }
     }
 }

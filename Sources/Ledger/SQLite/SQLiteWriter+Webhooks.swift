@@ -4,7 +4,7 @@ internal import SQLite
 /// What is written to the outbox besides the events themselves.
 extension SQLiteWriter {
     func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws {
-        try connection.transaction {
+        try transaction {
             let count = try connection.query(WebhookQueries.endpointCount) { try $0.integer(0) }
             guard count[0] < WebhookEndpoint.limit else {
                 throw LedgerError(.rejected, "There are too many endpoints.")
@@ -20,7 +20,7 @@ extension SQLiteWriter {
     }
 
     func removeWebhookEndpoint(_ id: String) throws -> Bool {
-        try connection.transaction {
+        try transaction {
             try connection.run(WebhookQueries.removeDeliveries, [.text(id)])
             return try connection.run(WebhookQueries.removeEndpoint, [.text(id)]) > 0
         }
@@ -32,7 +32,7 @@ extension SQLiteWriter {
         until leaseEnd: Timestamp,
         limit: Int
     ) throws -> [WebhookDelivery] {
-        try connection.transaction {
+        try transaction {
             let events = try connection.query(
                 WebhookQueries.claim,
                 [
@@ -61,7 +61,7 @@ extension SQLiteWriter {
         let name: [Value] = [
             .text(delivery.endpoint), .text(delivery.event), .integer(attempt),
         ]
-        try connection.transaction {
+        try transaction {
             switch outcome {
             case .delivered:
                 try connection.run(WebhookQueries.delivered, name)
@@ -89,7 +89,7 @@ extension SQLiteWriter {
     }
 
     func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
-        try connection.transaction {
+        try transaction {
             try connection.run(WebhookQueries.revive, [.text(event)])
             return try connection.run(
                 WebhookQueries.resend,

@@ -12,11 +12,16 @@ actor SQLiteWriter {
 
     private let executor: ThreadExecutor
     let connection: Connection
+    private let path: String
+    private let trust: LogTrust
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(path: String) throws {
+    init(path: String, trust: LogTrust) throws {
+        self.path = path
+        self.trust = trust
         executor = ThreadExecutor(name: "ledger-writer")
+        BookFile.makePrivate(path)
         connection = try Connection(path: path, mode: .create)
         // The order matters: the journal mode cannot change inside a transaction, and an existing
         // file of another program must be refused before anything is written to it.
@@ -34,12 +39,30 @@ actor SQLiteWriter {
         try Schema.migrate(connection)
     }
 
+    /// Runs `body` in one durable transaction.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try connection.transaction(body)
+        } catch let error as SQLiteError where error.mayBeCommitted {
+            trust.lose()
+            throw error
+        }
+    }
+
+    /// Writes the log anew as it is and syncs it, while nobody else writes to it.
+    ///
+    /// It may be that of a program that ended because it could not be synced. What is found in it is
+    /// believed now; what is committed behind it is lost with it, should the disk not hold it.
+    func renewLog() throws {
+        try transaction { try BookFile.renew("\(path)-wal") }
+    }
+
     /// Loads, decides and writes in one transaction.
     func commit(
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) throws -> Decision {
-        try connection.transaction {
+        try transaction {
             let decision = decide(try connection.load(footprint))
             try connection.save(decision.effects)
             return decision
@@ -48,7 +71,7 @@ actor SQLiteWriter {
 
     /// Continues the chain. Its numbers are unique: seals that begin elsewhere are refused.
     func append(_ seals: [Seal]) throws {
-        try connection.transaction {
+        try transaction {
             guard try connection.sealHead().number + 1 == seals.first?.number else {
                 throw LedgerError(.rejected, "The chain has grown meanwhile.")
             }

@@ -14,6 +14,7 @@ struct PowerCut {
     let environment: [String: String]
     private let log: String
     private let prefix: String
+    private let fault: String
 
     /// - Parameters:
     ///   - folder: Where library and notes go.
@@ -31,16 +32,28 @@ struct PowerCut {
             throw NeverHappened(description: "the library is built: \(compiler.text)")
         }
         log = "\(folder.path)/powercut.log"
+        fault = "\(folder.path)/powercut.fail"
         self.prefix = prefix
         environment = [
             "LD_PRELOAD": library, "POWERCUT_LOG": log, "POWERCUT_PREFIX": prefix,
+            "POWERCUT_FAIL": fault,
         ]
+    }
+
+    /// From now on no log can be synced, or it can be again.
+    func failSyncs(_ isSo: Bool) throws {
+        if isSo {
+            try Data().write(to: URL(fileURLWithPath: fault))
+        } else {
+            try FileManager.default.removeItem(atPath: fault)
+        }
     }
 
     /// Makes the files as they would be found afterwards.
     ///
     /// Of what was written after a file's last sync each piece of 512 bytes is there or not, by
-    /// chance.
+    /// chance. Of what a failed sync left over nothing is there: the system takes it for written,
+    /// and later syncs pass it over.
     ///
     /// - Parameters:
     ///   - prefix: What the paths begin with instead.
@@ -55,6 +68,10 @@ struct PowerCut {
         var pending: [String: [Record]] = [:]
         var believed = 0
         for record in try records() {
+            if record.kind == UInt8(ascii: "f") {
+                pending[record.file] = nil
+                continue
+            }
             guard record.kind == UInt8(ascii: "s") else {
                 pending[record.file, default: []].append(record)
                 continue

@@ -1,0 +1,83 @@
+import Foundation
+import Ledger
+import TestSupport
+import Testing
+
+/// A disk that does not take what it is to keep.
+@Suite("A disk that fails to sync", .timeLimit(.minutes(3)))
+struct FailedSyncTests {
+    @Test("leaves a payment unknown, not refused, and takes nothing that is acknowledged later")
+    func failedSync() async throws {
+        var generator = SeededGenerator("A failed sync")
+        let folder = try TemporaryFolder()
+        let cut = try await PowerCut(in: folder, watching: "\(folder.path)/books.db")
+        let first = try await ServerProcess(folder: folder, environment: cut.environment)
+        let payee = try await first.wire.login("payee")
+        let payer = try await first.wire.login("payer")
+        var sessions: [String] = []
+        for _ in 0..<4 {
+            sessions.append(try await first.wire.lockedSession(payee, payer, cents: 10))
+        }
+
+        try cut.failSyncs(true)
+        let reply = try await first.wire.send(sessions[0], by: payer, key: Self.key(0))
+        #expect(reply.status == 503 && reply.code == "TRY_AGAIN")
+        #expect(reply.text.contains("not known") && !reply.text.contains("Nothing was decided"))
+        // It answers nothing more from books that may be read otherwise the next time, and ends in
+        // a way that systemd starts it again.
+        #expect(try await first.program.exitCode() == 74, "\(first.program.text)")
+        try cut.failSyncs(false)
+
+        // It was in the file all the time.
+        let second = try await ServerProcess(folder: folder, environment: cut.environment)
+        let outcome = try await second.wire.get("/wallet/sends/\(Self.key(0))", token: payer)
+        #expect(outcome.status == 200)
+        let again = try await second.wire.send(sessions[0], by: payer, key: Self.key(0))
+        #expect(again.status == 200 && again.headers["idempotent-replayed"] == "true")
+        for number in 1..<4 {
+            let sent = try await second.wire.send(
+                sessions[number],
+                by: payer,
+                key: Self.key(number)
+            )
+            #expect(sent.status == 200)
+        }
+        #expect(try await second.wire.balance(payer) == 10_000 - 40)
+        second.program.signal(SIGKILL)
+        try await second.program.exitCode()
+
+        let after = try TemporaryFolder()
+        _ = try cut.restore(as: "\(after.path)/books.db", using: &generator)
+        try FileManager.default.copyItem(
+            atPath: "\(folder.path)/books.db.dev-secret",
+            toPath: "\(after.path)/books.db.dev-secret"
+        )
+        let third = try await ServerProcess(folder: after)
+        for number in 0..<4 {
+            let kept = try await third.wire.get("/wallet/sends/\(Self.key(number))", token: payer)
+            #expect(kept.status == 200, "payment \(number), seed \(generator.seed)")
+        }
+        #expect(try Audit.run(path: third.path).isClean)
+    }
+
+    @Test("is not started on: a log that cannot be written anew ends the server at once")
+    func start() async throws {
+        let folder = try TemporaryFolder()
+        let cut = try await PowerCut(in: folder, watching: "\(folder.path)/books.db")
+        let first = try await ServerProcess(folder: folder, environment: cut.environment)
+        _ = try await first.wire.login("payee")
+        first.program.signal(SIGKILL)
+        try await first.program.exitCode()
+        try cut.failSyncs(true)
+        let second = try Program(
+            "gotchu-server",
+            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(first.path)"],
+            environment: cut.environment
+        )
+        #expect(try await second.exitCode() == 74)
+        #expect(second.text.contains("The disk does not take the log"), "\(second.text)")
+        #expect(!second.text.contains("listening"))
+    }
+
+    private static func key(_ number: Int) -> String { "0123456789abcdef-\(number)" }
+}
