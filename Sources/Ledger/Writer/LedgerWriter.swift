@@ -12,6 +12,9 @@ package final class LedgerWriter: Service {
     package static let batchLimit = 256
     /// How many commands may wait unless said otherwise; beyond it callers are told to try again.
     package static let queueLimit = 8_192
+    /// When the clock is set back, time stands still for so long at most: otherwise a clock that was
+    /// two hours ahead for a moment would keep sessions alive for two hours.
+    package static let longestStandstill: Duration = .seconds(2)
 
     private typealias Outcome = Result<Answer, LedgerError>
 
@@ -24,6 +27,20 @@ package final class LedgerWriter: Service {
         var queue: [Pending] = []
         var isStopped = false
         var lastAccepted = Timestamp(milliseconds: .min)
+
+        /// Takes the time of the next command.
+        ///
+        /// - Returns: By how much time goes back, if it does.
+        mutating func accept(at now: Timestamp) -> Duration? {
+            guard now < lastAccepted else {
+                lastAccepted = now
+                return nil
+            }
+            let step = now.duration(to: lastAccepted)
+            guard step > LedgerWriter.longestStandstill else { return nil }
+            lastAccepted = now
+            return step
+        }
     }
 
     private let store: any LedgerStore
@@ -74,13 +91,14 @@ package final class LedgerWriter: Service {
     /// How many commands wait for the next commit.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-    /// Stamps the command within the lock, so that the queue's order and the times agree; a clock
-    /// that steps back must not let an earlier command look later.
+    /// Stamps the command within the lock, so that the queue's order and the times agree: a clock
+    /// that is corrected by a little must not let an earlier command look later.
     private func enqueue(
         _ action: Command.Action,
         for caller: CheckedContinuation<Outcome, Never>
     ) -> LedgerError? {
-        state.withLock { state in
+        var step: Duration?
+        let refusal: LedgerError? = state.withLock { state in
             guard !state.isStopped else {
                 return LedgerError(.tryAgain, "The server is stopping.")
             }
@@ -88,11 +106,18 @@ package final class LedgerWriter: Service {
                 metrics.turnedAway()
                 return LedgerError(.tryAgain, "Too many commands are waiting.")
             }
-            state.lastAccepted = max(state.lastAccepted, clock())
+            step = state.accept(at: clock())
             let command = Command(acceptedAt: state.lastAccepted, action: action)
             state.queue.append(Pending(command: command, caller: caller))
             return nil
         }
+        if let step {
+            logger.warning(
+                "The clock was set back: what was begun meanwhile runs out late.",
+                metadata: ["seconds": "\(step.components.seconds)"]
+            )
+        }
+        return refusal
     }
 
     /// Commits batches until shutdown, then what is still queued.

@@ -1,5 +1,8 @@
 import GotchuCore
 import Ledger
+import Logging
+import ServiceLifecycle
+import Synchronization
 import TestSupport
 import Testing
 
@@ -113,6 +116,46 @@ struct LedgerWriterTests {
             store.fail(with: nil)
             let key = "key-0123456789-3"
             #expect(try await ledger.pay(session, by: payer, key: key).isReplay == false)
+        }
+    }
+
+    @Test("a clock that is set back is followed; one that is corrected by a little stands still")
+    func clockSetBack() async throws {
+        let right = Timestamp(milliseconds: 1_000_000_000_000)
+        let clock = Mutex(right.advanced(by: .seconds(7_200)))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let writer = LedgerWriter(store: store, feed: SessionFeed(), logger: logger) {
+            clock.withLock { $0 }
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: [writer], logger: logger)
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let open = OpenWallet(email: "a", displayName: "a", opening: .init(minorUnits: 0))
+            _ = try await writer.submit(.openWallet(open))
+            func created() async throws -> Timestamp? {
+                let create = CreateSession(
+                    payee: open.user,
+                    amount: .init(minorUnits: 5),
+                    memo: nil,
+                    reference: nil,
+                    lifetime: .seconds(300)
+                )
+                let answer = try await writer.submit(.createSession(create))
+                if case .session(let session) = answer { return session.createdAt }
+                return nil
+            }
+            let ahead = right.advanced(by: .seconds(7_200))
+            #expect(try await created() == ahead)
+            clock.withLock { $0 = ahead.advanced(by: .milliseconds(-1_500)) }
+            #expect(try await created() == ahead)
+            clock.withLock { $0 = right }
+            #expect(try await created() == right)
+            clock.withLock { $0 = right.advanced(by: .milliseconds(-200)) }
+            #expect(try await created() == right)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
         }
     }
 
