@@ -55,6 +55,32 @@ struct OverloadTests {
         }
     }
 
+    @Test("one user's reads are limited as his other calls are; another's are not")
+    func reads() async throws {
+        let server = try await ServerProcess()
+        let wire = server.wire
+        let payee = try await wire.login("payee")
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        for path in ["/wallet/me", "/wallet/sends/0123456789abcdef", "/sessions/\(sid)"] {
+            try await eventually("too many of GET \(path)") {
+                let replies = try await burst(of: path, by: payee, wire)
+                let refused = replies.filter { $0.status == 429 }
+                #expect(refused.allSatisfy { $0.code == "RATE_LIMITED" })
+                #expect(refused.allSatisfy { $0.headers["retry-after"] != nil })
+                return refused.isEmpty ? nil : true
+            }
+        }
+        let other = try await wire.login("other")
+        #expect(try await wire.balance(other) == 10_000)
+    }
+
+    private func burst(of path: String, by user: String, _ wire: Wire) async throws -> [WireReply] {
+        try await withThrowingTaskGroup(of: WireReply.self) { group in
+            for _ in 0..<100 { group.addTask { try await wire.get(path, token: user) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
     @Test("readiness says no within its second while the books hang, and yes again after")
     func readiness() async throws {
         let server = try await ServerProcess()

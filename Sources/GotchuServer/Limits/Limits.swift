@@ -27,7 +27,7 @@ struct Limits: Sendable {
         misses.missed(asker)
     }
 
-    /// For calls that a user cannot make without burdening the writer or holding a connection.
+    /// For all that a user calls: it burdens the writer or a reader, or holds a connection.
     func allowCall(by user: UserID) throws {
         try take(users, user, "calls", "Too many calls by this user.")
     }

@@ -50,6 +50,7 @@ enum OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Wallet"}}
                 "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /sessions/create:
             post:
@@ -156,6 +157,7 @@ enum OpenAPI {
                 "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
           /sessions/{sid}/events:
             get:
@@ -353,6 +355,7 @@ enum OpenAPI {
                 "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
+                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
                 "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
 
         """

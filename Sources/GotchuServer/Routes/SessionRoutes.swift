@@ -129,6 +129,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await tokens.user(of: request)
+        try limits.allowCall(by: user)
         let session = try await ledger.session(Self.session(in: context), visibleTo: user)
         return try Reply.json(SessionReply(session.accepted()))
     }

@@ -13,6 +13,7 @@ struct WalletRoutes: Sendable {
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await tokens.user(of: request)
+        try limits.allowCall(by: user)
         let found = try await ledger.store.statement(of: user, entries: Self.recentEntries)
         guard let statement = found else { throw Refusal(.unknownUser).problem }
         return try Reply.json(
@@ -49,6 +50,7 @@ struct WalletRoutes: Sendable {
     /// then be sent again with that key.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await tokens.user(of: request, needing: .payer)
+        try limits.allowCall(by: payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
         guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
         guard let send = try await ledger.store.send(SendKey(user: payer, key: key)) else {
