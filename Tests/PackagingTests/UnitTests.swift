@@ -87,6 +87,8 @@ struct UnitTests {
         if unit == "gotchu-server" {
             #expect(settings.contains("After=network-online.target postgresql.service"))
         }
+        // What stands on a command line is everybody's to read, and a URL may hold a password.
+        #expect(!lines.contains { $0.hasPrefix("ExecStart=") && $0.contains("$") })
         if unit == "gotchud" {
             // In a user namespace every peer of the socket would be nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
