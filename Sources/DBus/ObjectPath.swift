@@ -18,13 +18,6 @@ package struct ObjectPath: Hashable, Sendable {
     /// `/`
     package static let root = ObjectPath(validated: "/")
 
-    /// The path one element below this one.
-    ///
-    /// - Returns: `nil` if the element holds anything but `[A-Za-z0-9_]`, or nothing.
-    package func appending(_ element: String) -> ObjectPath? {
-        ObjectPath(self == .root ? "/\(element)" : "\(text)/\(element)")
-    }
-
     /// Whether `other` lies below this path.
     package func contains(_ other: ObjectPath) -> Bool {
         self == .root || other.text.hasPrefix(text + "/")

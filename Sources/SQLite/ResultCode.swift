@@ -17,7 +17,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package static let busy = ResultCode(rawValue: SQLITE_BUSY)
     package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
     package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
-    package static let ioError = ResultCode(rawValue: SQLITE_IOERR)
     package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
     package static let full = ResultCode(rawValue: SQLITE_FULL)
     package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
@@ -28,7 +27,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package static let row = ResultCode(rawValue: SQLITE_ROW)
     package static let done = ResultCode(rawValue: SQLITE_DONE)
     package static let ioErrorWrite = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
-    package static let constraintTrigger = ResultCode(rawValue: SQLITE_CONSTRAINT | (7 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
 }
 

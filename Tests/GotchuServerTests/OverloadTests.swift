@@ -104,7 +104,7 @@ struct OverloadTests {
 
     @Test("a server that is told to stop says so first, goes on for a while, and ends streams")
     func drain() async throws {
-        let server = try await ServerProcess(more: ["--drain-seconds", "5"])
+        let server = try await ServerProcess(more: ["--drain-seconds", "12"])
         let wire = server.wire
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -121,7 +121,7 @@ struct OverloadTests {
         let paid = try await wire.send(sid, by: payer, key: "0123456789abcdef")
         #expect(paid.status == 200)
         #expect(try await events.next()?.status == "PAID")
-        #expect(try await server.program.exitCode(within: .seconds(40)) == 0)
+        #expect(try await server.program.exitCode(within: .seconds(90)) == 0)
         let again = try await ServerProcess(folder: server.folder)
         let known = try await again.wire.login("payer")
         #expect(try await again.wire.balance(known) == 9_995)

@@ -7,7 +7,7 @@ import Testing
 @testable import Radio
 
 /// What the radio is told and what the room hears are the same again after anything.
-@Suite(.timeLimit(.minutes(8))) struct FaultSoakTests {
+@Suite(.timeLimit(.minutes(20))) struct FaultSoakTests {
     private static let sequences = 200
 
     @Test("after each of 200 random sequences of faults, what is wanted is what is real")

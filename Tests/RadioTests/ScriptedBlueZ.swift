@@ -33,17 +33,23 @@ final class ScriptedBlueZ: Sendable {
 
     /// Takes the name and shows the adapter `hci0`.
     ///
-    /// - Parameter refusals: errors to answer the first calls with, by member.
+    /// - Parameters:
+    ///   - isDiscovering: whether somebody else has begun a scan that refuses ours.
+    ///   - refusals: errors to answer the first calls with, by member.
     init(
         on bus: PrivateBus,
         isPowered: Bool = true,
+        isDiscovering: Bool = false,
         refusals: [String: [String]] = [:],
         modalias: String = "usb:v1D6Bp0246d0542"
     ) async throws {
         connection = try await bus.connect()
         (requests, output) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
-        state.withLock { $0.refusals = refusals }
-        let adapters = ShownAdapter(Self.interfaces(isPowered, modalias))
+        state.withLock { state in
+            state.refusals = refusals
+            state.isDiscovering = isDiscovering
+        }
+        let adapters = ShownAdapter(Self.interfaces(isPowered, modalias, isDiscovering))
         shown = adapters
         try await connection.export(Self.root(adapters), at: .root)
         try await connection.export(adapterObject(), at: Self.adapter)
@@ -286,12 +292,13 @@ final class ScriptedBlueZ: Sendable {
 
     private static func interfaces(
         _ isPowered: Bool,
-        _ modalias: String
+        _ modalias: String,
+        _ isDiscovering: Bool = false
     ) -> [String: [String: Value]] {
         [
             "org.bluez.Adapter1": [
                 "Address": .string("02:AA:00:00:00:00"), "Powered": .boolean(isPowered),
-                "Discovering": .boolean(false), "Modalias": .string(modalias),
+                "Discovering": .boolean(isDiscovering), "Modalias": .string(modalias),
             ],
             "org.bluez.LEAdvertisingManager1": [:],
         ]

@@ -119,7 +119,7 @@ struct CrashMatrixTests {
         ) { $0.state.isFinal && !$0.isOnAir }
         #expect(told.state == .paid, "\(name)")
         // What the last sync kills may still be to come.
-        for part in [stage.kiosk, stage.payer] {
+        for part in [stage.kiosk, stage.payer, stage.server] {
             try await eventually(
                 "\(name): \(part.name) was killed as planned",
                 within: .seconds(20)
@@ -128,10 +128,6 @@ struct CrashMatrixTests {
                 return part.faults.pending.isEmpty ? true : nil
             }
         }
-        let servers = steps.count { $0.role == .server }
-        let pending = stage.server.faults.pending.split(separator: "\n").count
-        #expect(servers == 0 || pending < servers, "\(name): the server was not killed")
-        stage.server.faults.clear()
         let payments: PaymentsReply = try await stage.until(
             "\(name): the list",
             stage.payer,
