@@ -150,19 +150,13 @@ final class TokenStore: Sendable {
         return String(trimmed)
     }
 
-    /// Writes beside it first, so that the old token is there until the new one is whole.
+    /// Durably: the successor of a credential must not go back with the power, for the one before
+    /// it is taken for stolen once its successor has been seen.
     private static func write(_ token: String, to path: String) throws(Failure) {
-        let new = path + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .system(String(cString: strerror(errno))) }
-        let bytes = Array(token.utf8)
-        let written = Glibc.write(descriptor, bytes, bytes.count)
-        let isWhole = written == bytes.count && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isWhole, rename(new, path) == 0 else {
-            unlink(new)
-            throw .system(String(cString: strerror(code)))
+        do throws(DurableFile.Failure) {
+            try DurableFile.replace(path, with: Array(token.utf8))
+        } catch {
+            throw .system(error.reason)
         }
     }
 }

@@ -19,6 +19,8 @@ struct JournalFile: ~Copyable {
     private var contents: JournalContents
     /// Where the last whole record ends; what lies behind it is a torn write.
     private var length: Int
+    /// Whether something may lie behind it on the disk.
+    private var hasRemains = false
 
     /// Opens the journal of a state folder, making both if they are not there.
     init(folder: String) throws(JournalFailure) {
@@ -48,8 +50,9 @@ struct JournalFile: ~Copyable {
     /// Writes one record and returns when it is on the disk.
     ///
     /// If anything fails the file is cut back to what it was: a record is there whole or not at
-    /// all.
+    /// all. While even that fails nothing more is written, for what was refused could come back.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
+        if hasRemains { try cutBack() }
         if contents.lineCount > Self.lineLimit { try shrink() }
         let line = JournalLine.encode(record)
         do throws(JournalFailure) {
@@ -63,24 +66,34 @@ struct JournalFile: ~Copyable {
             }
             try Self.call("sync") { fdatasync(descriptor) }
         } catch {
-            ftruncate(descriptor, length)
+            hasRemains = true
+            try? cutBack()
             throw error
         }
         length += line.count
         contents.add(record)
     }
 
+    private mutating func cutBack() throws(JournalFailure) {
+        try Self.call("truncate") { ftruncate(descriptor, length) }
+        try Self.call("sync") { fdatasync(descriptor) }
+        hasRemains = false
+    }
+
     /// Starts anew with what is worth keeping, so that a year in a shop does not fill the disk.
     private mutating func shrink() throws(JournalFailure) {
         let path = "\(folder)/\(Self.name)"
-        length = try Self.rewrite(path, contents)
+        let bytes = contents.worthKeeping.flatMap(JournalLine.encode)
+        try Self.durably { () throws(DurableFile.Failure) in
+            try DurableFile.replace(path, with: bytes)
+        }
         let fresh = try Self.call("open") { Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
         close(descriptor)
         descriptor = fresh
+        length = bytes.count
         var kept = JournalContents()
         for record in contents.worthKeeping { kept.add(record) }
         contents = kept
-        try Self.syncFolder(folder)
     }
 
     private static func open(
@@ -94,7 +107,9 @@ struct JournalFile: ~Copyable {
         do throws(JournalFailure) {
             try call("truncate") { ftruncate(descriptor, length) }
             try call("sync") { fsync(descriptor) }
-            try syncFolder(folder)
+            try durably { () throws(DurableFile.Failure) in
+                try DurableFile.syncFolder(of: path)
+            }
         } catch {
             close(descriptor)
             throw error
@@ -105,9 +120,14 @@ struct JournalFile: ~Copyable {
     private static func read(
         _ path: String
     ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool) {
-        guard access(path, F_OK) == 0 else { return (JournalContents(), 0, false) }
+        if access(path, R_OK) != 0 {
+            let code = errno
+            // Only then: an error taken for an empty journal would end every open payment.
+            if code == ENOENT { return (JournalContents(), 0, false) }
+            throw .system(operation: "read", reason: String(cString: strerror(code)))
+        }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw .system(operation: "read", reason: String(cString: strerror(EACCES)))
+            throw .system(operation: "read", reason: String(cString: strerror(EIO)))
         }
         var contents = JournalContents()
         var start = data.startIndex
@@ -126,31 +146,6 @@ struct JournalFile: ~Copyable {
             start = next
         }
         return (contents, data.count, false)
-    }
-
-    /// Replaces the journal by one that holds only what is worth keeping; the old one stays until
-    /// the new one is on the disk.
-    private static func rewrite(
-        _ path: String,
-        _ contents: JournalContents
-    ) throws(JournalFailure) -> Int {
-        let bytes = contents.worthKeeping.flatMap(JournalLine.encode)
-        let new = path + ".new"
-        let descriptor = try call("open") {
-            Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        }
-        defer { close(descriptor) }
-        var written = 0
-        while written < bytes.count {
-            written += try call("write") {
-                bytes[written...].withUnsafeBytes {
-                    Int32(Glibc.write(descriptor, $0.baseAddress, $0.count))
-                }
-            }.asInt
-        }
-        try call("sync") { fsync(descriptor) }
-        try call("rename") { rename(new, path) }
-        return bytes.count
     }
 
     private static func makeFolder(_ folder: String) throws(JournalFailure) {
@@ -180,12 +175,14 @@ struct JournalFile: ~Copyable {
         return lock
     }
 
-    private static func syncFolder(_ folder: String) throws(JournalFailure) {
-        let descriptor = try call("open \(folder)") {
-            Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    private static func durably(
+        _ body: () throws(DurableFile.Failure) -> Void
+    ) throws(JournalFailure) {
+        do throws(DurableFile.Failure) {
+            try body()
+        } catch {
+            throw .system(operation: error.operation, reason: error.reason)
         }
-        defer { close(descriptor) }
-        try call("sync \(folder)") { fsync(descriptor) }
     }
 
     @discardableResult

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import GotchuAPI
 import GotchuCore
 import Synchronization
@@ -72,24 +71,16 @@ final class CalibrationStore: Sendable {
     /// Forgets everything.
     func reset() throws(Failure) { try write([:]) }
 
-    /// Writes beside it first, so that the old ones are there until the new ones are whole.
     private func write(_ new: [String: Entry]) throws(Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         guard let data = try? encoder.encode(new) else {
             preconditionFailure("our own types can always be encoded")
         }
-        let part = path + ".new"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
-        let bytes = [UInt8](data)
-        let written = Glibc.write(descriptor, bytes, bytes.count)
-        let isWhole = written == bytes.count && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isWhole, rename(part, path) == 0 else {
-            unlink(part)
-            throw Failure(reason: String(cString: strerror(code)))
+        do throws(DurableFile.Failure) {
+            try DurableFile.replace(path, with: [UInt8](data))
+        } catch {
+            throw Failure(reason: error.reason)
         }
         entries.withLock { $0 = new }
     }
