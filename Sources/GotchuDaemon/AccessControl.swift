@@ -5,16 +5,24 @@ import Synchronization
 /// The access policy in force; a reload replaces it.
 final class AccessControl: Sendable {
     private let current: Mutex<AccessPolicy>
+    private let hub: EventHub
 
-    init(_ configuration: DaemonConfiguration) {
+    /// - Parameter hub: Whose readers were let in by the policy that was in force when they came.
+    init(_ configuration: DaemonConfiguration, hub: EventHub) {
         current = Mutex(Self.policy(configuration))
+        self.hub = hub
     }
 
     var policy: AccessPolicy { current.withLock(\.self) }
 
     func update(_ configuration: DaemonConfiguration) {
         let policy = Self.policy(configuration)
-        current.withLock { $0 = policy }
+        let isChange = current.withLock { current in
+            defer { current = policy }
+            return current != policy
+        }
+        // Who may still read comes back, and is judged anew.
+        if isChange { hub.endReaders() }
     }
 
     private static func policy(_ configuration: DaemonConfiguration) -> AccessPolicy {

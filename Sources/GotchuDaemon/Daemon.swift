@@ -53,7 +53,6 @@ struct Daemon {
         let client = PaymentClient(
             server: configuration.server,
             http: http,
-            access: access,
             onOutage: { outage.yield() }
         )
         let hub = EventHub()
@@ -97,7 +96,7 @@ struct Daemon {
             hub: hub,
             logger: logger
         ) { status.take(unresolvedPayments: $0) }
-        let control = AccessControl(configuration)
+        let control = AccessControl(configuration, hub: hub)
         let reload = Reload(
             current: configuration,
             reread: reread,

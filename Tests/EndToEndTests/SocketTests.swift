@@ -130,8 +130,18 @@ struct SocketTests {
             let item = status.health.first { $0.code == "configuration-invalid" }
             return item?.text.contains("gotchud.json:2") == true ? true : nil
         }
+        // Let in by the rules that were in force when it came, and so until these change.
+        let reader = try Program(
+            "/usr/bin/curl",
+            [
+                "--silent", "--no-buffer", "--unix-socket", device.socket,
+                "http://gotchu/v1/events",
+            ]
+        )
+        try await eventually("it reads") { reader.text.contains("snapshot") ? true : nil }
         _ = try shop.folder.write(#"{"spender_uids": [1]}"#, to: "gotchud.json")
         try device.signal(SIGHUP)
+        try await reader.exitCode()
         try await eventually("all is well again") {
             let status = try await device.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "configuration-invalid" } ? nil : true

@@ -101,7 +101,16 @@ package final class EventHub: Sendable {
         state.withLock { $0.counts.lag.observe(lag) }
     }
 
-    /// Starts to read. The stream ends when its consumer does.
+    /// Ends what every reader reads: what it may see was decided when it came.
+    package func endReaders() {
+        let readers = state.withLock { state in
+            defer { state.readers = [:] }
+            return state.readers.values.map(\.output)
+        }
+        for reader in readers { reader.finish() }
+    }
+
+    /// Starts to read. The stream ends when its consumer does, or when `endReaders` is called.
     ///
     /// - Returns: `nil` when there are already as many readers as there can be.
     func subscribe(levels: Set<AccessLevel>) -> AsyncStream<Delivery>? {
