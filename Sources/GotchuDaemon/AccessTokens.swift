@@ -21,11 +21,25 @@ final class AccessTokens: AccessSource {
         let fetchedAt: MonotonicTime
         let renewAt: MonotonicTime
         let endsAt: MonotonicTime
+
+        var held: Held { Held(identity: identity, access: .bearer(token)) }
     }
 
     private struct State {
         var grant: Grant?
-        var fetch: Task<Access, Never>?
+        var fetch: Task<Held, Never>?
+    }
+
+    /// What a call may carry, and whose it is: the login can change between two looks at it.
+    private struct Held {
+        /// `nil` if nobody is logged in.
+        let identity: String?
+        let access: Access
+
+        /// For a call that may be made as this user alone.
+        func access(of user: String) -> Access {
+            identity == user ? access : .outage(Outage(.otherUser))
+        }
     }
 
     private let tokens: TokenStore
@@ -40,26 +54,51 @@ final class AccessTokens: AccessSource {
         self.logger = logger
     }
 
-    func access() async -> Access {
-        guard let login = tokens.login else { return .none }
-        guard login.isDevice else { return .bearer(login.text) }
+    func access() async -> Access { await held().access }
+
+    func access(insteadOf refused: String) async -> Access {
+        await held(insteadOf: refused).access
+    }
+
+    /// The same tokens for calls that may be made as one user alone: while another one is logged
+    /// in, or nobody, such a call is not made.
+    func only(of user: String) -> some AccessSource { OneUser(user: user, tokens: self) }
+
+    private struct OneUser: AccessSource {
+        let user: String
+        let tokens: AccessTokens
+
+        func access() async -> Access { await tokens.held().access(of: user) }
+
+        func access(insteadOf refused: String) async -> Access {
+            await tokens.held(insteadOf: refused).access(of: user)
+        }
+    }
+
+    private func held() async -> Held {
+        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
+        guard login.isDevice else {
+            return Held(identity: login.identity, access: .bearer(login.text))
+        }
         let now = MonotonicTime.now
         let grant = state.withLock { $0.grant }.flatMap { grant in
             grant.identity == login.identity && now < grant.endsAt ? grant : nil
         }
-        if let grant, now < grant.renewAt { return .bearer(grant.token) }
+        if let grant, now < grant.renewAt { return grant.held }
         let renewed = await fetch()
         // A server that is away for a minute takes the token that is still good when it is back.
-        if case .outage = renewed, let grant { return .bearer(grant.token) }
+        if case .outage = renewed.access, let grant { return grant.held }
         return renewed
     }
 
-    func access(insteadOf refused: String) async -> Access {
-        guard let login = tokens.login, login.isDevice else { return .none }
+    private func held(insteadOf refused: String) async -> Held {
+        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
+        let nothing = Held(identity: login.identity, access: .none)
+        guard login.isDevice else { return nothing }
         let now = MonotonicTime.now
         if let grant = state.withLock({ $0.grant }), grant.identity == login.identity {
-            if grant.token != refused { return .bearer(grant.token) }
-            guard now - grant.fetchedAt >= Self.shortestUse else { return .none }
+            if grant.token != refused { return grant.held }
+            guard now - grant.fetchedAt >= Self.shortestUse else { return nothing }
         }
         return await fetch()
     }
@@ -76,15 +115,15 @@ final class AccessTokens: AccessSource {
 
     /// The fetch that is under way, or a new one: the same credential twice at once would be two
     /// successors of which only one is good.
-    private func fetch() async -> Access {
+    private func fetch() async -> Held {
         let fetch = state.withLock { state in
             if let fetch = state.fetch { return fetch }
             // Not a child of the caller, who may go away while the successor is on its way.
             // SAFETY: owned by the state until it ends, which the client's time limit bounds.
             let fetch = Task {
-                let access = await self.renew()
+                let held = await self.renew()
                 self.state.withLock { $0.fetch = nil }
-                return access
+                return held
             }
             state.fetch = fetch
             return fetch
@@ -92,8 +131,11 @@ final class AccessTokens: AccessSource {
         return await fetch.value
     }
 
-    private func renew() async -> Access {
-        guard let login = tokens.login, login.isDevice else { return .none }
+    private func renew() async -> Held {
+        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
+        guard login.isDevice else {
+            return Held(identity: login.identity, access: .bearer(login.text))
+        }
         let asked = MonotonicTime.now
         switch await client.refresh(login.text) {
         case .success(let reply):
@@ -105,18 +147,18 @@ final class AccessTokens: AccessSource {
                     metadata: ["error": "\(error)"]
                 )
             }
-            grant(reply, since: asked)
-            return .bearer(reply.accessToken)
+            return grant(reply, since: asked).held
         case .unauthorized, .refused:
             logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
-            return .none
+            return Held(identity: login.identity, access: .none)
         case .unknown(let outage):
-            return .outage(outage)
+            return Held(identity: login.identity, access: .outage(outage))
         }
     }
 
-    private func grant(_ reply: TokenReply, since asked: MonotonicTime) {
+    @discardableResult
+    private func grant(_ reply: TokenReply, since asked: MonotonicTime) -> Grant {
         let life = Double(max(1, min(reply.expiresIn, 24 * 60 * 60)))
         let grant = Grant(
             identity: TokenStore.identity(of: reply.refreshToken),
@@ -126,5 +168,6 @@ final class AccessTokens: AccessSource {
             endsAt: asked + .seconds(life)
         )
         state.withLock { $0.grant = grant }
+        return grant
     }
 }

@@ -35,6 +35,7 @@ extension Problem {
             case .timedOut: "The payment server does not answer in time."
             case .busy: "The payment server is busy."
             case .unreadable: "What answers at the payment server's address is not one."
+            case .otherUser: "Somebody else is logged in by now."
             }
         self.init(.serverUnreachable, detail: detail, fix: "gotchu-ctl status", retryable: true)
     }

@@ -53,6 +53,7 @@ struct Daemon {
         let client = PaymentClient(
             server: configuration.server,
             http: http,
+            access: access,
             onOutage: { outage.yield() }
         )
         let hub = EventHub()
@@ -91,6 +92,7 @@ struct Daemon {
         let payments = PaymentService(
             client: client,
             tokens: tokens,
+            access: access,
             presences: presences,
             journal: journal,
             hub: hub,

@@ -110,14 +110,14 @@ struct DaemonBackend: LocalBackend {
         case (nil, nil), (_?, _?):
             throw Problem(.validationError, detail: "One of token and dev_email must be there.")
         }
-        if TokenStore.identity(of: token) != tokens.identity { try await refuseWhileOpen() }
+        try await refuseWhileOpen(for: TokenStore.identity(of: token))
         if TokenStore.isDevice(token) { token = try await access.enrol(token) }
         try store(token)
         return await status()
     }
 
     func logOut() async throws(Problem) -> StatusReply {
-        try await refuseWhileOpen()
+        try await refuseWhileOpen(for: nil)
         try store(nil)
         return await status()
     }
@@ -149,9 +149,19 @@ struct DaemonBackend: LocalBackend {
     }
 
     /// What is open can only be brought to its end by the user that began it.
-    private func refuseWhileOpen() async throws(Problem) {
-        let hasPayment = await paymentService.hasOpenPayment
-        let hasRequest = await requestService.hasOpenRequest
+    /// Refuses a change of the user while something is open that the next one could not finish.
+    ///
+    /// - Parameter user: The next one, `nil` for nobody.
+    private func refuseWhileOpen(for user: String?) async throws(Problem) {
+        let hasPayment =
+            if let user {
+                await paymentService.hasOpenPayment(notOf: user)
+            } else {
+                await paymentService.hasOpenPayment
+            }
+        // With nobody logged in an open request waits for a login, and its user is not known here.
+        let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
+        let hasRequest = isChange ? await requestService.hasOpenRequest : false
         guard hasPayment || hasRequest else { return }
         throw Problem(
             .paymentInProgress,

@@ -37,6 +37,8 @@ package struct Outage: Error, Equatable, Sendable {
         case busy
         /// An answer that is not the payment server's.
         case unreadable
+        /// The call is one user's, and another one is logged in by now: it was not made.
+        case otherUser = "other-user"
     }
 }
 

@@ -19,7 +19,7 @@ package struct PaymentClient: Sendable {
 
     package let server: ServerURL
     let http: HTTPClient
-    private let access: any AccessSource
+    private var access: any AccessSource
     private let onOutage: @Sendable () -> Void
 
     /// - Parameters:
@@ -36,6 +36,13 @@ package struct PaymentClient: Sendable {
         self.http = http
         self.access = access ?? NoAccess()
         self.onOutage = onOutage
+    }
+
+    /// The same client with another source of tokens.
+    package func using(_ access: any AccessSource) -> PaymentClient {
+        var client = self
+        client.access = access
+        return client
     }
 
     /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must

@@ -88,4 +88,52 @@ struct CrashTests {
         #expect(try await payer.balance() == 9000)
         #expect(try await kiosk.balance() == 11_000)
     }
+
+    @Test("a payer whose login was lost finishes his payment by logging in again, nobody else does")
+    func loginLost() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 1000)
+        )
+        let file = "\(shop.folder.path)/payer/token"
+        let own = try String(contentsOfFile: file, encoding: .utf8)
+        let other = try String(contentsOfFile: "\(shop.folder.path)/kiosk/token", encoding: .utf8)
+        shop.server.signal(SIGSTOP)
+        let payment: PaymentView = try await payer.call(
+            "POST",
+            "/v1/payments",
+            NewPayment(sid: request.id, confirmAmountCents: 1000)
+        )
+        try payer.signal(SIGKILL)
+        _ = try await payer.exitCode()
+        // Whoever takes the file away takes the user away; another one's is in its place for now.
+        try other.write(toFile: file, atomically: true, encoding: .utf8)
+        shop.server.signal(SIGCONT)
+        try await payer.start(at: "1,0")
+        try await eventually("it waits for its own user") {
+            let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
+            #expect(!view.state.isFinal)
+            return view.state == .unknown ? true : nil
+        }
+        try FileManager.default.removeItem(atPath: file)
+        try payer.signal(SIGHUP)
+        try await eventually("nobody is logged in") {
+            let status = try await payer.get("/v1/status", as: StatusReply.self)
+            return status.server.isLoggedIn ? nil : true
+        }
+        await #expect {
+            try await payer.call("POST", "/v1/login", LocalLogin(token: other)) as StatusReply
+        } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
+        let status: StatusReply = try await payer.call(
+            "POST",
+            "/v1/login",
+            LocalLogin(token: own)
+        )
+        #expect(status.server.isLoggedIn)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        #expect(try await payer.balance() == 9000)
+    }
 }

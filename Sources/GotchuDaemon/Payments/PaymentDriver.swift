@@ -85,22 +85,27 @@ struct PaymentDriver {
         }
     }
 
+    /// Carries no other user's token, also if the login changes before the call leaves.
+    private func client(of record: PaymentRecord) -> PaymentClient {
+        service.client.using(service.access.only(of: record.payer))
+    }
+
     private func lock(_ record: PaymentRecord) async -> PaymentAnswer {
         // A refund needs no lock: the session was paid to nobody else.
         if record.refund != nil { return .done(Receipt()) }
-        return await service.client.lock(record.sid).paymentAnswer { _ in Receipt() }
+        return await client(of: record).lock(record.sid).paymentAnswer { _ in Receipt() }
     }
 
     private func lookUp(_ record: PaymentRecord) async -> PaymentAnswer {
         // A refund can only be asked about by asking for it again.
         guard record.refund == nil else { return .unknown(retryAfter: nil) }
-        return await service.client.sendOutcome(of: record.key).paymentAnswer
+        return await client(of: record).sendOutcome(of: record.key).paymentAnswer
     }
 
     private func send(_ record: PaymentRecord) async -> PaymentAnswer {
         let body = Array(record.body.utf8)
         if record.refund != nil {
-            let answer = await service.client.refund(record.sid, body: body, key: record.key)
+            let answer = await client(of: record).refund(record.sid, body: body, key: record.key)
             return answer.paymentAnswer { reply in
                 Receipt(
                     newBalanceCents: reply.newBalanceCents.value,
@@ -109,7 +114,7 @@ struct PaymentDriver {
                 )
             }
         }
-        let answer = await service.client.send(body: body, key: record.key)
+        let answer = await client(of: record).send(body: body, key: record.key)
         return answer.paymentAnswer { reply in
             Receipt(
                 newBalanceCents: reply.newBalanceCents.value,

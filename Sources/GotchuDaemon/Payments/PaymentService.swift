@@ -42,6 +42,7 @@ actor PaymentService: Service {
 
     let client: PaymentClient
     let tokens: TokenStore
+    let access: AccessTokens
     let logger: Logger
     private let journal: Journal
     private let hub: EventHub
@@ -66,6 +67,7 @@ actor PaymentService: Service {
     init(
         client: PaymentClient,
         tokens: TokenStore,
+        access: AccessTokens,
         presences: PresenceService,
         journal: Journal,
         hub: EventHub,
@@ -74,6 +76,7 @@ actor PaymentService: Service {
     ) {
         self.client = client
         self.tokens = tokens
+        self.access = access
         self.presences = presences
         self.journal = journal
         self.hub = hub
@@ -105,6 +108,11 @@ actor PaymentService: Service {
     /// cannot bring to an end keeps nobody from another.
     var hasOpenPayment: Bool {
         records.values.contains { $0.isOpen && doubts[$0.id]?.endsByItself ?? true }
+    }
+
+    /// Whether a payment is open that only somebody else than this user can finish.
+    func hasOpenPayment(notOf user: String) -> Bool {
+        records.values.contains { $0.isOpen && $0.payer != user }
     }
 
     /// Pays what a person has agreed to. Returns once the journal has it.
