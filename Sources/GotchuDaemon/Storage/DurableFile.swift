@@ -22,7 +22,9 @@ enum DurableFile {
             var written = 0
             while written < bytes.count {
                 written += try call("write") {
-                    bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                    bytes[written...].withUnsafeBytes {
+                        write(descriptor, $0.baseAddress, $0.count)
+                    }
                 }
             }
             try call("sync") { fsync(descriptor) }
