@@ -8,6 +8,9 @@ package struct AdapterState: Equatable, Sendable {
     package var isDiscovering = false
     /// Whether `LEAdvertisingManager1` is there; it comes and goes apart from the adapter.
     package var canAdvertise = false
+    /// Whether `AdvertisementMonitorManager1` is there: at every version so far only where
+    /// bluetoothd is experimental, which is the quirk table's row for it.
+    package var canMonitor = false
     /// How many advertisements it has places for, taken ones included: the sum of
     /// `SupportedInstances`, which says how many are left, and `ActiveInstances` (BlueZ,
     /// src/advertising.c). It does not change while the adapter is there.

@@ -5,6 +5,8 @@ package enum BlueZ {
     package static let deviceInterface = "org.bluez.Device1"
     package static let advertisingManagerInterface = "org.bluez.LEAdvertisingManager1"
     package static let advertisementInterface = "org.bluez.LEAdvertisement1"
+    static let monitorManagerInterface = "org.bluez.AdvertisementMonitorManager1"
+    static let monitorInterface = "org.bluez.AdvertisementMonitor1"
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 }

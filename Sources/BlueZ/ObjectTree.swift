@@ -78,6 +78,10 @@ package struct ObjectTree {
             adapters[path]?.advertisingInstances = Self.instances(manager.asProperties ?? [:])
             change = .adapters
         }
+        if interfaces[BlueZ.monitorManagerInterface] != nil, adapters[path] != nil {
+            adapters[path]?.canMonitor = true
+            change = .adapters
+        }
         if let properties = interfaces[BlueZ.deviceInterface]?.asProperties {
             let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
             guard isFresh else { return change }
@@ -119,11 +123,12 @@ package struct ObjectTree {
         if interfaces.contains(BlueZ.adapterInterface) {
             return adapters.removeValue(forKey: path) == nil ? nil : .adapters
         }
-        if interfaces.contains(BlueZ.advertisingManagerInterface), adapters[path] != nil {
-            adapters[path]?.canAdvertise = false
-            return .adapters
-        }
-        return nil
+        guard adapters[path] != nil else { return nil }
+        let losesMonitors = interfaces.contains(BlueZ.monitorManagerInterface)
+        if losesMonitors { adapters[path]?.canMonitor = false }
+        let losesAdvertising = interfaces.contains(BlueZ.advertisingManagerInterface)
+        if losesAdvertising { adapters[path]?.canAdvertise = false }
+        return losesMonitors || losesAdvertising ? .adapters : nil
     }
 
     private func adapter(of device: ObjectPath) -> ObjectPath? {
@@ -137,6 +142,7 @@ package struct ObjectTree {
         isNews: Bool
     ) -> DeviceReport {
         DeviceReport(
+            device: path,
             adapter: adapter(of: path),
             advertisement: device.advertisement,
             rssi: properties["RSSI"]?.asInt16.flatMap { RSSI(dBm: Int($0)) },
@@ -157,6 +163,7 @@ package enum ObjectChange: Equatable, Sendable {
 
 /// One advertisement, as far as BlueZ tells of it.
 package struct DeviceReport: Equatable, Sendable {
+    package var device: ObjectPath
     package var adapter: ObjectPath?
     package var advertisement: HeardAdvertisement
     /// `nil` if the controller did not measure it.

@@ -15,6 +15,8 @@ package struct RadioState: Equatable, Sendable {
     package var transportNote: String?
     /// Whether a better transport worked before, and does no more.
     package var isDemoted = false
+    /// Whether an advertisement monitor matches beside discovery; `nil` where there cannot be one.
+    package var hasMonitor: Bool?
     package var advertising: Set<EID> = []
     /// How many EIDs the adapter can have on the air at once, if it says so.
     package var advertisingCapacity: Int?

@@ -58,6 +58,14 @@ struct DoctorTests {
         #expect(try finding("scan", of: adapter()).text.contains("service data alone is not"))
     }
 
+    @Test("what a monitor is good for is told, where there can be one and where not")
+    func monitors() throws {
+        let stock = try finding("monitor", of: adapter())
+        #expect(stock.verdict == .good && stock.text.contains("takes no advertisement monitor"))
+        let with = try finding("monitor", of: adapter(isExperimental: true))
+        #expect(with.verdict == .good && with.text.contains("takes an advertisement monitor"))
+    }
+
     @Test("an interval of 1.28 s is told with the line that ends it")
     func intervals() throws {
         let stock = try finding("interval", of: adapter(), main: "[Policy]\nAutoEnable=true\n")

@@ -19,6 +19,7 @@ enum AirTrace {
 
     static let kiosk = EID(literal: "a1b2c3d4e5")
     static let phone = EID(literal: "0123456789")
+    static let kioskPath = ScriptedBlueZ.device(Sender.kiosk.rawValue)
     private static let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
 
     /// Ten seconds: from −85 dBm up to −40, held there, and away again.
@@ -83,33 +84,53 @@ struct TraceOutcome: Equatable {
 
     /// Takes everything in, by the trace's own time.
     static func collect(_ next: () async throws -> RadioEvent?) async throws -> TraceOutcome {
-        var outcome = TraceOutcome()
-        var board = ProximityBoard()
+        var trace = TraceCollector()
         let times = AirTrace.steps.filter { $0.sender != .tile }.map(\.time)
-        while outcome.heard.count < AirTrace.sightingCount, let event = try await next() {
-            switch event {
-            case .heard(let sighting):
-                let time = times[outcome.heard.count]
-                outcome.heard.append(
-                    Heard(eid: sighting.eid, carrier: sighting.carrier, dBm: sighting.rssi?.dBm)
-                )
-                let changes = board.add(
-                    Sighting(
-                        time: time,
-                        eid: sighting.eid,
-                        carrier: sighting.carrier,
-                        rssi: sighting.rssi,
-                        adapter: "hci0"
-                    )
-                )
-                for eid in changes.changed.sorted() {
-                    guard let presence = board[eid] else { continue }
-                    outcome.verdicts.append("\(time.sinceStart) \(eid) \(presence.verdict)")
-                }
-            case .ignored(let reason): outcome.ignored.append(reason)
-            case .stateChanged: break
-            }
+        while trace.outcome.heard.count < AirTrace.sightingCount, let event = try await next() {
+            trace.take(event, at: times[trace.outcome.heard.count])
         }
-        return outcome
+        return trace.outcome
+    }
+
+    /// The verdicts without their times, each once while it lasts: what a person saw. Between two
+    /// zones `ambiguous` may last for a sample or for none.
+    var story: [String] {
+        let words = verdicts.map { $0.split(separator: " ").suffix(2).joined(separator: " ") }
+        let certain = words.filter { !$0.hasSuffix("ambiguous") }
+        return zip([""] + certain, certain).filter { $0 != $1 }.map(\.1)
+    }
+}
+
+/// Follows a trace by its own time.
+struct TraceCollector {
+    private(set) var outcome = TraceOutcome()
+    private var board = ProximityBoard()
+
+    mutating func take(_ event: RadioEvent, at time: MonotonicTime) {
+        switch event {
+        case .heard(let sighting):
+            outcome.heard.append(
+                TraceOutcome.Heard(
+                    eid: sighting.eid,
+                    carrier: sighting.carrier,
+                    dBm: sighting.rssi?.dBm
+                )
+            )
+            let changes = board.add(
+                Sighting(
+                    time: time,
+                    eid: sighting.eid,
+                    carrier: sighting.carrier,
+                    rssi: sighting.rssi,
+                    adapter: "hci0"
+                )
+            )
+            for eid in changes.changed.sorted() {
+                guard let presence = board[eid] else { continue }
+                outcome.verdicts.append("\(time.sinceStart) \(eid) \(presence.verdict)")
+            }
+        case .ignored(let reason): outcome.ignored.append(reason)
+        case .stateChanged: break
+        }
     }
 }

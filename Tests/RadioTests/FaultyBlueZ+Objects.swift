@@ -35,6 +35,14 @@ extension FaultyBlueZ {
                     try await stopDiscovery(call)
                 },
             ]),
+            "org.bluez.AdvertisementMonitorManager1": .init(methods: [
+                "RegisterMonitor": method(.objectPath) { [self] call, _ in
+                    try await registerMonitor(call)
+                },
+                "UnregisterMonitor": method(.objectPath) { [self] call, _ in
+                    try unregisterMonitor(call)
+                },
+            ]),
             "org.bluez.LEAdvertisingManager1": .init(methods: [
                 "RegisterAdvertisement": method(registration) { [self] call, _ in
                     try await register(call)
@@ -85,6 +93,7 @@ extension FaultyBlueZ {
                     "Modalias": .string(version.modalias),
                 ]
             ]
+            if state.canMonitor { all["org.bluez.AdvertisementMonitorManager1"] = [:] }
             if state.canAdvertise { all["org.bluez.LEAdvertisingManager1"] = [:] }
             return all
         }
@@ -135,7 +144,7 @@ extension FaultyBlueZ {
         )
     }
 
-    private func emit(_ member: String, _ arguments: [Value]) async throws {
+    func emit(_ member: String, _ arguments: [Value]) async throws {
         try await connection.emit(
             Signal(
                 path: .root,
@@ -146,7 +155,7 @@ extension FaultyBlueZ {
         )
     }
 
-    private static func value(_ interfaces: [String: [String: Value]]) -> Value {
+    static func value(_ interfaces: [String: [String: Value]]) -> Value {
         .dictionary(
             interfaces.map { .init(key: .string($0.key), value: .properties($0.value)) },
             key: .string,

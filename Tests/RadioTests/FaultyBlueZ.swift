@@ -13,6 +13,15 @@ final class FaultyBlueZ: Sendable {
         var isPowered = true
         var hasAdapter = true
         var canAdvertise = true
+        /// Whether it is experimental.
+        var canMonitor = false
+        /// Whether the kernel takes the monitors that it is given.
+        var acceptsMonitors = true
+        var monitors: [ObjectPath: Monitor] = [:]
+        /// Devices on the bus, and the level that was told of each.
+        var told: [ObjectPath: Int16] = [:]
+        /// The kernel goes on with a scan that is not this bluetoothd's, and refuses every other.
+        var isKernelBusy = false
         /// Clients that discover, and whether their filter names UUIDs.
         var sessions: Set<String> = []
         var filters: [String: [String: Value]] = [:]
@@ -38,6 +47,14 @@ final class FaultyBlueZ: Sendable {
         var data: [UInt8]?
     }
 
+    /// One client's advertisement monitor.
+    struct Monitor: Equatable {
+        let owner: String
+        let path: ObjectPath
+        let properties: [String: Value]
+        var isActive = false
+    }
+
     /// What brings a dead scan back.
     enum Cure: Int, CaseIterable, Comparable {
         case filter
@@ -60,6 +77,7 @@ final class FaultyBlueZ: Sendable {
     let connection: Connection
     let turns = Turns()
     let version: BlueZRelease
+    let bus: PrivateBus
     private let pulse = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameter pulseInterval: how often a living scan ends and starts again.
@@ -70,6 +88,7 @@ final class FaultyBlueZ: Sendable {
         prepare: (inout State) -> Void = { _ in }
     ) async throws {
         self.version = version
+        self.bus = bus
         connection = try await bus.connect()
         state.withLock { prepare(&$0) }
         try await connection.export(rootObject(), at: .root)
@@ -135,6 +154,7 @@ final class FaultyBlueZ: Sendable {
             await turns.take()
             let wasLast = state.withLock { state in
                 state.advertisements = state.advertisements.filter { $0.value.owner != name }
+                state.monitors = state.monitors.filter { $0.value.owner != name }
                 state.filters[name] = nil
                 guard state.sessions.remove(name) != nil else { return false }
                 if state.sessions.isEmpty { state.cure(by: .departure) }
@@ -171,6 +191,7 @@ final class FaultyBlueZ: Sendable {
         guard let sender = call.sender else { return }
         try state.withLock { state in
             guard state.isPowered else { throw MethodFailure(bluez: "NotReady") }
+            guard !state.isKernelBusy else { throw MethodFailure(bluez: "InProgress") }
             guard state.sessions.insert(sender).inserted else {
                 throw MethodFailure(bluez: "InProgress")
             }

@@ -19,6 +19,8 @@ final class FaultyWorld {
         case refused
         case slow
         case managerGone
+        case monitorsGone
+        case monitorsReleased
         case released
         case invalidated
         case malformed
@@ -51,7 +53,11 @@ final class FaultyWorld {
     init(random: SeededGenerator) async throws {
         self.random = random
         bus = try PrivateBus()
-        bluez = try await FaultyBlueZ(on: bus)
+        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
+    }
+
+    private static let prepare: @Sendable (inout FaultyBlueZ.State) -> Void = {
+        $0.canMonitor = true
     }
 
     func pick<T>(_ all: [T]) -> T { all[Int.random(in: 0..<all.count, using: &random)] }
@@ -89,6 +95,15 @@ final class FaultyWorld {
                 state.advertisements = [:]
             }
             try await bluez.hides(["org.bluez.LEAdvertisingManager1"])
+        case .monitorsGone:
+            bluez.state.withLock { state in
+                state.canMonitor = false
+                state.monitors = [:]
+            }
+            try await bluez.hides([FaultyBlueZ.managerInterface])
+        case .monitorsReleased:
+            // Its owner may be gone, which bluetoothd would not notice either.
+            try? await bluez.releasesMonitors()
         case .released: await release()
         case .invalidated: try await invalidate()
         case .malformed: try await sayNonsense()
@@ -104,6 +119,8 @@ final class FaultyWorld {
             state.refusals = [:]
             state.hasAdapter = true
             state.canAdvertise = true
+            state.canMonitor = true
+            state.acceptsMonitors = true
         }
         try await bluez.showsAdapter()
         try await power(true)
@@ -115,14 +132,14 @@ final class FaultyWorld {
 
     private func restart() async throws {
         await bluez.stop()
-        bluez = try await FaultyBlueZ(on: bus)
+        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
     }
 
     private func restartBus() async throws {
         bus.stop()
         await bluez.stop()
         try bus.start()
-        bluez = try await FaultyBlueZ(on: bus)
+        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
     }
 
     private func power(_ isOn: Bool) async throws {
@@ -141,7 +158,7 @@ final class FaultyWorld {
     private func refuse() {
         let members = [
             "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "RegisterAdvertisement",
-            "UnregisterAdvertisement",
+            "UnregisterAdvertisement", "RegisterMonitor", "UnregisterMonitor",
         ]
         let errors = ["InProgress", "Failed", "NotReady", "NotPermitted", "NotSupported"]
         let (member, error, count) = (pick(members), pick(errors), number(in: 1...6))
@@ -210,6 +227,7 @@ extension FaultyBlueZ.State {
         isDiscovering = false
         sessions = []
         advertisements = [:]
+        monitors = [:]
         deadUntil = nil
     }
 }

@@ -13,7 +13,12 @@ import Testing
         // As a recording of the one would play it.
         let replayed = try await replay(overManagement)
         #expect(replayed == overManagement)
-        // And they are what happened, not two times nothing.
+        // A monitor tells fewer levels, and the same story.
+        let overMonitor = try await monitor()
+        #expect(overMonitor.ignored == overManagement.ignored)
+        #expect(overMonitor.story == overManagement.story)
+        #expect(overMonitor.story.contains("\(AirTrace.kiosk) tap"))
+        // And they are what happened, not three times nothing.
         #expect(overManagement.heard.count == AirTrace.sightingCount)
         #expect(overManagement.ignored == [.tile])
         #expect(overManagement.verdicts.contains { $0.hasSuffix("\(AirTrace.kiosk) tap") })
@@ -62,6 +67,40 @@ import Testing
         }
         await bluez.stop()
         return try await outcome.get()
+    }
+
+    /// The kernel refuses a scan all the while.
+    private func monitor() async throws -> TraceOutcome {
+        let bus = try PrivateBus()
+        let bluez = try await FaultyBlueZ(on: bus) { state in
+            state.canMonitor = true
+            state.isKernelBusy = true
+        }
+        let result = Outcome()
+        try await RunningRadio.with(bus) { running in
+            _ = try await running.state { $0.transport == .monitor }
+            var trace = TraceCollector()
+            for (index, step) in AirTrace.steps.enumerated() {
+                // Twice in a second the scan is asked for again, and with each refusal bluetoothd
+                // lets go of what cannot be connected to: of the kiosk alone.
+                if index % 8 == 0 { try await bluez.forgets(AirTrace.kioskPath) }
+                let path = ScriptedBlueZ.device(step.sender.rawValue)
+                guard try await bluez.monitorHears(path, AirTrace.properties(step)) else {
+                    continue
+                }
+                let event = try await running.next { event -> RadioEvent? in
+                    switch event {
+                    case .heard(let sighting): sighting.rssi == nil ? nil : event
+                    case .ignored: event
+                    case .stateChanged: nil
+                    }
+                }
+                trace.take(event, at: step.time)
+            }
+            await result.set(trace.outcome)
+        }
+        await bluez.stop()
+        return try await result.get()
     }
 
     private func replay(_ heard: TraceOutcome) async throws -> TraceOutcome {

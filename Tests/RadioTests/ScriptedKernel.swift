@@ -9,8 +9,8 @@ final class ScriptedKernel: Sendable {
     private struct State {
         var failures: [ManagementFailure]
         var isPermitted = true
-        /// The kernel's end of the socket that was opened last.
-        var end: Int32?
+        /// The kernel's ends of the sockets that were opened.
+        var ends: [Int32] = []
     }
 
     private let state: Mutex<State>
@@ -36,9 +36,8 @@ final class ScriptedKernel: Sendable {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .noSocket(errno) }
-        hangUp()
-        state.withLock { $0.end = ends[1] }
-        if let answer { send(ManagementFrame.answer(status: answer)) }
+        state.withLock { $0.ends.append(ends[1]) }
+        if let answer { Self.send(ManagementFrame.answer(status: answer), on: ends[1]) }
         return ManagementSocket(descriptor: ends[0])
     }
 
@@ -48,16 +47,36 @@ final class ScriptedKernel: Sendable {
     }
 
     func send(_ frame: [UInt8]) {
-        state.withLock { state in
-            guard let end = state.end else { return }
-            _ = Glibc.send(end, frame, frame.count, Int32(MSG_NOSIGNAL))
+        // To one that is closed nothing comes.
+        for end in state.withLock(\.ends) { Self.send(frame, on: end) }
+    }
+
+    private static func send(_ frame: [UInt8], on end: Int32) {
+        _ = Glibc.send(end, frame, frame.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// The commands that have come since this was last asked, but for a listener's question.
+    func commands() -> [[UInt8]] {
+        let question: [UInt8] = [0x15, 0, 0xFF, 0xFF, 0, 0]
+        return state.withLock { state in
+            state.ends.flatMap { end in
+                var commands: [[UInt8]] = []
+                var buffer = [UInt8](repeating: 0, count: 64)
+                while true {
+                    let count = recv(end, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                    guard count > 0 else { break }
+                    commands.append(Array(buffer[..<count]))
+                }
+                return commands.filter { $0 != question }
+            }
         }
     }
 
-    /// Ends the socket.
+    /// Ends all sockets.
     func hangUp() {
         state.withLock { state in
-            if let end = state.end.take() { close(end) }
+            for end in state.ends { close(end) }
+            state.ends = []
         }
     }
 }

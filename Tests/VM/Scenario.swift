@@ -13,6 +13,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case bluetoothd
     case latency
     case management
+    case monitor
     case recovers
     case replugged
 
@@ -30,6 +31,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .crash: "a payer's daemon that is killed half-way charges exactly once"
         case .bluetoothd: "bluetoothd dies during a request, which is on the air again"
         case .management: "a payer that listens to the kernel itself hears and pays as over D-Bus"
+        case .monitor: "bluetoothd is killed, and a monitor hears while the kernel is busy"
         case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
         case .replugged: "a till's only adapter is pulled out and comes back under another number"

@@ -3,7 +3,7 @@ import Glibc
 
 /// A socket of the kernel's Bluetooth management channel, for listening.
 ///
-/// It sends one command in its life, a question that changes nothing. While bluetoothd scans, the
+/// A listener sends one command in its life, a question that changes nothing. While bluetoothd scans, the
 /// kernel copies every report to each such socket of a process with CAP_NET_ADMIN: whoever only
 /// listens can never come into bluetoothd's way, which would not know of a scan that another
 /// program started or stopped behind its back.
@@ -55,14 +55,33 @@ package struct ManagementSocket: ~Copyable, Sendable {
     /// Asks for something that only a privileged socket may know, of no adapter: the kernel checks
     /// the permission first, and answers `isRefused` to whoever gets no reports either.
     package func ask() throws(ManagementFailure) {
-        let opcode = UInt16(MGMT_OP_GET_CONNECTIONS)
-        let none = UInt16(MGMT_INDEX_NONE)
-        let command: [UInt8] = [
-            UInt8(truncatingIfNeeded: opcode), UInt8(truncatingIfNeeded: opcode >> 8),
-            UInt8(truncatingIfNeeded: none), UInt8(truncatingIfNeeded: none >> 8), 0, 0,
-        ]
+        try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
+    }
+
+    /// Tells the kernel to end the scan that an adapter is in, whoever began it.
+    ///
+    /// What is named must be what is scanned for: Low Energy alone, or both kinds of devices.
+    package func stopDiscovery(adapter: UInt16) throws(ManagementFailure) {
+        for kinds: UInt8 in [Self.lowEnergy, Self.lowEnergy | Self.classic] {
+            try send(UInt16(MGMT_OP_STOP_DISCOVERY), to: adapter, [kinds])
+        }
+    }
+
+    /// Kinds of addresses, a bit each (BlueZ, doc/mgmt-api.txt, Start Discovery).
+    private static let classic: UInt8 = 1 << 0
+    private static let lowEnergy: UInt8 = 1 << 1 | 1 << 2
+
+    private func send(
+        _ opcode: UInt16,
+        to adapter: UInt16,
+        _ parameters: [UInt8]
+    ) throws(ManagementFailure) {
+        let command =
+            [opcode, adapter, UInt16(parameters.count)].flatMap { number in
+                [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+            } + parameters
         // Some kernels say that they have sent nothing of what they have sent.
-        guard send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) >= 0 else {
+        guard Glibc.send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) >= 0 else {
             throw .lost(errno)
         }
     }

@@ -42,10 +42,13 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var address: String?
     package var bluezVersion: String?
     package var isScanning: Bool
-    /// What sightings come over, `management` or `dbus`, where there is a choice.
+    /// What sightings come over, where there is a choice: `management`, `dbus`, or `monitor` while
+    /// the kernel refuses a scan.
     package var transport: String?
     /// Why it is not the better one, in one sentence.
     package var transportNote: String?
+    /// Whether an advertisement monitor listens beside discovery, where there can be one.
+    package var hasMonitor: Bool?
     package var advertising: [EID]
     /// How many EIDs can be on the air at once, if the adapter says so.
     package var advertisingCapacity: Int?
@@ -62,6 +65,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         isScanning: Bool,
         transport: String? = nil,
         transportNote: String? = nil,
+        hasMonitor: Bool? = nil,
         advertising: [EID],
         advertisingCapacity: Int? = nil,
         ignored: [String: Int]
@@ -73,6 +77,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         self.isScanning = isScanning
         self.transport = transport
         self.transportNote = transportNote
+        self.hasMonitor = hasMonitor
         self.advertising = advertising
         self.advertisingCapacity = advertisingCapacity
         self.ignored = ignored
@@ -82,6 +87,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         case kind, adapter, address, transport, advertising, ignored, calibration
         case advertisingCapacity = "advertising_capacity"
         case transportNote = "transport_note"
+        case hasMonitor = "has_monitor"
         case bluezVersion = "bluez_version"
         case isScanning = "is_scanning"
     }

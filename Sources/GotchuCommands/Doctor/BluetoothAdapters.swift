@@ -36,6 +36,7 @@ struct BluetoothAdapters {
                     ),
                 versionFinding,
                 scanFinding,
+                monitorFinding,
                 intervalFinding(main),
             ]
         }
@@ -64,6 +65,18 @@ struct BluetoothAdapters {
                         + "alone is not enough"
                     : "\(name) hears everybody: this bluetoothd is not asked to look for one "
                         + "service only"
+            )
+        }
+
+        private var monitorFinding: Finding {
+            Finding(
+                "monitor",
+                .good,
+                isExperimental
+                    ? "\(name) takes an advertisement monitor, which listens on while bluetoothd "
+                        + "starts anew"
+                    : "\(name) takes no advertisement monitor: when bluetoothd dies, it listens "
+                        + "again up to 10 s later"
             )
         }
 

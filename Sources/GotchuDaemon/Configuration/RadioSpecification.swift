@@ -15,11 +15,15 @@ enum RadioSpecification: Equatable, Sendable {
         switch (parts[0], argument) {
         case ("auto", nil): self = .bluez(adapter: nil, transport: .best)
         case ("bluez", nil): self = .bluez(adapter: nil)
+        case ("discovery", nil): self = .bluez(adapter: nil, transport: .discovery)
         case ("management", nil): self = .bluez(adapter: nil, transport: .management)
-        case ("auto", let adapter?), ("bluez", let adapter?), ("management", let adapter?):
+        case ("auto", let adapter?), ("bluez", let adapter?), ("discovery", let adapter?),
+            ("management", let adapter?):
             guard adapter.hasPrefix("hci"), UInt16(adapter.dropFirst(3)) != nil else { return nil }
-            let transport: TransportPolicy =
-                parts[0] == "auto" ? .best : parts[0] == "bluez" ? .dbus : .management
+            let policies: [Substring: TransportPolicy] = [
+                "auto": .best, "bluez": .dbus, "discovery": .discovery, "management": .management,
+            ]
+            guard let transport = policies[parts[0]] else { return nil }
             self = .bluez(adapter: String(adapter), transport: transport)
         case ("simulated", let place?):
             guard let (folder, position) = Self.simulatedPlace(place) else { return nil }

@@ -91,6 +91,7 @@ final class DaemonStatus: Sendable {
                 isScanning: state.radio.isScanning,
                 transport: state.radio.transport?.rawValue,
                 transportNote: state.radio.transportNote,
+                hasMonitor: state.radio.hasMonitor,
                 advertising: state.radio.advertising.sorted(),
                 advertisingCapacity: state.radio.advertisingCapacity,
                 ignored: Dictionary(

@@ -13,6 +13,8 @@ struct BlueZPlanner: Sendable {
         case refreshScan
         case register(EID)
         case unregister(EID)
+        /// Have advertisements matched beside discovery.
+        case startMonitor
         /// End the connection to the bus; another is opened.
         case reconnect
         /// Switch the adapter off and on.
@@ -47,6 +49,9 @@ struct BlueZPlanner: Sendable {
     /// Why a new advertisement did not come to be; taken by whoever waits.
     var refusals: [EID: RadioFailure] = [:]
 
+    var monitor = MonitorPlan()
+    /// Whether a monitor is wanted, where bluetoothd offers one.
+    var usesMonitor = false
     var scan = Scan.off(isRestart: false)
     var scanRetry: Retry
     var scanFailure: RadioFailure?
@@ -121,6 +126,7 @@ struct BlueZPlanner: Sendable {
         {
             ladder.proved()
         }
+        if before?.canMonitor != adapter?.canMonitor { monitor = MonitorPlan() }
         if adapter != nil { isReconnecting = false }
         if before?.isPowered == false, adapter?.isPowered == true { isPowerOwed = false }
         refuseNewIfHopeless()
@@ -177,6 +183,10 @@ struct BlueZPlanner: Sendable {
             if case .failure = result { scan = .off(isRestart: true) }
         case .register(let eid): registerFinished(eid, result, now: now)
         case .unregister(let eid): unregisterFinished(eid, result, now: now)
+        case .startMonitor:
+            monitor.finished(result)
+            // That it took a monitor says nothing about a scan that it refuses.
+            if case .success = result { return }
         case .powerOn:
             if case .failure = result { powerRetry.failed(now: now) }
         case .reconnect, .powerCycle: return
@@ -194,6 +204,7 @@ struct BlueZPlanner: Sendable {
         }
         if let action = nextReconnection(now: now) { return action }
         if adapter.canAdvertise, let action = nextAdvertising(now: now) { return action }
+        if let action = nextMonitoring(now: now) { return action }
         guard let action = nextScanning(now: now) else { return nil }
         // `Discovering` may change before the answer comes.
         if case .startScan = action { watch.starting(now: now) }
@@ -219,6 +230,7 @@ struct BlueZPlanner: Sendable {
         guard link == .up, let adapter else { return nil }
         guard adapter.isPowered else { return isPowerOwed ? powerRetry.due : nil }
         var deadlines: [MonotonicTime?] = [ladder.due]
+        if usesMonitor, adapter.canMonitor { deadlines.append(monitor.due) }
         if adapter.canAdvertise {
             deadlines += advertisements.values.filter(\.needsAction).map(\.retry.due)
         }
@@ -236,7 +248,9 @@ struct BlueZPlanner: Sendable {
         var state = RadioState(adapter: adapter?.name, problem: problem)
         state.address = adapter?.address
         state.bluezVersion = adapter?.version?.description
-        state.isScanning = scan == .on && !ladder.isExhausted
+        state.isScanning = scan == .on && !ladder.isExhausted || isMonitorAlone
+        if isMonitorAlone { state.transport = .monitor }
+        state.hasMonitor = hasMonitor
         state.advertisingCapacity = adapter?.advertisingInstances
         state.advertising = Set(advertisements.filter { isOnAir($0.value) }.keys)
         state.recovery = recovery
@@ -245,6 +259,7 @@ struct BlueZPlanner: Sendable {
 
     private var problem: RadioFailure? {
         if let hopeless { return hopeless }
+        if isMonitorAlone { return nil }
         if let scanFailure { return scanFailure }
         return ladder.isExhausted ? RadioFailure(.scanSilent) : nil
     }
@@ -299,6 +314,7 @@ extension BlueZPlanner {
         scanRetry = Retry(timings: timings)
         scanFailure = nil
         busySince = nil
+        monitor = MonitorPlan()
         powerRetry = Retry(timings: timings)
         timeouts = 0
         watch = ScanWatch(timings: timings)

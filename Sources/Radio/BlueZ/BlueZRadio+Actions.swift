@@ -13,10 +13,11 @@ extension BlueZRadio {
         do throws(BlueZError) {
             switch action {
             case .startScan(let isRestart):
-                try await startScan(adapter, state.quirks, isRestart)
+                try await startScan(adapter, state, isRestart)
             case .refreshScan: try await setFilter(adapter, state.quirks)
             case .register(let eid): try await register(eid, state, peer)
             case .unregister(let eid): try await unregister(eid, state, peer)
+            case .startMonitor: try await startMonitor(state, peer)
             case .powerCycle: try await powerCycle(adapter)
             case .powerOn: try await adapter.setPowered(true)
             case .reconnect: break
@@ -29,7 +30,7 @@ extension BlueZRadio {
 
     private func startScan(
         _ adapter: Adapter,
-        _ quirks: BlueZQuirks,
+        _ state: AdapterState,
         _ isRestart: Bool
     ) async throws(BlueZError) {
         if isRestart {
@@ -41,11 +42,14 @@ extension BlueZRadio {
                 // Whatever is left of an earlier start; nothing to stop is no failure.
             }
         }
-        try await setFilter(adapter, quirks)
+        try await setFilter(adapter, state.quirks)
         do {
             try await adapter.startDiscovery()
-        } catch .inProgress where planner.adapter?.isDiscovering == true {
-            // Our session exists already.
+        } catch .inProgress {
+            // Our session may exist already.
+            guard planner.adapter?.isDiscovering != true else { return }
+            endStaleScan(of: state)
+            throw .inProgress
         }
     }
 
@@ -153,7 +157,7 @@ extension BlueZPlanner.Action {
     var isAdvertising: Bool {
         switch self {
         case .register, .unregister: true
-        case .startScan, .refreshScan, .reconnect, .powerCycle, .powerOn: false
+        case .startScan, .refreshScan, .startMonitor, .reconnect, .powerCycle, .powerOn: false
         }
     }
 }

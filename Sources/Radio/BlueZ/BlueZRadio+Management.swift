@@ -12,7 +12,7 @@ extension BlueZRadio {
     ///
     /// Returns when it is known whether it can be, so that the bus is asked for the right signals.
     func addManagement(to group: inout DiscardingTaskGroup) async {
-        guard choice.policy != .dbus else { return }
+        guard choice.policy.wantsManagement else { return }
         let (verdicts, verdict) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         group.addTask { await self.keepListening(decided: { verdict.yield() }) }
         group.addTask { for await sign in self.signs { await self.take(sign) } }
@@ -74,6 +74,7 @@ extension BlueZRadio {
 
     private func promote() {
         choice.opened()
+        planner.usesMonitor = choice.wantsMonitor
         logger.info("listening over the management socket")
         changed()
     }
@@ -81,6 +82,7 @@ extension BlueZRadio {
     private func demote(_ failure: ManagementFailure) async -> Duration? {
         let wasListening = choice.transport == .management
         let pause = choice.failed(failure)
+        planner.usesMonitor = choice.wantsMonitor
         logger.log(
             level: wasListening ? .warning : .info,
             "listening over D-Bus",
@@ -92,6 +94,27 @@ extension BlueZRadio {
         changed()
         await hearDevicesAgain()
         return pause
+    }
+
+    /// Has the kernel end the scan of a bluetoothd that has died. It goes on with it for up to
+    /// 10.24 s and refuses every other meanwhile; nothing on D-Bus ends it sooner.
+    ///
+    /// Once for each new bluetoothd, when that has refused a scan: then it is nobody's scan. One
+    /// that another program runs past bluetoothd could be hit, in the first seconds alone.
+    func endStaleScan(of adapter: AdapterState) {
+        guard choice.policy.wantsManagement, let limit = staleScanLimit, MonotonicTime.now < limit,
+            let index = UInt16(adapter.name.dropFirst(3))
+        else { return }
+        staleScanLimit = nil
+        do throws(ManagementFailure) {
+            try openManagement().stopDiscovery(adapter: index)
+            logger.info("the kernel was told to end the scan of the bluetoothd before")
+        } catch {
+            logger.debug(
+                "the kernel could not be told to end a scan",
+                metadata: ["reason": "\(error.reason)"]
+            )
+        }
     }
 
     /// bluetoothd has heard a device.
@@ -112,8 +135,10 @@ extension TransportChoice {
     /// A state with what there is to say about the transport.
     func add(to state: RadioState) -> RadioState {
         var state = state
-        state.transport = transport
-        state.transportNote = note
+        // A monitor stands in for discovery, and only there.
+        let isMonitor = state.transport == .monitor && transport == .dbus
+        if !isMonitor { state.transport = transport }
+        state.transportNote = isMonitor ? Self.monitorNote : note
         state.isDemoted = note != nil && hadManagement
         state.problem = state.problem ?? problem
         return state

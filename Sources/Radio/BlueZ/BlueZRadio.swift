@@ -15,7 +15,7 @@ package actor BlueZRadio: Radio {
     let serviceUUID: UUID16
     let logger: Logger
     private let address: BusAddress
-    private let output: RadioOutput
+    let output: RadioOutput
     let ear: ManagementEar
     let signs: AsyncStream<ManagementEar.Sign>
     let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
@@ -35,6 +35,13 @@ package actor BlueZRadio: Radio {
     var paths: [EID: RegisteredPath] = [:]
     /// Objects that an earlier bluetoothd knew, to be taken off the bus.
     var stalePaths: [ObjectPath] = []
+    /// The one that bluetoothd may have of us.
+    var monitor: AdvertisementMonitor?
+    var monitorEar = MonitorEar()
+    /// Until when a scan that is refused must be an earlier bluetoothd's; `nil` if there was none.
+    var staleScanLimit: MonotonicTime?
+    /// The bluetoothd before, and on which connection.
+    private var lastDaemon: (owner: String, connection: Int)?
     let timings: RecoveryTimings
     private var connections = 0
     /// Alternates, so that a filter differs from the one before it.
@@ -70,6 +77,7 @@ package actor BlueZRadio: Radio {
         )
         (events, output) = RadioOutput.makeStream(limit: Self.eventLimit)
         choice = TransportChoice(policy: transport)
+        planner.usesMonitor = choice.wantsMonitor
         self.openManagement = openManagement
         let (signs, sign) = AsyncStream<ManagementEar.Sign>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.signLimit)
@@ -164,6 +172,7 @@ package actor BlueZRadio: Radio {
     private func serve(_ connection: Connection) async {
         paths = [:]
         stalePaths = []
+        monitor = nil
         let hearsDevices = choice.transport == .dbus
         deafConnection = hearsDevices ? nil : connection
         defer { deafConnection = nil }
@@ -192,6 +201,9 @@ package actor BlueZRadio: Radio {
             daemon = owner
             stalePaths += paths.values.map(\.path)
             paths = [:]
+            if let monitor = monitor.take() { stalePaths += [monitor.path, monitor.root] }
+            monitorEar.forget()
+            if let owner { noteDaemon(owner, now: now) }
             planner.linkChanged(owner == nil ? .noBlueZ : .asking(owner))
         case .notAnswering: planner.notAnswering()
         case .signalsLost:
@@ -204,6 +216,14 @@ package actor BlueZRadio: Radio {
             return hearingChanged(now: now)
         }
         changed()
+    }
+
+    private func noteDaemon(_ owner: String, now: MonotonicTime) {
+        let isNew = lastDaemon.map { last in
+            last.owner != owner || last.connection != connections && !planner.isReconnecting
+        }
+        staleScanLimit = isNew == true ? now + timings.busyLimit : nil
+        lastDaemon = (owner, connections)
     }
 
     private func hear(_ report: DeviceReport, now: MonotonicTime) {
@@ -225,6 +245,7 @@ package actor BlueZRadio: Radio {
                 adapter: adapter.name
             )
             output.yield(.heard(sighting))
+            remember(sighting, from: report.device)
             planner.heard(sighting)
         case .stranger(let reason):
             // Once for each thing that a device says: a crowd must not push sightings out.
@@ -297,6 +318,7 @@ package actor BlueZRadio: Radio {
         ear.listen(to: planner.adapter?.name)
         let state = choice.add(to: planner.state)
         if state != lastState {
+            report(state, after: lastState)
             lastState = state
             output.yield(.stateChanged(state))
         }

@@ -2,8 +2,10 @@
 package enum RadioTransport: String, Codable, Sendable {
     /// The kernel's management socket: a fraction of the work for each advertisement.
     case management
-    /// bluetoothd's signals on the system bus.
+    /// bluetoothd's signals on the system bus, while it discovers.
     case dbus
+    /// The same and what an advertisement monitor matches, while the kernel refuses a scan.
+    case monitor
 }
 
 /// Which transport is wanted.
@@ -14,4 +16,8 @@ package enum TransportPolicy: String, Equatable, Sendable {
     case management
     /// D-Bus and nothing else.
     case dbus
+    /// D-Bus, and no advertisement monitor beside discovery.
+    case discovery
+
+    var wantsManagement: Bool { self == .best || self == .management }
 }

@@ -69,6 +69,13 @@ struct TransportChoice: Sendable {
         return "\(failure.reason): listening over D-Bus"
     }
 
+    /// Why only a monitor is heard.
+    static let monitorNote =
+        "the kernel is busy with another scan: listening through an advertisement monitor"
+
+    /// Whether a monitor beside discovery is of use.
+    var wantsMonitor: Bool { policy == .dbus || policy == .best && transport == .dbus }
+
     /// What is wrong, if it is.
     var problem: RadioFailure? {
         guard policy == .management, transport == .dbus, let failure else { return nil }

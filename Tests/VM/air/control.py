@@ -118,6 +118,7 @@ class Control:
                     ],
                     "is_scanning": controller.scan.is_on,
                     "is_active_scan": controller.scan.is_active,
+                    "active_scans": controller.active_scans,
                     "drops_duplicates": controller.scan.drops_duplicates,
                     "reports": controller.reports,
                     "commands": controller.commands,

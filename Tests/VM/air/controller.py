@@ -98,6 +98,7 @@ class Controller:
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
+        self.active_scans = 0
         self.unknown_commands: set[int] = set()
         self.is_dead = False
         """Answers nothing, as one whose firmware has crashed."""
@@ -230,6 +231,7 @@ class Controller:
     def enable_scan(self, parameters: bytes) -> None:
         self.scan.is_on = bool(parameters[0])
         self.scan.drops_duplicates = bool(parameters[1])
+        self.active_scans += self.scan.is_on and self.scan.is_active
         self.duplicates.forget()
 
     def advertising_set(self, handle: int) -> AdvertisingSet:

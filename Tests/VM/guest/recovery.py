@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic, time
 from typing import Any
 
+from . import kernel
 from .deadline import eventually
 from .http import Refused
 from .scenario import World, expect
@@ -32,11 +35,21 @@ class Till:
         eventually("the request on the air", self.is_on_air)
         eventually("a scan", self.is_scanning)
 
-    def measure(self, name: str, ended: float) -> None:
-        """Notes the seconds from the end of a cause until all is well again."""
-        for what, look in (("on_air", self.is_on_air), ("scanning", self.is_scanning)):
-            eventually(f"{what} again after {name}", look)
-            self._world.figures[f"{name}_{what}_seconds"] = round(monotonic() - ended, 2)
+    def measure(self, name: str, ended: float, **more: Callable[[], Any]) -> None:
+        """Notes the seconds from the end of a cause until each thing is well again."""
+        looks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
+
+        def all_are_well() -> bool:
+            for what in list(looks):
+                if looks[what]():
+                    self._world.figures[f"{name}_{what}_seconds"] = round(monotonic() - ended, 2)
+                    del looks[what]
+            return not looks
+
+        try:
+            eventually(f"all to be well after {name}", all_are_well)
+        except AssertionError as late:
+            raise AssertionError(f"{late}: {', '.join(looks)}") from late
         expect(f"the request after {name}", self._daemon.request_state(self._request), "advertising")
 
     def is_on_air(self) -> bool:
@@ -67,3 +80,36 @@ class Till:
         """Takes the request back: it must leave the air, however much has happened to it."""
         self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
         self._world.expect_silence(self._daemon)
+
+
+def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:
+    """Whether an advert of this EID was heard after a moment of the monotonic clock."""
+    found = listener.presence(eid)
+    if not found or verdict not in (None, found["verdict"]):
+        return False
+    heard = datetime.fromisoformat(found["last_heard_at"].replace("Z", "+00:00")).timestamp()
+    return heard > time() - (monotonic() - since)
+
+
+def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
+    """Has the kernel begin its next 10.24 s of scanning now."""
+    for listener in listeners:
+        restarts = _scans(world, listener)
+
+        def stopped(listener: Daemon = listener) -> bool:
+            try:
+                kernel.stop_discovery(listener.adapter)
+            except OSError:
+                return False  # It was between two scans.
+            return True
+
+        eventually("the kernel to end a scan", stopped)
+        eventually(
+            "the next scan",
+            lambda listener=listener, restarts=restarts: _scans(world, listener) > restarts,
+        )
+
+
+def _scans(world: World, listener: Daemon) -> int:
+    """How often a controller was told to scan for discovery."""
+    return int(world.air.state()["controllers"][listener.controller]["active_scans"])

@@ -12,6 +12,7 @@ ORDER = (
     "bluetoothd",
     "latency",
     "management",
+    "monitor",
     "recovers",
     "replugged",
 )

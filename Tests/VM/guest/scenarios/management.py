@@ -1,6 +1,7 @@
 """The payer listens to the kernel itself, the kiosk over D-Bus because it may not: heard alike, and paid.
 
 The same figures as over D-Bus: from entering tap distance to the verdict, with and without a duplicate filter.
+And after bluetoothd was killed, the kernel is told to end the scan that it would go on with.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from time import monotonic
 
 from ..deadline import eventually
+from ..recovery import begin_fresh_scans
 from ..scenario import FAR, TAP, World, expect
-from ..stack import OPENING_BALANCE
+from ..stack import OPENING_BALANCE, is_powered
 from .latency import LIMITS, tap
 
 AMOUNT = 900
@@ -61,3 +63,19 @@ def run(world: World) -> None:
             late.append(f"{max(times)} s with duplicate filter {mode}, and not {limit} s")
     if late:
         raise AssertionError("; ".join(late))
+    scans_again(world)
+
+
+def scans_again(world: World) -> None:
+    """Kills bluetoothd in the middle of a scan, which nobody then wants to have."""
+    payer = world.payer
+    begin_fresh_scans(world, payer)
+    world.platform.bluetoothd.kill()
+    world.platform.start_bluetoothd()
+    eventually("the adapters", lambda: is_powered(0) and is_powered(1))
+    ended = monotonic()
+    eventually("a scan", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"])
+    world.figures["killed_scanning_seconds"] = round(monotonic() - ended, 2)
+    # Unless bluetoothd took longer to come up than the kernel went on.
+    told = "the kernel was told to end the scan" in payer.process.log.read_text()
+    world.figures["killed_told_the_kernel"] = int(told)

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 from .. import kernel
 from ..deadline import eventually
-from ..recovery import Till
+from ..recovery import Till, begin_fresh_scans, has_heard
 from ..scenario import TAP, World
 from ..stack import is_powered
 
@@ -22,17 +22,13 @@ def run(world: World) -> None:
     for cause in (ended_by_another, lost, powered_off, blocked, restarted, killed, hung, bus):
         print(f"        {cause.__name__}", flush=True)
         ended = cause(world, till)
-        till.measure(cause.__name__, ended)
-        payer_hears(world, till, cause.__name__, ended)
+        till.measure(
+            cause.__name__,
+            ended,
+            heard=lambda ended=ended: has_heard(world.payer, till.eid, ended),
+            tap=lambda ended=ended: has_heard(world.payer, till.eid, ended, "tap"),
+        )
     till.withdraw()
-
-
-def payer_hears(world: World, till: Till, name: str, ended: float) -> None:
-    eventually(
-        f"the payer to hear it after {name}",
-        lambda: (found := world.payer.presence(till.eid)) and found["verdict"] == "tap",
-    )
-    world.figures[f"{name}_tap_seconds"] = round(monotonic() - ended, 2)
 
 
 def ended_by_another(world: World, till: Till) -> float:
@@ -72,6 +68,7 @@ def restarted(world: World, till: Till) -> float:
 
 
 def killed(world: World, till: Till) -> float:
+    begin_fresh_scans(world, world.kiosk, world.payer)
     world.platform.bluetoothd.kill()
     till.expect_problem("bluetoothd-not-running")
     return start_bluetoothd(world)
@@ -89,6 +86,7 @@ def hung(world: World, till: Till) -> float:
 
 def bus(world: World, till: Till) -> float:
     """The bus is restarted, and bluetoothd with it, as systemd does."""
+    begin_fresh_scans(world, world.kiosk, world.payer)
     world.platform.restart_bus()
     return start_bluetoothd(world)
 
