@@ -177,6 +177,7 @@ extension Connection: BusThread.Pump {
     private func receiveReply(_ message: borrowing Message) {
         guard let call = calls.remove(serial: message.replySerial) else {
             lateReplies += 1
+            BusLosses.ofThisProcess.noteLateReply()
             return
         }
         let values: Result<[Value], DBusError>

@@ -20,5 +20,8 @@ final class DropCount: Sendable {
 
     var count: Int { value.load(ordering: .relaxed) }
 
-    func add() { value.add(1, ordering: .relaxed) }
+    func add() {
+        value.add(1, ordering: .relaxed)
+        BusLosses.ofThisProcess.noteDroppedSignal()
+    }
 }

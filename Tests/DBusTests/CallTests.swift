@@ -38,6 +38,7 @@ import Testing
             }
         }
         #expect(await client.lateReplies == 1)
+        #expect(BusLosses.ofThisProcess.lateReplies >= 1)
         await client.close()
         await server.close()
     }

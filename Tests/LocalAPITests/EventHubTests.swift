@@ -25,6 +25,8 @@ struct EventHubTests {
         hub.publish(.presenceLost(eids[0]))
         let mark = await iterator.next()
         #expect(mark?.event == .lagged(10))
+        hub.noteWritten(try #require(mark))
+        #expect(hub.counts.lags == 1)
         let next = await iterator.next()
         #expect(next?.event == .presenceLost(eids[0]))
     }

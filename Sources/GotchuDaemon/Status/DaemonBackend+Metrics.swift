@@ -1,3 +1,4 @@
+import BlueZ
 import FoundationEssentials
 import Glibc
 import GotchuAPI
@@ -61,6 +62,16 @@ extension DaemonBackend {
             "gotchu_bus_signal_losses_total",
             "Times that signals of bluetoothd were lost and made up for.",
             recovery.signalLosses
+        )
+        page.counter(
+            "gotchu_bus_signals_dropped_total",
+            "Signals of bluetoothd that the daemon was too slow for.",
+            BlueZ.droppedSignals
+        )
+        page.counter(
+            "gotchu_bus_late_replies_total",
+            "Replies on the bus that came after their call had been given up.",
+            BlueZ.lateReplies
         )
     }
 
@@ -152,6 +163,11 @@ extension DaemonBackend {
             "gotchu_events_dropped_total",
             "Events that a reader was too slow for, counted for each reader.",
             events.dropped
+        )
+        page.counter(
+            "gotchu_event_lags_total",
+            "Times that a reader was told that it had missed events.",
+            events.lags
         )
         page.gauge("gotchu_event_readers", "Readers of events now.", events.readers)
         page.histogram(

@@ -48,6 +48,8 @@ package final class EventHub: Sendable {
         package var published = 0
         /// Events that some reader was too slow for, counted for each such reader.
         package var dropped = 0
+        /// How often a reader was told that it had missed some.
+        package var lags = 0
         /// How many read now.
         package var readers = 0
         /// From an event to its line in a reader's socket.
@@ -98,7 +100,10 @@ package final class EventHub: Sendable {
     func noteWritten(_ delivery: Delivery) {
         guard delivery.event != nil else { return }
         let lag = MonotonicTime.now - delivery.publishedAt
-        state.withLock { $0.counts.lag.observe(lag) }
+        state.withLock { state in
+            state.counts.lag.observe(lag)
+            if case .lagged? = delivery.event { state.counts.lags += 1 }
+        }
     }
 
     /// Ends what every reader reads: what it may see was decided when it came.
