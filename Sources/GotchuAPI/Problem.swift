@@ -53,7 +53,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
         case requestID = "request_id"
     }
 
-    private static func reasonPhrase(of status: Int) -> String {
+    package static func reasonPhrase(of status: Int) -> String {
         switch status {
         case 400: "Bad Request"
         case 401: "Unauthorized"
@@ -68,7 +68,8 @@ package struct Problem: Codable, Equatable, Sendable, Error {
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 503: "Service Unavailable"
-        default: "Internal Server Error"
+        case 500: "Internal Server Error"
+        default: "HTTP \(status)"
         }
     }
 }

@@ -55,15 +55,17 @@ private struct WireProblem: Decodable {
     let retryable: Bool?
     let required_cents: WireInteger?
     let available_cents: WireInteger?
+    let request_id: String?
 
     func problem(_ status: Int) -> Problem {
         var problem = Problem(.validationError, detail: detail ?? error ?? code)
         problem.status = status
         problem.code = code
-        problem.title = "HTTP \(status)"
+        problem.title = Problem.reasonPhrase(of: status)
         problem.retryable = retryable
         problem.requiredCents = required_cents?.value
         problem.availableCents = available_cents?.value
+        problem.requestID = request_id
         return problem
     }
 }

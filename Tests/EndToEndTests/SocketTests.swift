@@ -37,6 +37,19 @@ struct SocketTests {
         }
     }
 
+    @Test("says at each address which methods it takes")
+    func methods() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let head = try await curl(device, "--head", "http://gotchu/v1/requests")
+        #expect(head.hasPrefix("HTTP/1.1 405"), "\(head)")
+        #expect(head.contains("Allow: POST, GET\r\n"), "\(head)")
+        let put = try await curl(device, "--include", "-X", "PUT", "http://gotchu/v1/login")
+        #expect(put.contains("Allow: POST, DELETE\r\n"), "\(put)")
+        let status = try await curl(device, "--include", "http://gotchu/v1/status")
+        #expect(status.hasPrefix("HTTP/1.1 200"))
+    }
+
     @Test("answers bad input with a problem that has a code")
     func badInput() async throws {
         let shop = try await Shop()
@@ -52,6 +65,10 @@ struct SocketTests {
             (["--data-binary", "@\(big)", requests], .contentTooLarge),
             (["http://gotchu/v1/requests/unknown"], .notFound),
             (["http://gotchu/v1/payments/unknown"], .notFound),
+            (["-d", #"{"amount_cents":1,"memo":"a\nb"}"#, requests], .validationError),
+            (["-d", #"{"amount_cents":99999999999999999999}"#, requests], .validationError),
+            (["-X", "PUT", requests], .methodNotAllowed),
+            (["-X", "DELETE", "http://gotchu/v1/status"], .methodNotAllowed),
             (["-d", #"{"confirm_amount_cents":1}"#, "http://gotchu/v1/payments"], .notLoggedIn),
             (["-d", "{}", "http://gotchu/v1/login"], .validationError),
             (["http://gotchu/v1/wallet"], .notLoggedIn),

@@ -28,7 +28,8 @@ struct UsageTests {
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
             ["request", "1000000.01"], ["pay", "nothexnoth", "--yes", "--max", "1"],
             ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
-            ["demo", "--amount", "100.01"],
+            ["demo", "--amount", "100.01"], ["refund", "s-1", "1.234", "--yes"],
+            ["refund", "a b", "--yes"],
         ]
     )
     func badData(arguments: [String]) async throws {
@@ -36,6 +37,13 @@ struct UsageTests {
         // A word that begins with a dash is an option to the parser.
         #expect(run.code == (arguments.last == "-5" ? 64 : 65), "\(run.err)")
         #expect(run.out.isEmpty)
+    }
+
+    @Test("the command to run next gives back no more than was typed")
+    func unasked() async throws {
+        let run = try await GotchuCtl.run(["refund", "s-1", "5.00", "--reference", "a cup"])
+        #expect(run.code == 64)
+        #expect(run.next == "→ gotchu-ctl refund s-1 5.00 --reference 'a cup' --yes")
     }
 
     @Test("a token file that cannot be read is 74, and the token itself is never shown")

@@ -79,6 +79,7 @@ struct OutcomeTests {
             }
             #expect(problem.requiredCents == 5 && problem.availableCents == 3)
             #expect(problem.detail == "d")
+            #expect(problem.title == "Payment Required")
         }
     }
 

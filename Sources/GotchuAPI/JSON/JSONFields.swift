@@ -28,7 +28,9 @@ package struct JSONFields {
         case nil, .null: return nil
         case .integer(let value): return value
         case .boolean, .string, .otherNumber, .nested:
-            throw .invalid("\(name) must be a whole number without point or exponent.")
+            throw .invalid(
+                "\(name) must be a whole number of 64 bits, without point or exponent."
+            )
         }
     }
 

@@ -39,7 +39,7 @@ struct RefundCommand: SocketCommand {
     var reference: String?
 
     @Option(help: ArgumentHelp("The currency of the amount.", valueName: "code"))
-    var currency = "usd"
+    var currency: Currency = .usd
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -73,16 +73,24 @@ struct RefundCommand: SocketCommand {
 
     private func typedAmount() throws -> Money? {
         guard let amount else { return nil }
-        guard let currency = Currency(rawValue: currency),
-            let money = Money(amount, currency: currency),
+        guard let money = Money(amount, currency: currency),
             Money.allowedRequest.contains(money.minorUnits)
         else {
             throw CommandFailure.badData(
-                "'\(amount.printable)' is not an amount.",
+                "'\(amount.printable)' is not an amount in \(currency.rawValue).",
                 next: "gotchu-ctl refund \(id.shellQuoted) 5.00"
             )
         }
         return money
+    }
+
+    /// The same command with `--yes`: whoever copies it must not give back more than he typed.
+    private var unasked: String {
+        var words = ["gotchu-ctl refund", id.shellQuoted]
+        if let amount { words.append(amount.shellQuoted) }
+        if currency != .usd { words.append("--currency \(currency.rawValue)") }
+        if let reference { words.append("--reference \(reference.shellQuoted)") }
+        return (words + ["--yes"]).joined(separator: " ")
     }
 
     private func confirm(_ money: Money?, _ output: Output) throws {
@@ -90,7 +98,7 @@ struct RefundCommand: SocketCommand {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure.usage(
                 "There is no terminal to ask on, so --yes is needed.",
-                next: "gotchu-ctl refund \(id.shellQuoted) --yes"
+                next: unasked
             )
         }
         let what = money?.description ?? "all that was paid"

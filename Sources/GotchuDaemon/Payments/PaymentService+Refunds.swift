@@ -42,7 +42,17 @@ extension PaymentService {
 
     /// How much that is, in figures.
     private func refundable(_ new: NewRefund) async throws(Problem) -> Money {
-        let session = try await client.session(new.sid).getOrThrow()
+        let session: SessionReply
+        do throws(Problem) {
+            session = try await client.session(new.sid).getOrThrow()
+        } catch {
+            guard error.errorCode == .notFound else { throw error }
+            throw Problem(
+                .notFound,
+                detail: "The payment server knows no request \(new.sid).",
+                fix: "gotchu-ctl history"
+            )
+        }
         let currency = session.currency ?? .usd
         guard session.status == .paid else {
             throw Problem(

@@ -181,7 +181,11 @@ actor RequestService: Service {
 
     func view(of id: SessionID) throws(Problem) -> RequestView {
         guard let record = records[id] else {
-            throw Problem(.notFound, detail: "There is no request \(id).")
+            throw Problem(
+                .notFound,
+                detail: "There is no request \(id).",
+                fix: "gotchu-ctl history"
+            )
         }
         return view(record)
     }

@@ -60,9 +60,7 @@ struct Gatekeeper: RouterMiddleware {
     private static func problem(status: HTTPResponse.Status, _ request: Request) -> Problem {
         switch status.code {
         case 404:
-            Problem(.notFound, detail: "There is no \(request.method) \(request.uri.path) here.")
-        case 405:
-            Problem(.methodNotAllowed, detail: "\(request.uri.path) has no \(request.method).")
+            Problem(.notFound, detail: "There is nothing at \(request.uri.path.prefix(64)).")
         case 413:
             Problem(
                 .contentTooLarge,

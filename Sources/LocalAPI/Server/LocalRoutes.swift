@@ -29,6 +29,7 @@ struct LocalRoutes {
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.add(.owner, .get, "/v1/recording") { request, _ in try await recording(request) }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
+        table.refuseOtherMethods()
     }
 
     private func addCalibration(to table: LevelledRouter) {
@@ -173,18 +174,42 @@ struct LocalRoutes {
 }
 
 /// A router that cannot be given a route without its level.
-private struct LevelledRouter {
-    let router: Router<LocalContext>
+private final class LevelledRouter {
+    private let router: Router<LocalContext>
+    /// What each address takes.
+    private var methods: [String: [HTTPRequest.Method]] = [:]
+
+    init(router: Router<LocalContext>) {
+        self.router = router
+    }
 
     func add(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
-        _ path: RouterPath,
+        _ path: String,
         _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
     ) {
-        router.on(path, method: method) { request, context in
+        methods[path, default: []].append(method)
+        router.on(RouterPath(path), method: method) { request, context in
             guard context.levels.contains(level) else { throw Self.refusal(level, context.peer) }
             return try await handler(request, context)
+        }
+    }
+
+    /// Says at each address what it takes, to whoever asks with another method.
+    func refuseOtherMethods() {
+        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+        for (path, taken) in methods {
+            let allowed = taken.map(\.rawValue).joined(separator: ", ")
+            for method in all where !taken.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    var response = Response.problem(
+                        Problem(.methodNotAllowed, detail: "This address takes \(allowed) only.")
+                    )
+                    response.headers[.allow] = allowed
+                    return response
+                }
+            }
         }
     }
 

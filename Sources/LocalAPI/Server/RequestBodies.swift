@@ -9,7 +9,7 @@ extension NewRequest {
         var fields = given
         let amountCents = try fields.requiredInteger("amount_cents")
         let currency = try fields.currency("currency")
-        let memo = try fields.string("memo")
+        let memo = try fields.shortText("memo", limit: 140)
         let ttl = try fields.integer("ttl_seconds")
         try fields.end()
         self.init(
