@@ -153,16 +153,19 @@ let package = Package(
             name: "PostgresTestSupport", dependencies: ["Postgres", "TestSupport"],
             path: "Tests/PostgresTestSupport", swiftSettings: strict),
         tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
+        .target(
+            name: "LedgerTestSupport", dependencies: ["GotchuCore", "Ledger"],
+            path: "Tests/LedgerTestSupport", swiftSettings: strict),
         tests(
             "LedgerTests",
             [
-                "GotchuCore", "Ledger", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport",
+                "GotchuCore", "Ledger", "LedgerTestSupport", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport",
                 logging, serviceLifecycle,
             ]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "Postgres",
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport", "Postgres",
                 "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
                 asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Testing
 
 /// What was paid goes back, once and never more.

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Testing
 
 /// A session that changes its EID.

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Testing
 
 /// Random stories told to the decisions, one by one and as batches, and to the model.

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Testing
 
 /// Every action in every state, and who may do it.

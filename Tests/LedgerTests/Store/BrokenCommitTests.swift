@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Postgres
 import PostgresTestSupport
 import TestSupport

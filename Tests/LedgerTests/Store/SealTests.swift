@@ -1,4 +1,5 @@
 import GotchuCore
+import LedgerTestSupport
 import Logging
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Testing
 
 /// What every store must do, whatever keeps the rows.

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 
 /// The rows in memory, with the promises that a database keeps for the ledger: unique names,
 /// entries only ever added.

@@ -1,5 +1,6 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 
 /// Books in memory and a clock that a test sets, for decisions told one by one.
 struct Rig {

@@ -1,3 +1,4 @@
+import LedgerTestSupport
 import TestSupport
 
 /// Makes up short stories. Half of the steps follow from the one before (who created is paid, who

@@ -1,9 +1,9 @@
-import GotchuCore
-import Ledger
+internal import GotchuCore
+package import Ledger
 
 /// One command of a property test in small numbers, so that a failing sequence can be read.
-struct Step: Sendable {
-    enum Action: Sendable {
+package struct Step: Sendable {
+    package enum Action: Sendable {
         case open(user: Int)
         /// `proposesTaken`: the first EID proposed is an earlier session's.
         case create(session: Int, payee: Int, amount: Int64, seconds: Int64, proposesTaken: Bool)
@@ -18,11 +18,16 @@ struct Step: Sendable {
     }
 
     /// Milliseconds since the test began.
-    let time: Int64
-    let action: Action
+    package let time: Int64
+    package let action: Action
+
+    package init(time: Int64, action: Action) {
+        self.time = time
+        self.action = action
+    }
 
     /// The command that the ledger gets. `number` makes the names of what may have to be made.
-    func command(number: Int) -> Command {
+    package func command(number: Int) -> Command {
         Command(acceptedAt: Timestamp(milliseconds: time), action: ledgerAction(number))
     }
 

@@ -1,4 +1,4 @@
-import Ledger
+internal import Ledger
 
 /// Giving money back.
 extension ReferenceModel {

@@ -1,4 +1,4 @@
-import Ledger
+internal import Ledger
 
 /// Changing EIDs.
 extension ReferenceModel {

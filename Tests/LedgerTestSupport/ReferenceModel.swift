@@ -1,22 +1,22 @@
-import GotchuCore
-import Ledger
+internal import GotchuCore
+package import Ledger
 
 /// A second opinion: what the rules say, written again from the rules, in plain numbers.
-struct ReferenceModel {
-    struct Deal: Equatable {
-        let payee: Int
-        let amount: Int64
-        let ends: Int64
-        var eid: Int
+package struct ReferenceModel {
+    package struct Deal: Equatable {
+        package let payee: Int
+        package let amount: Int64
+        package let ends: Int64
+        package var eid: Int
         /// `a` open, `l` locked, `p` paid, `t` timed out, `c` cancelled.
-        var mark: Character = "a"
-        var holder: Int?
-        var lockEnds: Int64 = 0
-        var refunded: Int64 = 0
+        package var mark: Character = "a"
+        package var holder: Int?
+        package var lockEnds: Int64 = 0
+        package var refunded: Int64 = 0
     }
 
     /// What an answer comes to.
-    enum Reply: Equatable {
+    package enum Reply: Equatable {
         case user(Int)
         case deal(mark: Character, holder: Int?)
         case rotated(eid: Int, replaced: Int, until: Int64)
@@ -27,20 +27,31 @@ struct ReferenceModel {
     }
 
     /// Whose an EID is, and until when if he has another by now.
-    struct Name: Equatable {
-        let session: Int
-        var until: Int64?
+    package struct Name: Equatable {
+        package let session: Int
+        package var until: Int64?
+
+        package init(session: Int, until: Int64? = nil) {
+            self.session = session
+            self.until = until
+        }
     }
 
-    var money: [Int: Int64] = [:]
-    var deals: [Int: Deal] = [:]
-    var names: [Int: Name] = [:]
+    package var money: [Int: Int64] = [:]
+    package var deals: [Int: Deal] = [:]
+    package var names: [Int: Name] = [:]
     var replies: [String: (request: String, reply: Reply)] = [:]
+    /// What a new wallet holds.
+    private let opening: Int64
 
-    mutating func take(_ step: Step) -> Reply {
+    package init(opening: Int64 = Cast.opening) {
+        self.opening = opening
+    }
+
+    package mutating func take(_ step: Step) -> Reply {
         switch step.action {
         case .open(let user):
-            if money[user] == nil { money[user] = Cast.opening }
+            if money[user] == nil { money[user] = opening }
             return .user(user)
         case .create(let session, let payee, let amount, let seconds, let proposesTaken):
             guard money[payee] != nil else { return .no(.unknownUser) }
@@ -136,7 +147,7 @@ struct ReferenceModel {
     }
 
     /// A deal with what time has done to it.
-    func now(_ session: Int, _ time: Int64) -> Deal? {
+    package func now(_ session: Int, _ time: Int64) -> Deal? {
         guard var deal = deals[session] else { return nil }
         let isOpen = deal.mark == "a" || deal.mark == "l"
         if isOpen, deal.ends <= time {
@@ -174,7 +185,7 @@ struct ReferenceModel {
 
 extension ReferenceModel.Reply {
     /// The ledger's answer in the model's words.
-    init(_ answer: Answer) {
+    package init(_ answer: Answer) {
         switch answer {
         case .user(let user): self = .user(Self.number(of: user.id))
         case .session(let session): self = .deal(session)
@@ -205,7 +216,7 @@ extension ReferenceModel.Reply {
         }
     }
 
-    static func deal(_ session: Session) -> Self {
+    package static func deal(_ session: Session) -> Self {
         switch session.state {
         case .created: .deal(mark: "?", holder: nil)
         case .advertising: .deal(mark: "a", holder: nil)
