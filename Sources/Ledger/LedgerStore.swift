@@ -37,9 +37,9 @@ package protocol LedgerStore: Sendable {
     /// The newest seal; `Seal.origin` if there is none.
     func sealHead() async throws(LedgerError) -> Seal
 
-    /// Looks at so many transfers behind one, in the order of their names, for those without a
+    /// Looks at a stretch of transfers behind one, in the order of their names, for those without a
     /// seal.
-    func unsealed(after: TransferID?, limit: Int) async throws(LedgerError) -> Unsealed
+    func unsealed(after: TransferID?, _ size: Bite) async throws(LedgerError) -> Unsealed
 
     /// Writes seals that continue the chain.
     ///

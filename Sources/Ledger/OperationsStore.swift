@@ -1,5 +1,5 @@
 /// What those who watch over a store want to know, and the money does not need.
 package protocol OperationsStore: Sendable {
-    /// How many sessions can still be paid. Costs no more than they are many.
-    func liveSessionCount() async throws(LedgerError) -> Int
+    /// Costs no more than the open sessions and the waiting deliveries are many.
+    func storeReading() async throws(LedgerError) -> StoreReading
 }

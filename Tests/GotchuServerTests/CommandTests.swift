@@ -46,6 +46,24 @@ struct CommandTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("verify prints the end of the chain, and holds the chain against one written down")
+    func head() async throws {
+        let server = try await ServerProcess()
+        _ = try await server.wire.login("payee")
+        let books = "sqlite:\(server.path)"
+        let head = try await eventually("the opening is sealed") {
+            let verified = try await ServerProcess.run("verify", "--database", books)
+            return verified.text.firstMatch(of: /\nhead\t(1:[0-9a-f]{64})\n/)?.output.1
+        }
+        let held = try await ServerProcess.run("verify", "--database", books, "--seal", "\(head)")
+        #expect(held.code == 0, "\(held.text)")
+        let other = "1:" + String(repeating: "0", count: 64)
+        let forged = try await ServerProcess.run("verify", "--database", books, "--seal", other)
+        #expect(forged.code == 1 && forged.text.contains("seal 1 is another one"))
+        let wrong = try await ServerProcess.run("verify", "--database", books, "--seal", "1")
+        #expect(wrong.code == 64 && wrong.text.contains("NUMBER:HASH"))
+    }
+
     @Test("verify says what is wrong and exits with 1")
     func broken() async throws {
         let server = try await ServerProcess()

@@ -1,4 +1,6 @@
 import Foundation
+import Postgres
+import PostgresTestSupport
 import TestSupport
 import Testing
 
@@ -19,7 +21,7 @@ struct MetricsTests {
     }
 
     /// The page as Prometheus's own Python library reads it.
-    private func read() async throws -> [Sample] {
+    private func read(_ wire: Wire) async throws -> [Sample] {
         let folder = try TemporaryFolder()
         let page = try folder.write(try await wire.get("/metrics").text, to: "metrics")
         let parsed = try await Python.run("metrics.py", [page])
@@ -41,7 +43,7 @@ struct MetricsTests {
         var events = try await EventStream(wire, dear, token: payee)
         #expect(try await events.next() != nil)
 
-        let samples = try await read()
+        let samples = try await read(wire)
         func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
             samples.first { $0.name == "gotchu_server_\(name)" && $0.labels == labels }?.value
         }
@@ -51,6 +53,8 @@ struct MetricsTests {
         #expect(value("resolve_misses_total") == 1)
         #expect(value("unknown_outcomes_total") == 0 && value("queue_commands") == 0)
         #expect(value("open_sessions") == 1 && value("event_streams") == 1)
+        #expect(value("webhooks_waiting") == 0 && value("webhooks_dead") == 0)
+        #expect(value("sealed_transfers") != nil)
         let batches = samples.filter { $0.name == "gotchu_server_batches_total" }.map(\.value)
         #expect(batches.count == 5)
         #expect(value("commit_seconds_count") == batches.reduce(0, +))
@@ -65,6 +69,42 @@ struct MetricsTests {
         #expect(Set(series).count == series.count, "a series stands there twice")
         // Neither strangers' words nor anybody's names become labels.
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
+    }
+
+    @Test("tell what a database holds that several servers share")
+    func shared() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let fleet = try await Fleet(2, database: cluster.url(name))
+        let payee = try await fleet.wire(0).login("payee")
+        let payer = try await fleet.wire(1).login("payer")
+        _ = try await fleet.wire(0).lockedSession(payee, payer, cents: 5)
+        _ = try await fleet.wire(0).create(payee, cents: 6)
+        let link = try cluster.connect(name)
+        // One that waits for its next try, and two that were given up.
+        try link.connection.execute(
+            """
+            INSERT INTO webhook_endpoints VALUES ('e', 'https://x.example', NULL, 1, 'x', NULL);
+            INSERT INTO webhook_deliveries SELECT 'e', 'event-' || n, 'x', id, 1, NULL, 0, 1,
+                9e15, 9e15, CASE WHEN n > 1 THEN 2 END, NULL
+            FROM generate_series(1, 3) AS numbers (n), (SELECT id FROM sessions LIMIT 1) AS one
+            """
+        )
+        try await eventually("both openings are sealed") {
+            let count = try link.connection.query("SELECT count(*) FROM seals") {
+                try $0.integer(0)
+            }
+            return count == [2] ? true : nil
+        }
+        for number in 0..<2 {
+            let samples = try await read(fleet.wire(number))
+            func value(_ name: String) -> Double? {
+                samples.first { $0.name == "gotchu_server_\(name)" }?.value
+            }
+            #expect(value("open_sessions") == 2 && value("sealed_transfers") == 2)
+            #expect(value("webhooks_waiting") == 1 && value("webhooks_dead") == 2)
+        }
+        #expect(try await fleet.stop() == [0, 0])
     }
 
     @Test("are for this machine only, and what a proxy passed on is not from this machine")

@@ -37,10 +37,12 @@ struct DatabaseOption: ParsableArguments {
     }
 
     /// Proves that the books are right.
-    func audit() throws -> Audit {
+    ///
+    /// - Parameter pin: A seal that the chain must hold.
+    func audit(pin: SealPin?) throws -> Audit {
         switch try database {
-        case .sqlite(let path): try Audit.run(path: path)
-        case .postgres(let url): try Audit.run(url: url)
+        case .sqlite(let path): try Audit.run(path: path, pin: pin)
+        case .postgres(let url): try Audit.run(url: url, pin: pin)
         }
     }
 }

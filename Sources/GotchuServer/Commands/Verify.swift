@@ -11,15 +11,23 @@ struct Verify: AsyncParsableCommand {
               gotchu-server verify --database sqlite:shop.db
 
             Prints each rule with the number of rows that were looked at, and for a broken one the \
-            first row that breaks it. Exits with 0 if the books are right and 1 if not.
+            first row that breaks it, then the end of the chain of seals. Write that down \
+            elsewhere: whoever changes an old transfer and forges the chain anew cannot make it \
+            hold that seal.
+              gotchu-server verify --database sqlite:shop.db --seal 4711:9f86d081…
+
+            Exits with 0 if the books are right and 1 if not.
             """
     )
 
     @OptionGroup var database: DatabaseOption
 
+    @Option(help: ArgumentHelp("A seal that the chain must hold.", valueName: "number:hash"))
+    var seal: String?
+
     func run() async throws {
         try await Failures.reported {
-            let audit = try database.audit()
+            let audit = try database.audit(pin: try pin)
             audit.report()
             guard audit.isClean else {
                 throw ServerFailure(
@@ -28,6 +36,14 @@ struct Verify: AsyncParsableCommand {
                     fix: "Stop the server, keep the books as they are, and restore the last backup."
                 )
             }
+        }
+    }
+
+    private var pin: SealPin? {
+        get throws {
+            guard let seal else { return nil }
+            if let pin = SealPin(seal) { return pin }
+            throw ServerFailure(.usage, "A seal is written as verify prints it: NUMBER:HASH.")
         }
     }
 }
@@ -40,6 +56,7 @@ extension Audit {
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
             if let broken = finding.broken { Console.output("\t\t\(broken)") }
         }
+        if let head { Console.output("head\t\(head)") }
         if isClean { Console.output("The books are right.") }
     }
 }

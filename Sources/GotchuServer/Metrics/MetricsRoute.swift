@@ -11,7 +11,7 @@ struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics
     let misses: MissLimiter
-    let sessions: LiveSessions
+    let store: StoreWatch
     let readiness: Readiness
     let isOpen: Bool
 
@@ -28,9 +28,7 @@ struct MetricsRoute: Sendable {
         addLedger(&page)
         addRequests(&page)
         page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
-        if let count = await sessions.count {
-            page.gauge("gotchu_server_open_sessions", "Sessions that can still be paid.", count)
-        }
+        if let reading = await store.reading { addStore(reading, to: &page) }
         page.gauge(
             "gotchu_server_draining",
             "1 once a stop was asked for.",
@@ -43,6 +41,29 @@ struct MetricsRoute: Sendable {
                 .cacheControl: "no-store",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text))
+        )
+    }
+
+    private func addStore(_ reading: StoreReading, to page: inout MetricsPage) {
+        page.gauge(
+            "gotchu_server_open_sessions",
+            "Sessions that can still be paid.",
+            reading.liveSessions
+        )
+        page.gauge(
+            "gotchu_server_webhooks_waiting",
+            "Webhook deliveries that will be tried again.",
+            reading.waitingWebhooks
+        )
+        page.gauge(
+            "gotchu_server_webhooks_dead",
+            "Webhook deliveries that were given up.",
+            reading.deadWebhooks
+        )
+        page.gauge(
+            "gotchu_server_sealed_transfers",
+            "Transfers in the chain: the number of its newest seal.",
+            Int(reading.seals)
         )
     }
 

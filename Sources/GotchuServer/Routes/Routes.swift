@@ -31,6 +31,7 @@ struct Routes: Sendable {
     init(
         ledger: Ledger,
         devices: any DeviceStore,
+        operations: any OperationsStore,
         tokens: Tokens,
         readiness: Readiness,
         options: ServerOptions
@@ -56,7 +57,7 @@ struct Routes: Sendable {
             ledger: ledger,
             requests: requests,
             misses: limits.misses,
-            sessions: LiveSessions(store: ledger.store as? any OperationsStore),
+            store: StoreWatch(store: operations),
             readiness: readiness,
             isOpen: options.limits.hasOpenMetrics
         )

@@ -4,7 +4,7 @@ internal import ServiceLifecycle
 
 /// The opened books and the key that their server signs tokens with.
 struct OpenBooks: Sendable {
-    typealias Store = LedgerStore & DeviceStore & WebhookStore & Service
+    typealias Store = LedgerStore & DeviceStore & WebhookStore & OperationsStore & Service
 
     let store: any Store
     let secret: Secret

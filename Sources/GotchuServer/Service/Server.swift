@@ -65,6 +65,7 @@ struct Server: Sendable {
         let routes = Routes(
             ledger: ledger,
             devices: books.store,
+            operations: books.store,
             tokens: tokens,
             readiness: readiness,
             options: options

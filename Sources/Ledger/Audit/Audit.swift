@@ -10,7 +10,9 @@ package struct Audit: Sendable {
         package let broken: String?
     }
 
-    package let findings: [Finding]
+    package internal(set) var findings: [Finding]
+    /// The chain's end: to be written down elsewhere. `nil` if there is no chain yet.
+    package internal(set) var head: SealPin?
 
     package var isClean: Bool { findings.allSatisfy { $0.broken == nil } }
 }

@@ -40,8 +40,6 @@ package struct Seal: Equatable, Sendable {
 /// Its entries are not among it: the audit's other rules leave them no other values.
 package struct SealedTransfer: Equatable, Sendable {
     package let id: TransferID
-    /// Whether it has a seal.
-    package let isSealed: Bool
     let fields: [String]
 
     /// One line a field. None of them can hold a line's end.

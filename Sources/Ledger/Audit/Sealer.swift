@@ -5,71 +5,97 @@ internal import ServiceLifecycle
 /// Chains transfers together behind the payments' back: a change to one of them, made past the
 /// database's own guards, breaks every seal after it.
 ///
-/// Nothing waits for it, and it takes small bites. Most transfers are found at the end, since their
-/// names grow with time; one that was committed late, behind others that are sealed already, is
-/// found by a second look that goes round and round through all of them.
+/// Nothing waits for it. Transfers are found by three walks along their names, which grow with the
+/// time of the server that made them. No clock is asked: what another server made an hour late, or
+/// committed behind others that are sealed already, is found by the longer walks.
 package actor Sealer: Service {
     /// How often it looks.
     static let interval: Duration = .seconds(1)
-    /// How many transfers are looked at, and sealed, at once.
-    static let bite = 512
-    /// How far behind the newest seal the first look begins.
-    static let lookback: Duration = .seconds(30)
+    /// How much of that it may work as long as there is something to seal. Payments are committed
+    /// in between, and all of the rest.
+    static let budget: Duration = .milliseconds(250)
+    /// How far behind the newest it has seen the shortest walk begins: commits on their way.
+    static let lookback: Duration = .seconds(5)
+    /// How far behind the newest seal the middle walk begins: `verify` allows no more.
+    static let day: Duration = .seconds(86_400)
+
+    enum Walk: CaseIterable {
+        case newest, day, everything
+    }
 
     private let store: any LedgerStore
     private let logger: Logger
-    /// Where the second look goes on.
-    private var round: TransferID?
+    private let size: Bite
+    /// Where each walk goes on; one that is not here begins anew.
+    private var positions: [Walk: TransferID] = [:]
+    /// The last name in all that was looked at.
+    private var newest: TransferID?
+    private var isDaysTurn = false
 
     package init(store: any LedgerStore, logger: Logger) {
+        self.init(store: store, logger: logger, size: Bite())
+    }
+
+    init(store: any LedgerStore, logger: Logger, size: Bite) {
         self.store = store
         self.logger = logger
+        self.size = size
     }
 
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)
-                await self.work()
+                await self.work(within: Self.budget)
             }
         }
     }
 
-    /// Seals what there is, however much; what fails is left for the next time.
-    private func work() async {
-        do {
-            while !Task.isCancelled, try await sealNewest() {}
-            _ = try await sealRound()
+    /// Seals what there is as long as it may, and looks at one more stretch of a longer walk. What
+    /// fails is left for the next time.
+    func work(within budget: Duration) async {
+        let end = ContinuousClock.now + budget
+        isDaysTurn.toggle()
+        do throws(LedgerError) {
+            while try await look(.newest) != .end, .now < end, !Task.isCancelled {}
+            let walk: Walk = isDaysTurn ? .day : .everything
+            while try await look(walk) == .sealed, .now < end, !Task.isCancelled {}
         } catch {
+            // Another server of the same books has sealed in between: it does the same work.
+            guard error.code != .rejected else { return }
             logger.info("Transfers could not be sealed.", metadata: ["error": "\(error)"])
         }
     }
 
-    /// - Returns: Whether there may be more.
-    package func sealNewest() async throws(LedgerError) -> Bool {
-        let head = try await store.sealHead()
-        var start: TransferID?
-        if head.number > 0 { start = head.transfer.earlier(by: Self.lookback) }
-        var count = 0
-        while true {
-            let found = try await store.unsealed(after: start, limit: Self.bite)
-            count += found.transfers.count
-            try await seal(found)
-            guard let last = found.lookedUpTo, !Task.isCancelled else { return false }
-            // With a backlog each bite is its own commit, and payments come between.
-            if count >= Self.bite { return true }
-            start = last
+    /// Looks at the next stretch of a walk, and seals what in it has no seal, up to one bite.
+    func look(_ walk: Walk) async throws(LedgerError) -> Seen {
+        let start: TransferID?
+        if let position = positions[walk] {
+            start = position
+        } else {
+            start = try await beginning(of: walk)
         }
+        let found = try await store.unsealed(after: start, size)
+        try await seal(found)
+        positions[walk] = found.lookedUpTo
+        guard let last = found.lookedUpTo else { return .end }
+        newest = newest.map { $0.rawValue < last.rawValue ? last : $0 } ?? last
+        return found.transfers.isEmpty ? .nothing : .sealed
     }
 
-    /// Looks at the next stretch of all transfers.
-    ///
-    /// - Returns: Whether it has come round.
-    package func sealRound() async throws(LedgerError) -> Bool {
-        let found = try await store.unsealed(after: round, limit: Self.bite)
-        try await seal(found)
-        round = found.lookedUpTo
-        return round == nil
+    /// What a look has come to.
+    enum Seen {
+        case sealed, nothing
+        /// There is nothing behind; the walk begins anew.
+        case end
+    }
+
+    private func beginning(of walk: Walk) async throws(LedgerError) -> TransferID? {
+        guard walk != .everything else { return nil }
+        if walk == .newest, let newest { return newest.earlier(by: Self.lookback) }
+        let head = try await store.sealHead()
+        guard head.number > 0 else { return nil }
+        return head.transfer.earlier(by: walk == .day ? Self.day : Self.lookback)
     }
 
     private func seal(_ found: Unsealed) async throws(LedgerError) {

@@ -1,9 +1,17 @@
 /// What a look for transfers without a seal has found.
 package struct Unsealed: Equatable, Sendable {
-    /// In the order of their names.
+    /// Those without one, in the order of their names; no more than one bite.
     package let transfers: [SealedTransfer]
     /// The last transfer that was looked at; `nil` if there was none.
     package let lookedUpTo: TransferID?
     /// The chain's end at that moment.
     package let head: Seal
+
+    /// - Parameter stretch: The last transfer of the stretch that was asked for.
+    init(_ transfers: [SealedTransfer], in stretch: TransferID?, of size: Bite, head: Seal) {
+        self.transfers = transfers
+        self.head = head
+        // A full bite may have left others of the stretch behind.
+        lookedUpTo = transfers.count < size.seals ? stretch : transfers.last?.id
+    }
 }

@@ -6,8 +6,9 @@ extension Audit {
 
     /// Looks at everything in a database that may be in use.
     ///
+    /// - Parameter pin: A seal that the chain must hold.
     /// - Throws: If it cannot be read as a ledger at all.
-    package static func run(url: String) throws(LedgerError) -> Audit {
+    package static func run(url: String, pin: SealPin? = nil) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(try ConnectionSettings(url: url))
             try PostgreSQLSession.prepareForAudit(connection)
@@ -20,9 +21,16 @@ extension Audit {
                 )
             }
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            let findings = try findings(in: connection)
+            var audit = Audit(findings: try findings(in: connection))
+            if let pin {
+                let hash = try connection.query(SealQueries.hash, [.integer(pin.number)]) {
+                    try $0.blob(0)
+                }
+                audit.findings.append(pin.finding(for: hash.first))
+            }
+            audit.head = try connection.query(SealQueries.head) { SealPin(try $0.seal()) }.first
             try connection.execute("ROLLBACK")
-            return Audit(findings: findings)
+            return audit
         }
     }
 

@@ -22,6 +22,8 @@ package final class PostgreSQLStore: LedgerStore, Service {
 
     private let settings: ConnectionSettings
     let writer: PostgreSQLWriter
+    /// Continues the chain beside the payments.
+    private let chain: PostgreSQLWriter
     private let readers: [PostgreSQLReader]
     private let logger: Logger
     private let turn = Atomic<Int>(0)
@@ -47,6 +49,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         self.settings = settings
         self.logger = logger
         writer = PostgreSQLWriter(settings, logger: logger)
+        chain = PostgreSQLWriter(settings, logger: logger, name: "ledger-chain")
         readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
     }
 
@@ -144,13 +147,13 @@ package final class PostgreSQLStore: LedgerStore, Service {
 
     package func unsealed(
         after start: TransferID?,
-        limit: Int
+        _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
-        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, limit: limit) }
+        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, size) }
     }
 
     package func append(_ seals: [Seal]) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await writer.append(seals) }
+        try await wrapping(.tryAgain) { try await chain.append(seals) }
     }
 
     package func due(

@@ -2,7 +2,7 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// The one connection that writes, on a thread of its own.
+/// A connection that writes, on a thread of its own.
 actor PostgreSQLWriter {
     /// How often a batch is decided anew before its callers are told to try again.
     private static let longestTry = 8
@@ -13,8 +13,8 @@ actor PostgreSQLWriter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ settings: ConnectionSettings, logger: Logger) {
-        executor = ThreadExecutor(name: "ledger-writer")
+    init(_ settings: ConnectionSettings, logger: Logger, name: String = "ledger-writer") {
+        executor = ThreadExecutor(name: name)
         link = PostgreSQLLink(
             settings,
             logger: logger,

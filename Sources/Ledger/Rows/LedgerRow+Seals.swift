@@ -9,7 +9,6 @@ extension LedgerRow where Self: ~Copyable {
         for column in 6...10 { fields.append(try optionalText(column) ?? "-") }
         return SealedTransfer(
             id: TransferID(trusted: try text(0)),
-            isSealed: try optionalInteger(1) != nil,
             fields: fields
         )
     }

@@ -3,8 +3,9 @@ internal import SQLite
 extension Audit {
     /// Looks at everything in a file.
     ///
+    /// - Parameter pin: A seal that the chain must hold.
     /// - Throws: If the file cannot be read as a ledger at all.
-    package static func run(path: String) throws(LedgerError) -> Audit {
+    package static func run(path: String, pin: SealPin? = nil) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(path: path, mode: .readOnly)
             guard try Schema.checkedVersion(of: connection) == Schema.newestVersion else {
@@ -14,7 +15,19 @@ extension Audit {
                     fix: "Start the server with it once."
                 )
             }
-            return try connection.snapshot { Audit(findings: try findings(in: connection)) }
+            return try connection.snapshot {
+                var audit = Audit(findings: try findings(in: connection))
+                guard audit.findings[0].broken == nil else { return audit }
+                if let pin {
+                    let hash = try connection.query(SealQueries.hash, [.integer(pin.number)]) {
+                        try $0.blob(0)
+                    }
+                    audit.findings.append(pin.finding(for: hash.first))
+                }
+                let head = try connection.sealHead()
+                if head.number > 0 { audit.head = SealPin(head) }
+                return audit
+            }
         }
     }
 

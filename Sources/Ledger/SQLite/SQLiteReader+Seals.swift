@@ -4,16 +4,21 @@ internal import SQLite
 extension SQLiteReader {
     func sealHead() throws -> Seal { try connection.sealHead() }
 
-    func unsealed(after start: TransferID?, limit: Int) throws -> Unsealed {
-        try connection.snapshot {
-            let seen = try connection.query(
+    func unsealed(after start: TransferID?, _ size: Bite) throws -> Unsealed {
+        let stretch: [Value] = [.text(start?.rawValue ?? ""), .integer(Int64(size.stretch))]
+        return try connection.snapshot {
+            let transfers = try connection.query(
                 SealQueries.unsealed,
-                [.text(start?.rawValue ?? ""), .integer(Int64(limit))],
+                stretch + [.integer(Int64(size.seals))],
                 read: { try $0.sealedTransfer() }
             )
+            let end = try connection.query(SealQueries.stretchEnd, stretch) {
+                try $0.optionalText(0)
+            }
             return Unsealed(
-                transfers: seen.filter { !$0.isSealed },
-                lookedUpTo: seen.last?.id,
+                transfers,
+                in: (end.first ?? nil).map(TransferID.init(trusted:)),
+                of: size,
                 head: try connection.sealHead()
             )
         }

@@ -122,9 +122,9 @@ package final class SQLiteStore: LedgerStore, Service {
 
     package func unsealed(
         after start: TransferID?,
-        limit: Int
+        _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
-        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, limit: limit) }
+        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, size) }
     }
 
     package func append(_ seals: [Seal]) async throws(LedgerError) {

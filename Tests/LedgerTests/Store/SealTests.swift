@@ -16,11 +16,11 @@ struct SealTests {
     func order(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
         #expect(try await chain.store.sealHead() == .origin)
-        while try await chain.sealer.sealNewest() {}
+        try await chain.seal()
         let head = try await chain.store.sealHead()
         #expect(head.number == 4)
-        while try await chain.sealer.sealNewest() {}
-        while try await !chain.sealer.sealRound() {}
+        try await chain.seal()
+        try await chain.seal(.everything)
         #expect(try await chain.store.sealHead() == head)
         #expect(try chain.finding("every seal fits")?.count == 4)
         #expect(try chain.books.audit().isClean)
@@ -32,9 +32,9 @@ struct SealTests {
     )
     func late(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        while try await chain.sealer.sealNewest() {}
+        try await chain.seal()
         try await chain.open("late", transfer: "0-late")
-        while try await !chain.sealer.sealRound() {}
+        try await chain.seal(.everything)
         #expect(try await chain.store.sealHead().transfer.rawValue == "0-late")
         #expect(try chain.books.audit().isClean)
     }
@@ -67,7 +67,7 @@ struct SealTests {
     )
     func changed(damage: (sql: String, name: String), kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        while try await chain.sealer.sealNewest() {}
+        try await chain.seal()
         try chain.books.damage(damage.sql)
         let broken = try chain.books.audit().findings.filter { $0.broken != nil }
         #expect(broken.map(\.rule) == [ChainCheck.rule])
@@ -95,7 +95,7 @@ struct SealTests {
     )
     func forged(damage: (sql: String, complaint: String), kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        while try await chain.sealer.sealNewest() {}
+        try await chain.seal()
         try chain.books.damage(damage.sql)
         #expect(try chain.finding("every seal fits")?.broken?.hasPrefix(damage.complaint) == true)
     }
@@ -103,13 +103,13 @@ struct SealTests {
     @Test("an old transfer without a seal is noticed", arguments: StoreKind.allCases)
     func gap(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        while try await chain.sealer.sealNewest() {}
+        try await chain.seal()
         try await chain.open("late", transfer: "0-late")
         try chain.books.damage(
-            "UPDATE transfers SET created_at = created_at - 4000000 WHERE id = '0-late'"
+            "UPDATE transfers SET created_at = created_at - 90000000 WHERE id = '0-late'"
         )
         #expect(
-            try chain.finding("every transfer that is behind")?.broken
+            try chain.finding("every transfer a day behind")?.broken
                 == "transfer 0-late has no seal"
         )
     }
@@ -117,13 +117,76 @@ struct SealTests {
     @Test("seals that do not continue the chain are refused", arguments: StoreKind.allCases)
     func fork(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        let found = try await chain.store.unsealed(after: nil, limit: 10)
+        let found = try await chain.store.unsealed(after: nil, Bite())
         let first = found.head.next(over: found.transfers[0])
         try await chain.store.append([first])
         let error = await #expect(throws: LedgerError.self) {
             try await chain.store.append([first])
         }
         #expect(error?.code == .rejected)
+    }
+
+    @Test(
+        "what servers an hour behind have made is sealed too, a backlog bite by bite",
+        arguments: StoreKind.allCases
+    )
+    func clocks(kind: StoreKind) async throws {
+        let chain = try await Chain(kind, size: Bite(stretch: 64, seals: 16), isEmpty: true)
+        let now = Timestamp(milliseconds: 1_700_000_000_000)
+        let late = now.advanced(by: .seconds(-3_600))
+        try await chain.openMany(150, "ahead", at: now)
+        // Without time a bite of each walk; with time all of it at once.
+        await chain.sealer.work(within: .zero)
+        #expect(try await chain.store.sealHead().number == 32)
+        await chain.sealer.work(within: .seconds(60))
+        #expect(try await chain.store.sealHead().number == 150)
+        try await chain.openMany(100, "behind", at: late)
+        // Both of them go on, and payments of both are sealed.
+        try await chain.openMany(1, "both", at: now.advanced(by: .seconds(1)))
+        #expect(try chain.books.audit().isClean)
+        // The walks take turns, and each must first come to its end to begin anew.
+        for _ in 0..<24 { await chain.sealer.work(within: .seconds(60)) }
+        #expect(try await chain.store.sealHead().number == 251)
+        #expect(try chain.books.audit().isClean)
+        // A server that starts now finds what is late as well: its walk begins behind the newest.
+        try await chain.openMany(3, "later", at: late.advanced(by: .seconds(1)))
+        let other = Sealer(store: chain.store, logger: TestBooks.logger)
+        for _ in 0..<2 { await other.work(within: .seconds(60)) }
+        #expect(try await chain.store.sealHead().number == 254)
+    }
+
+    @Test(
+        "the chain holds a head that was written down; a chain that was forged anew does not",
+        arguments: StoreKind.allCases
+    )
+    func pinned(kind: StoreKind) async throws {
+        let chain = try await Chain(kind)
+        #expect(try chain.books.audit().head == nil)
+        try await chain.seal()
+        let head = try #require(try chain.books.audit().head)
+        try await chain.open("later", transfer: "x-later")
+        try await chain.seal()
+        let pin = try #require(SealPin("\(head)"))
+        #expect(pin == head)
+        #expect(try chain.books.audit(pin: pin).isClean)
+        #expect(try chain.books.audit().head?.number == 5)
+        try chain.books.damage(
+            "UPDATE transfers SET created_at = created_at + 1 WHERE id = 'opening-1'"
+        )
+        try chain.books.damage("DELETE FROM seals")
+        let forger = Sealer(store: chain.store, logger: TestBooks.logger)
+        await forger.work(within: .seconds(60))
+        #expect(try chain.books.audit().isClean)
+        let broken = try chain.books.audit(pin: pin).findings.compactMap(\.broken)
+        #expect(broken == ["seal 4 is another one"])
+        let ahead = try #require(SealPin("9:\(pin.hash)"))
+        #expect(
+            try chain.books.audit(pin: ahead).findings.compactMap(\.broken)
+                == ["seal 9 is missing"]
+        )
+        for bad in ["", "4", "4:", ":\(pin.hash)", "0:\(pin.hash)", "4:\(pin.hash)0", "4:zz"] {
+            #expect(SealPin(bad) == nil)
+        }
     }
 
     @Test("a ledger seals by itself what is paid", arguments: StoreKind.allCases)
@@ -144,10 +207,34 @@ private struct Chain: Sendable {
     let store: any TestBooks.Store
     let sealer: Sealer
 
-    init(_ kind: StoreKind) async throws {
-        books = try await Planted.books(kind)
+    init(_ kind: StoreKind, size: Bite = Bite(), isEmpty: Bool = false) async throws {
+        books = isEmpty ? try kind.makeBooks() : try await Planted.books(kind)
         store = try books.open()
-        sealer = Sealer(store: store, logger: TestBooks.logger)
+        sealer = Sealer(store: store, logger: TestBooks.logger, size: size)
+    }
+
+    /// Goes to the end of a walk.
+    func seal(_ walk: Sealer.Walk = .newest) async throws {
+        while try await sealer.look(walk) != .end {}
+    }
+
+    /// Openings by a server whose clock shows `time`.
+    func openMany(_ count: Int, _ name: String, at time: Timestamp) async throws {
+        let commands = (0..<count).map { number in
+            Command(
+                acceptedAt: time,
+                action: .openWallet(
+                    OpenWallet(
+                        email: "\(name)-\(number)",
+                        displayName: name,
+                        opening: Money(minorUnits: 1),
+                        mint: Cast.mint,
+                        transfer: .make(at: time)
+                    )
+                )
+            )
+        }
+        _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
     }
 
     func finding(_ rule: String) throws -> Audit.Finding? {

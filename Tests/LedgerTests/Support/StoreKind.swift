@@ -53,10 +53,10 @@ struct TestBooks: Sendable {
         }
     }
 
-    func audit() throws -> Audit {
+    func audit(pin: SealPin? = nil) throws -> Audit {
         switch kind {
-        case .sqlite: try Audit.run(path: place)
-        case .postgresql: try Audit.run(url: place)
+        case .sqlite: try Audit.run(path: place, pin: pin)
+        case .postgresql: try Audit.run(url: place, pin: pin)
         }
     }
 

@@ -68,9 +68,9 @@ final class FaultyStore: LedgerStore {
 
     func unsealed(
         after start: TransferID?,
-        limit: Int
+        _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
-        try await store.unsealed(after: start, limit: limit)
+        try await store.unsealed(after: start, size)
     }
 
     func append(_ seals: [Seal]) async throws(LedgerError) { try await store.append(seals) }

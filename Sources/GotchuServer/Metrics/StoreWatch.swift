@@ -2,30 +2,30 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// How many sessions are open, counted at most every few seconds and once at a time, however often
-/// the metrics are read.
-final class LiveSessions: Sendable {
+/// What is in the store, read at most every few seconds and once at a time, however often the
+/// metrics are read.
+final class StoreWatch: Sendable {
     private static let period: Duration = .seconds(5)
 
     private struct State {
-        var count: Int?
+        var reading: StoreReading?
         var askedAt: MonotonicTime?
     }
 
-    private let store: (any OperationsStore)?
+    private let store: any OperationsStore
     private let state = Mutex(State())
 
-    init(store: (any OperationsStore)?) {
+    init(store: any OperationsStore) {
         self.store = store
     }
 
-    /// The number, or `nil` if it is not known.
-    var count: Int? {
+    /// What was read last, or `nil` if it could not be read.
+    var reading: StoreReading? {
         get async {
-            guard let store, isDue else { return state.withLock { $0.count } }
-            let count = try? await store.liveSessionCount()
-            state.withLock { $0.count = count }
-            return count
+            guard isDue else { return state.withLock { $0.reading } }
+            let reading = try? await store.storeReading()
+            state.withLock { $0.reading = reading }
+            return reading
         }
     }
 

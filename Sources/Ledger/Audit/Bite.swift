@@ -1,0 +1,7 @@
+/// How much the sealer does at once.
+package struct Bite: Sendable {
+    /// How many transfers are looked at by one question.
+    var stretch = 8_192
+    /// How many of them are sealed by one commit: payments wait for no more than these.
+    var seals = 512
+}

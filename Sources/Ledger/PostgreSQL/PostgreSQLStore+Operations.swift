@@ -1,0 +1,13 @@
+internal import Postgres
+
+extension PostgreSQLStore: OperationsStore {
+    package func storeReading() async throws(LedgerError) -> StoreReading {
+        try await wrapping(.tryAgain) { try await reader.storeReading() }
+    }
+}
+
+extension PostgreSQLReader {
+    fileprivate func storeReading() throws -> StoreReading {
+        try query(StoreReading.query, [], read: { try $0.storeReading() }).first ?? StoreReading()
+    }
+}
