@@ -6,7 +6,10 @@ import Synchronization
 ///
 /// libdbus blocks and is not made for many threads at once: everything about a connection happens
 /// here and never on the cooperative pool, which on a small kiosk has two threads.
-final class BusThread: SerialExecutor {
+///
+/// As a task executor it also runs what is done with what was read, so that no other thread need be
+/// woken for it; that must not block either.
+package final class BusThread: SerialExecutor, TaskExecutor {
     /// What the thread waits for besides jobs.
     struct Interest {
         var descriptor: Int32
@@ -32,6 +35,16 @@ final class BusThread: SerialExecutor {
         var joinable: pthread_t?
         var hasEnded = false
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+        /// The thread waits, or is about to, and only the alarm ends that.
+        var isWaiting = false
+        /// `wake()` was called since the pump was last asked.
+        var isCalled = false
+
+        /// - Returns: whether the alarm must be sounded.
+        mutating func endWait() -> Bool {
+            defer { isWaiting = false }
+            return isWaiting
+        }
     }
 
     private let state = Mutex(State())
@@ -40,7 +53,7 @@ final class BusThread: SerialExecutor {
     private let name: String
 
     /// - Throws: `overloaded` when the process has no descriptor or thread left.
-    init(name: String) throws(DBusError) {
+    package init(name: String) throws(DBusError) {
         alarm = clinux_eventfd()
         guard alarm >= 0 else { throw DBusError(.overloaded, underlying: "eventfd: \(errno)") }
         self.name = name
@@ -67,6 +80,14 @@ final class BusThread: SerialExecutor {
 
     /// Makes the thread ask its pump again soon.
     func wake() {
+        let isWaiting = state.withLock { state in
+            state.isCalled = true
+            return state.endWait()
+        }
+        if isWaiting { sound() }
+    }
+
+    private func sound() {
         var one: UInt64 = 1
         // It fails only when the counter is full, and then the thread is about to wake anyway.
         _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
@@ -76,7 +97,7 @@ final class BusThread: SerialExecutor {
     /// thread of its own: a late caller hears that the connection is closed rather than hang.
     ///
     /// - Parameter isJoined: whether `join()` follows.
-    func stop(isJoined: Bool) {
+    package func stop(isJoined: Bool) {
         state.withLock { state in
             state.isStopping = true
             if !isJoined, let thread = state.joinable.take() { pthread_detach(thread) }
@@ -99,24 +120,29 @@ final class BusThread: SerialExecutor {
 
     // MARK: SerialExecutor
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { state in
+        let isWaiting = state.withLock { state in
             state.jobs.append(job)
             if state.running == nil {
                 let status = startThread(&state)
                 precondition(status == 0, "no thread can be started for a job")
                 if let thread = state.running { pthread_detach(thread) }
             }
+            return state.endWait()
         }
-        wake()
+        if isWaiting { sound() }
     }
 
-    func checkIsolated() {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func checkIsolated() {
         precondition(isIsolatingCurrentContext() == true, "not on the bus thread")
     }
 
-    func isIsolatingCurrentContext() -> Bool? {
+    package func isIsolatingCurrentContext() -> Bool? {
         state.withLock { state in
             guard let thread = state.running else { return false }
             return pthread_equal(thread, pthread_self()) != 0
@@ -166,8 +192,20 @@ final class BusThread: SerialExecutor {
                 return (jobs, isOver)
             }
             if isOver { return nil }
-            guard !jobs.isEmpty else { return .some(state.withLock { $0.pump }) }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            guard !jobs.isEmpty else {
+                return .some(
+                    state.withLock { state in
+                        state.isCalled = false
+                        return state.pump
+                    }
+                )
+            }
+            for job in jobs {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+            }
         }
     }
 
@@ -179,6 +217,13 @@ final class BusThread: SerialExecutor {
     }
 
     private func wait(_ interest: Interest?) {
+        let mayWait = state.withLock { state in
+            state.isWaiting = state.jobs.isEmpty && !state.isCalled
+            return state.isWaiting
+        }
+        // What the pump brought about is done first, and nobody need have sounded the alarm for it.
+        guard mayWait else { return }
+        defer { state.withLock { $0.isWaiting = false } }
         var descriptors = [pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)]
         if let interest {
             let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)

@@ -13,6 +13,8 @@ package actor Connection {
     let limits: Limits
     let logger: Logger
     nonisolated let thread: BusThread
+    /// Whether the thread is this connection's alone and ends with it.
+    private nonisolated let ownsThread: Bool
 
     var wire: Wire?
     var calls = CallTable()
@@ -31,21 +33,30 @@ package actor Connection {
 
     /// Connects to the bus at `address`.
     ///
+    /// - Parameter thread: where everything about the connection happens; `nil` for one of its own.
+    ///   It serves one connection at a time.
     /// - Throws: `unreachable`, or `overloaded` when the process is out of descriptors.
     package static func open(
         _ address: BusAddress = .system,
+        on thread: BusThread? = nil,
         limits: Limits = Limits(),
         logger: Logger
     ) async throws(DBusError) -> Connection {
-        let thread = try BusThread(name: "dbus")
-        let opener = Opener(thread: thread)
+        // Opening blocks, and what else a given thread does must not wait for it.
+        let own = try BusThread(name: "dbus")
+        let result: Result<Connection, DBusError>
         do {
-            return try await opener.open(address, limits: limits, logger: logger)
+            let opener = Opener(thread: own)
+            result = .success(
+                try await opener.open(address, on: thread, limits: limits, logger: logger)
+            )
         } catch {
-            thread.stop(isJoined: true)
-            await thread.join()
-            throw error
+            result = .failure(error)
         }
+        if case .success = result, thread == nil { return try result.get() }
+        own.stop(isJoined: true)
+        await own.join()
+        return try result.get()
     }
 
     /// Lives on the connection's thread before there is a connection: opening blocks.
@@ -62,30 +73,45 @@ package actor Connection {
 
         func open(
             _ address: BusAddress,
+            on given: BusThread?,
             limits: Limits,
             logger: Logger
         ) throws(DBusError) -> Connection {
-            let wire = try Wire(address, messageBytes: limits.messageBytes)
-            return Connection(wire: wire, thread: thread, limits: limits, logger: logger)
+            Connection(
+                wire: try Wire(address, messageBytes: limits.messageBytes),
+                thread: given ?? thread,
+                ownsThread: given == nil,
+                limits: limits,
+                logger: logger
+            )
         }
     }
 
-    private init(wire: consuming sending Wire, thread: BusThread, limits: Limits, logger: Logger) {
+    private init(
+        wire: consuming sending Wire,
+        thread: BusThread,
+        ownsThread: Bool,
+        limits: Limits,
+        logger: Logger
+    ) {
         uniqueName = wire.uniqueName
         self.wire = consume wire
         self.thread = thread
+        self.ownsThread = ownsThread
         self.limits = limits
         self.logger = logger
         thread.watch(self)
     }
 
     deinit {
-        thread.stop(isJoined: false)
+        if ownsThread { thread.stop(isJoined: false) }
     }
 
-    /// Ends the connection and its thread; returns when both are gone. A second call does nothing.
+    /// Ends the connection and a thread of its own; returns when they are gone. A second call does
+    /// nothing.
     package nonisolated func close() async {
         await end(.closed)
+        guard ownsThread else { return }
         thread.stop(isJoined: true)
         await thread.join()
     }

@@ -18,6 +18,10 @@ package protocol Radio: Service {
     /// How many events the consumer was too slow for, since the start.
     var droppedEvents: Int { get }
 
+    /// Where `events` are best consumed: on the thread that notices them, which must not block.
+    /// `nil` for the cooperative pool.
+    var executor: (any TaskExecutor)? { get }
+
     /// Puts an EID on the air and returns once it is there.
     ///
     /// - Throws: `RadioFailure` if it cannot be on the air now; it is then not wanted any more.
@@ -36,4 +40,7 @@ extension Radio {
 
     /// For a radio that waits for its consumer.
     package var droppedEvents: Int { 0 }
+
+    /// For a radio without a thread of its own.
+    package var executor: (any TaskExecutor)? { nil }
 }

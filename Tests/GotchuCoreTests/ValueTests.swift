@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GotchuCore
 import Testing
 
@@ -29,6 +30,17 @@ struct ValueTests {
     @Test("a session id is safe in a path", arguments: ["", "a/b", "..", "a b", "a?b", "ä"])
     func sessionIDs(text: String) {
         #expect(SessionID(rawValue: text) == nil)
+    }
+
+    @Test("a timestamp's date is the calendar's, through leap years and centuries")
+    func calendar() throws {
+        // Every 37 hours from 1895 to 2165, which meets each hour and each kind of year.
+        for hours in stride(from: -657_000, through: 1_709_000, by: 37) {
+            let seconds = Int64(hours) * 3600 + Int64(hours % 3600)
+            let date = Date(timeIntervalSince1970: Double(seconds))
+            let text = Timestamp(milliseconds: seconds * 1000 + 7).iso8601
+            try #require(text == date.formatted(.iso8601).dropLast() + ".007Z")
+        }
     }
 
     @Test("a timestamp survives its ISO 8601 text to the millisecond")

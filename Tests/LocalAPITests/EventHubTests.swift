@@ -71,6 +71,38 @@ struct EventHubTests {
         }
     }
 
+    @Test(
+        "an event that is written the quick way is the same to the byte",
+        arguments: ["hci0", "a \"b\" \\ / c", "\u{0}\u{8}\t\n\u{c}\r\u{1f}\u{7f}", "Zürich 🦆"]
+    )
+    func quickLine(_ text: String) throws {
+        let full = PresenceView(
+            eid: .random(),
+            verdict: .ambiguous,
+            rssiDBm: -127,
+            smoothedDBm: -58.3,
+            marginDB: -0.1,
+            carrier: .localName,
+            adapter: text,
+            firstHeardAt: Timestamp(milliseconds: 951_782_400_000),
+            lastHeardAt: Timestamp(milliseconds: 1_795_253_513_009),
+            rateHz: 0.2,
+            reason: text
+        )
+        var scarce = full
+        (scarce.rssiDBm, scarce.smoothedDBm, scarce.marginDB) = (nil, nil, nil)
+        var round = full
+        (round.smoothedDBm, round.marginDB, round.rateHz) = (-60, 0, 1_000_000)
+        var events = [full, scarce, round].map(Event.presenceChanged)
+        events.append(.presenceLost(.random()))
+        for event in events {
+            let quick = try #require(event.quickLine)
+            let usual = Response.encodeLine(event)
+            #expect(quick == usual, "\(String(decoding: usual, as: UTF8.self))")
+        }
+        #expect(Event.lagged(1).quickLine == nil)
+    }
+
     private func request() throws -> RequestView {
         RequestView(
             id: try #require(SessionID(rawValue: "s")),

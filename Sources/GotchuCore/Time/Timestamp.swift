@@ -35,13 +35,38 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     /// `2026-11-21T09:30:00.000Z`
+    ///
+    /// By our own arithmetic: it stands in every event, and a formatter costs ten times as much.
     package var iso8601: String {
-        // Whole seconds and milliseconds apart: a Double of both would lose the last millisecond.
-        let (seconds, thousandths) = milliseconds.flooredDivision(by: 1000)
-        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        let digits = String(thousandths)
-        return whole.dropLast() + "." + String(repeating: "0", count: 3 - digits.count) + digits
-            + "Z"
+        let (days, rest) = milliseconds.flooredDivision(by: 86_400_000)
+        let (year, month, day) = Self.civil(days)
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        if year < 0 { text.append(UInt8(ascii: "-")) }
+        text.append(digits: abs(year), width: 4, before: "-")
+        text.append(digits: month, width: 2, before: "-")
+        text.append(digits: day, width: 2, before: "T")
+        text.append(digits: rest / 3_600_000, width: 2, before: ":")
+        text.append(digits: rest / 60_000 % 60, width: 2, before: ":")
+        text.append(digits: rest / 1000 % 60, width: 2, before: ".")
+        text.append(digits: rest % 1000, width: 3, before: "Z")
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The date so many days after 1970-01-01, in the proleptic Gregorian calendar (Howard Hinnant,
+    /// chrono-Compatible Low-Level Date Algorithms, `civil_from_days`): years begin in March, so
+    /// that the leap day is the last of its year.
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let fromMarch = (5 * dayOfYear + 2) / 153
+        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
+        return (
+            year: era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month,
+            day: dayOfYear - (153 * fromMarch + 2) / 5 + 1
+        )
     }
 
     /// The moment `duration` later (or earlier, if negative), to the millisecond.
@@ -63,6 +88,20 @@ extension Int64 {
     fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number with zeros in front of it, and the sign that follows it.
+    fileprivate mutating func append(
+        digits number: Int64,
+        width: Int,
+        before sign: Unicode.Scalar
+    ) {
+        let digits = String(number).utf8
+        for _ in 0..<Swift.max(0, width - digits.count) { append(UInt8(ascii: "0")) }
+        append(contentsOf: digits)
+        append(UInt8(ascii: sign))
     }
 }
 

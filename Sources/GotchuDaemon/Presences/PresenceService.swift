@@ -65,7 +65,9 @@ actor PresenceService: Service {
 
     func run() async throws {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await cancelWhenGracefulShutdown { await self.listen() } }
+            group.addTask(executorPreference: radio.executor) {
+                await cancelWhenGracefulShutdown { await self.listen() }
+            }
             group.addTask {
                 for await _ in self.wakes.cancelOnGracefulShutdown() { await self.passTime() }
             }

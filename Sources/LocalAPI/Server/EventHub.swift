@@ -115,10 +115,10 @@ package final class EventHub: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// Starts to read. The stream ends when its consumer does, or when `endReaders` is called.
+    /// Starts to read, until whoever reads lets go of it or `endReaders` is called.
     ///
     /// - Returns: `nil` when there are already as many readers as there can be.
-    func subscribe(levels: Set<AccessLevel>) -> AsyncStream<Delivery>? {
+    func subscribe(levels: Set<AccessLevel>) -> EventReader? {
         let (stream, output) = AsyncStream<Delivery>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.eventLimit)
         )
@@ -132,7 +132,7 @@ package final class EventHub: Sendable {
         output.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.readers.removeValue(forKey: id) }
         }
-        return stream
+        return EventReader(stream: stream, output: output)
     }
 }
 

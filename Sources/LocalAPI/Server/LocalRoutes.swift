@@ -91,7 +91,7 @@ struct LocalRoutes {
     /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an
     /// event that is also in the snapshot says the same again.
     private func events(_ context: LocalContext) async throws -> Response {
-        guard let stream = hub.subscribe(levels: context.levels) else {
+        guard let reader = hub.subscribe(levels: context.levels) else {
             throw Problem(
                 .rateLimited,
                 detail: "There are already \(EventHub.readerLimit) readers of events.",
@@ -104,15 +104,23 @@ struct LocalRoutes {
             requests: context.levels.contains(.cashier) ? await backend.requests().requests : [],
             payments: context.levels.contains(.spender) ? await backend.payments().payments : []
         )
+        // Where the connection is written: an event wakes no other thread on its way.
+        let loop = LoopExecutor(context.channel.eventLoop)
         return Response(
             status: .ok,
             headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
                 try await writer.write(Self.line(.snapshot(snapshot)))
-                for await delivery in stream.cancelOnGracefulShutdown() {
-                    let line = delivery.event.map(Self.line) ?? ByteBuffer(string: "\n")
-                    try await writer.write(line)
-                    hub.noteWritten(delivery)
+                try await withTaskExecutorPreference(loop) {
+                    try await withGracefulShutdownHandler {
+                        for await delivery in reader {
+                            let line = delivery.event.map(Self.line) ?? ByteBuffer(string: "\n")
+                            try await writer.write(line)
+                            hub.noteWritten(delivery)
+                        }
+                    } onGracefulShutdown: {
+                        reader.end()
+                    }
                 }
                 try await writer.finish(nil)
             }
@@ -144,7 +152,7 @@ struct LocalRoutes {
     }
 
     private static func line(_ event: Event) -> ByteBuffer {
-        var buffer = ByteBuffer(bytes: Response.encodeLine(event))
+        var buffer = ByteBuffer(bytes: event.quickLine ?? Response.encodeLine(event))
         buffer.writeInteger(UInt8(ascii: "\n"))
         return buffer
     }

@@ -11,6 +11,9 @@ import ServiceLifecycle
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
     package nonisolated let events: AsyncStream<RadioEvent>
+    /// Reads the bus and decides what comes of it: each advertisement wakes one thread. `nil` if
+    /// the process has no room for it; then every connection tries to have its own.
+    private nonisolated let thread: BusThread?
 
     let serviceUUID: UUID16
     let logger: Logger
@@ -84,12 +87,19 @@ package actor BlueZRadio: Radio {
         )
         self.signs = signs
         ear = ManagementEar(output: output, signs: sign)
+        thread = try? BusThread(name: "radio")
+    }
+
+    deinit {
+        thread?.stop(isJoined: false)
     }
 
     /// Signs of the management socket that wait for the planner; the newest say it all.
     private static let signLimit = 64
 
     package nonisolated var droppedEvents: Int { output.drops }
+
+    package nonisolated var executor: (any TaskExecutor)? { thread }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
@@ -126,7 +136,9 @@ package actor BlueZRadio: Radio {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown { await self.listenAndServe() }
+        await withTaskExecutorPreference(thread) {
+            await cancelWhenGracefulShutdown { await self.listenAndServe() }
+        }
         planner.linkChanged(.noBus("shut down"))
         changed()
         output.finish()
@@ -144,7 +156,7 @@ package actor BlueZRadio: Radio {
         var retry = Retry(timings: timings)
         while !Task.isCancelled {
             do {
-                let connection = try await Connection.open(address, logger: logger)
+                let connection = try await Connection.open(address, on: thread, logger: logger)
                 logger.debug("connected to the bus")
                 if connections > 0 { planner.recovery.busReconnects += 1 }
                 connections += 1
