@@ -28,7 +28,7 @@ package struct AdvertisementMonitor: Sendable {
     /// - Parameter number: tells these objects from all others of this process.
     package init?(serviceUUID: UUID16, number: UInt64) {
         guard let root = ObjectPath("/gotchu/monitors\(number)"),
-            let path = root.appending("service")
+            let path = ObjectPath("\(root)/service")
         else { return nil }
         self.root = root
         self.path = path
