@@ -3,9 +3,9 @@ import Logging
 
 /// Takes a changed configuration while the daemon runs: who may do what, and the token file.
 ///
-/// What a running payment or request stands on (server, radio, folders) changes only with a
-/// restart. A configuration that is not valid changes nothing; the status says so until a valid one
-/// comes.
+/// What a running payment or request stands on (server, radio, folders), what the socket was
+/// opened with (its group) and how much is logged change only with a restart. A configuration that
+/// is not valid changes nothing; the status says so until a valid one comes.
 struct Reload: Sendable {
     let current: DaemonConfiguration
     let reread: @Sendable () throws(ConfigurationError) -> DaemonConfiguration
@@ -37,19 +37,12 @@ struct Reload: Sendable {
                 fix: "gotchud --check-config"
             )
         }
-        access.update(new)
+        access.update(current.reloaded(from: new))
         tokens.reload()
         status.take(reloadProblem: nil)
         logger.notice(
             "Configuration was reloaded",
-            metadata: ["needs-restart": "\(needsRestart(new))"]
+            metadata: ["needs-restart": "\(current.needsRestart(for: new))"]
         )
-    }
-
-    private func needsRestart(_ new: DaemonConfiguration) -> Bool {
-        new.server != current.server || new.radio != current.radio
-            || new.socketPath != current.socketPath || new.stateDirectory != current.stateDirectory
-            || new.proximity != current.proximity || new.serviceUUID != current.serviceUUID
-            || new.tokenFile != current.tokenFile || new.eidLifetime != current.eidLifetime
     }
 }

@@ -72,6 +72,33 @@ struct ConfigurationTests {
     }
 
     @Test(
+        "a reload takes who is listed; it says so when anything else has changed",
+        arguments: ConfigurationFile.CodingKeys.allCases
+    )
+    func reload(key: ConfigurationFile.CodingKeys) throws {
+        let (text, isTaken) =
+            switch key {
+            case .socket, .state, .tokenFile, .group: (#""/other""#, false)
+            case .server: (#""https://other.example""#, false)
+            case .radio: (#""bluez:hci9""#, false)
+            case .serviceUUID: (#""fd6f""#, false)
+            case .eidSeconds: ("77", false)
+            case .cashierUIDs, .spenderUIDs: ("[7]", true)
+            case .acceptUnknownRSSI, .powerCycle: ("true", false)
+            case .proximity: (#"{"tap_enter": -41}"#, false)
+            case .logLevel: (#""trace""#, false)
+            }
+        let old = try resolve()
+        let new = try resolve(file: #"{"\#(key.stringValue)": \#(text)}"#)
+        #expect(old.needsRestart(for: new) == !isTaken)
+        let reloaded = old.reloaded(from: new)
+        #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
+        #expect(reloaded.spenderUserIDs == new.spenderUserIDs)
+        // The socket keeps its group until a restart, and so must those whom that lets in.
+        #expect(reloaded.group == old.group && !reloaded.needsRestart(for: old))
+    }
+
+    @Test(
         "a bad file is refused with its line",
         arguments: [
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting of this name."),

@@ -57,6 +57,9 @@ package final class PostgresCluster: Sendable {
         "wal_keep_size=64MB", "log_checkpoints=off", "dynamic_shared_memory_type=mmap",
     ]
 
+    /// Where a program of the newest version that is installed is: `pg_dump`.
+    package static func program(_ name: String) -> String { "\(binaries)/\(name)" }
+
     /// The newest version that is installed.
     private static let binaries: String = {
         let parent = "/usr/lib/postgresql"

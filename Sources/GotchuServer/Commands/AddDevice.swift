@@ -41,7 +41,7 @@ struct AddDevice: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let store = try DeviceOffice(database.database)
+            let store = try DeviceOffice(database.books)
             let device = DeviceID.make()
             let credential = DeviceCredential(for: device)
             let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]

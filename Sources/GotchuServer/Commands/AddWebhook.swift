@@ -35,7 +35,7 @@ struct AddWebhook: AsyncParsableCommand {
             )
             let secret = WebhookSecret.random()
             do {
-                try await database.outbox().add(endpoint, secret: secret.bytes)
+                try await database.books.add(endpoint, secret: secret.bytes)
             } catch let error as LedgerError where error.code == .rejected {
                 throw ServerFailure(
                     .negative,

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import Ledger
 internal import ServiceProcess
 
@@ -26,11 +27,11 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            guard case .sqlite(let path) = try database.database else {
+            guard case .sqlite(let path) = try database.existing(R_OK) else {
                 throw ServerFailure(
                     .usage,
                     "PostgreSQL makes its own backups: use pg_dump, or pg_basebackup with its log.",
-                    fix: "pg_dump --format=custom --exclude-table-data=secrets --file=FILE URL"
+                    fix: "See \"PostgreSQL\" in /usr/share/doc/gotchu-server/operations.md."
                 )
             }
             let audit = try SQLiteStore.backup(from: path, to: file)

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Ledger
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {
@@ -33,16 +32,6 @@ struct DatabaseOption: ParsableArguments {
                 )
             }
             return location
-        }
-    }
-
-    /// Proves that the books are right.
-    ///
-    /// - Parameter pin: A seal that the chain must hold.
-    func audit(pin: SealPin?) throws -> Audit {
-        switch try database {
-        case .sqlite(let path): try Audit.run(path: path, pin: pin)
-        case .postgres(let url): try Audit.run(url: url, pin: pin)
         }
     }
 }

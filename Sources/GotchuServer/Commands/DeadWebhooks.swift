@@ -26,7 +26,7 @@ struct DeadWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let entries = try await database.outbox().webhookBacklog(dead: true, limit: limit)
+            let entries = try await database.books.webhookBacklog(dead: true, limit: limit)
             for entry in entries { Console.output(entry.line) }
         }
     }

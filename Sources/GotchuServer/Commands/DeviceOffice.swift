@@ -1,7 +1,5 @@
-internal import Glibc
 internal import GotchuCore
 internal import Ledger
-internal import Logging
 internal import ServiceProcess
 
 /// The devices of a database, for the commands; works beside a running server.
@@ -10,12 +8,8 @@ struct DeviceOffice: Sendable {
 
     private let store: any LedgerStore & DeviceStore
 
-    init(_ location: DatabaseLocation) throws {
-        // A database that is made here must be as private as one that the server makes.
-        umask(0o077)
-        let logger = Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning)
-        }
-        store = try OpenBooks.store(location, logger: logger)
+    init(_ store: any LedgerStore & DeviceStore) {
+        self.store = store
     }
 
     func devices() async throws -> [Device] {

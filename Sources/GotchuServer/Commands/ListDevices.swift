@@ -20,7 +20,7 @@ struct ListDevices: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            for device in try await DeviceOffice(database.database).devices() {
+            for device in try await DeviceOffice(database.books).devices() {
                 Console.output(
                     [
                         device.id.rawValue, device.user.rawValue, device.state(at: .now),

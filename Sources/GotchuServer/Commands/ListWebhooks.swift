@@ -17,7 +17,7 @@ struct ListWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            for endpoint in try await database.outbox().webhookEndpoints() {
+            for endpoint in try await database.books.webhookEndpoints() {
                 let fields = [
                     endpoint.id, endpoint.url, endpoint.payee?.rawValue ?? "everybody",
                     "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",

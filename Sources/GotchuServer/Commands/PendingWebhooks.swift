@@ -26,7 +26,7 @@ struct PendingWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let entries = try await database.outbox().webhookBacklog(dead: false, limit: limit)
+            let entries = try await database.books.webhookBacklog(dead: false, limit: limit)
             for entry in entries { Console.output(entry.line) }
         }
     }

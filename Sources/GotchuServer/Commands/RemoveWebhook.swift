@@ -21,7 +21,7 @@ struct RemoveWebhook: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            guard try await database.outbox().removeWebhookEndpoint(id) else {
+            guard try await database.books.removeWebhookEndpoint(id) else {
                 throw ServerFailure(
                     .negative,
                     "There is no such endpoint.",

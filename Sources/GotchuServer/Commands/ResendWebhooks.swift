@@ -24,7 +24,7 @@ struct ResendWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let count = try await database.outbox().resendWebhooks(event: event, at: .now)
+            let count = try await database.books.resendWebhooks(event: event, at: .now)
             Console.output("\(count) to be sent again.")
         }
     }

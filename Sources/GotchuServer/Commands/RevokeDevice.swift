@@ -24,7 +24,7 @@ struct RevokeDevice: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            try await DeviceOffice(database.database).change(device) { device in
+            try await DeviceOffice(database.books).change(device) { device in
                 device.revoke(.byOperator, at: .now)
             }
             Console.output("Revoked.")

@@ -32,11 +32,11 @@ struct OpenBooks: Sendable {
         }
     }
 
-    /// Opens the books alone, for a command.
-    static func store(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
+    /// Opens the books alone, as they are, for a command.
+    static func existing(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
         switch location {
-        case .sqlite(let path): try SQLiteStore(path: path)
-        case .postgres(let url): try PostgreSQLStore(url: url, logger: logger)
+        case .sqlite(let path): try SQLiteStore(path: path, .asTheyAre)
+        case .postgres(let url): try PostgreSQLStore(url: url, .asTheyAre, logger: logger)
         }
     }
 }

@@ -12,14 +12,7 @@ extension Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(try ConnectionSettings(url: url))
             try PostgreSQLSession.prepareForAudit(connection)
-            let version = try PostgreSQLSchema.checkedVersion(of: connection)
-            guard version == PostgreSQLSchema.newestVersion else {
-                throw LedgerError(
-                    .foreign,
-                    "The database has not been brought up to date by this gotchu-server.",
-                    fix: "Run gotchu-server migrate."
-                )
-            }
+            try PostgreSQLSchema.requireNewest(connection)
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             var audit = Audit(findings: try findings(in: connection))
             if let pin {

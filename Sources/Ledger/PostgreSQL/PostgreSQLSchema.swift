@@ -91,6 +91,11 @@ enum PostgreSQLSchema {
         return version
     }
 
+    /// Refuses a database that has no books of this program's own version.
+    static func requireNewest(_ connection: borrowing Connection) throws {
+        try Opening.requireNewest(checkedVersion(of: connection), newest: newestVersion)
+    }
+
     /// Columns are called as in the SQLite store. Names sort by their bytes, as there, whatever the
     /// database's language is.
     private static let first = """

@@ -28,29 +28,47 @@ package final class PostgreSQLStore: LedgerStore, Service {
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, brings the tables up to date if need be, and tries what the engine promises.
+    /// Connects, brings the tables up to date if need be, and tries what the engine promises;
+    /// opened as they are, books are only looked at.
     ///
     /// Blocks until the database has answered.
     ///
     /// - Parameter url: As libpq takes it: `postgres://USER@HOST,HOST/DATABASE`.
     /// - Throws: If it cannot be reached, is not ours, or would not be durable.
-    package init(url: String, logger: Logger) throws(LedgerError) {
+    package init(
+        url: String,
+        _ opening: Opening = .migrating,
+        logger: Logger
+    ) throws(LedgerError) {
         let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
-        let durability = try wrapping(.cannotOpen) {
-            let first = try Connection(settings)
-            try PostgreSQLSchema.migrate(first)
-            try PostgreSQLSession.prepare(first)
-            let second = try Connection(settings)
-            try PostgreSQLSession.prepare(second)
-            try PostgreSQLProbe.run(first, second)
-            return try PostgreSQLSession.assertDurable(first)
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(settings)
+            switch opening {
+            case .asTheyAre:
+                try PostgreSQLSchema.requireNewest(connection)
+            case .migrating:
+                try PostgreSQLSchema.migrate(connection)
+                try Self.tryPromises(of: connection, settings, logger: logger)
+            }
         }
-        logger.notice("The database keeps its promises.", metadata: durability.metadata)
         self.settings = settings
         self.logger = logger
         writer = PostgreSQLWriter(settings, logger: logger)
         chain = PostgreSQLWriter(settings, logger: logger, name: "ledger-chain")
         readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
+    }
+
+    private static func tryPromises(
+        of first: borrowing Connection,
+        _ settings: ConnectionSettings,
+        logger: Logger
+    ) throws {
+        try PostgreSQLSession.prepare(first)
+        let second = try Connection(settings)
+        try PostgreSQLSession.prepare(second)
+        try PostgreSQLProbe.run(first, second)
+        let durability = try PostgreSQLSession.assertDurable(first)
+        logger.notice("The database keeps its promises.", metadata: durability.metadata)
     }
 
     /// Brings the tables of a database up to date.

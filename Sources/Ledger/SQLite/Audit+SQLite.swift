@@ -8,13 +8,7 @@ extension Audit {
     package static func run(path: String, pin: SealPin? = nil) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(path: path, mode: .readOnly)
-            guard try Schema.checkedVersion(of: connection) == Schema.newestVersion else {
-                throw LedgerError(
-                    .foreign,
-                    "The database has not been brought up to date by this gotchu-server.",
-                    fix: "Start the server with it once."
-                )
-            }
+            try Schema.requireNewest(connection)
             return try connection.snapshot {
                 var audit = Audit(findings: try findings(in: connection))
                 guard audit.findings[0].broken == nil else { return audit }

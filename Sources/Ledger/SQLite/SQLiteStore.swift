@@ -28,16 +28,17 @@ package final class SQLiteStore: LedgerStore, Service {
         bufferingPolicy: .bufferingNewest(1)
     )
 
-    /// Opens the file, making it and bringing its tables up to date if need be.
+    /// Opens the file; making it and bringing its tables up to date if need be, unless said
+    /// otherwise.
     ///
     /// - Throws: If it cannot be opened, is not ours, or would not be durable.
-    package init(path: String) throws(LedgerError) {
+    package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
         self.path = path
         let trust = LogTrust(waking: checkpointIsDue)
         self.trust = trust
         (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
             // The writer comes first: it makes the file that the others open.
-            let writer = try SQLiteWriter(path: path, trust: trust)
+            let writer = try SQLiteWriter(path: path, opening, trust: trust)
             let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
             return (writer, readers, try SQLiteCheckpointer(path: path))
         }

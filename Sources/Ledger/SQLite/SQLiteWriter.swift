@@ -17,15 +17,19 @@ actor SQLiteWriter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(path: String, trust: LogTrust) throws {
+    init(path: String, _ opening: Opening, trust: LogTrust) throws {
         self.path = path
         self.trust = trust
         executor = ThreadExecutor(name: "ledger-writer")
-        BookFile.makePrivate(path)
-        connection = try Connection(path: path, mode: .create)
+        let makesFile = opening == .migrating
+        if makesFile { BookFile.makePrivate(path) }
+        connection = try Connection(path: path, mode: makesFile ? .create : .readWrite)
         // The order matters: the journal mode cannot change inside a transaction, and an existing
         // file of another program must be refused before anything is written to it.
-        try Schema.checkedVersion(of: connection)
+        switch opening {
+        case .migrating: try Schema.checkedVersion(of: connection)
+        case .asTheyAre: try Schema.requireNewest(connection)
+        }
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;
@@ -36,7 +40,7 @@ actor SQLiteWriter {
             """
         )
         try Self.assertDurable(connection)
-        try Schema.migrate(connection)
+        if opening == .migrating { try Schema.migrate(connection) }
     }
 
     /// Runs `body` in one durable transaction.

@@ -52,6 +52,11 @@ enum Schema {
         return version
     }
 
+    /// Refuses a file that has no books of this program's own version.
+    static func requireNewest(_ connection: borrowing Connection) throws {
+        try Opening.requireNewest(checkedVersion(of: connection), newest: newestVersion)
+    }
+
     static func pragma(_ name: String, of connection: borrowing Connection) throws -> Int64 {
         try connection.query("PRAGMA \(name)") { try $0.integer(0) }.first ?? 0
     }

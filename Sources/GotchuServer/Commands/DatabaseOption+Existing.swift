@@ -1,0 +1,64 @@
+internal import Glibc
+internal import Ledger
+internal import Logging
+internal import ServiceProcess
+
+/// Every command but `serve` and `migrate` is for books that are there: a name that was mistyped
+/// must not become a second ledger, and tables stay those of the servers that run.
+extension DatabaseOption {
+    /// Opens them.
+    var books: any OpenBooks.Store {
+        get throws {
+            let logger = Logger(label: "gotchu-server") { _ in
+                StandardErrorLogHandler(level: .warning)
+            }
+            return try OpenBooks.existing(try existing(R_OK | W_OK), logger: logger)
+        }
+    }
+
+    /// Proves that they are right.
+    ///
+    /// - Parameter pin: A seal that the chain must hold.
+    func audit(pin: SealPin?) throws -> Audit {
+        switch try existing(R_OK) {
+        case .sqlite(let path): try Audit.run(path: path, pin: pin)
+        case .postgres(let url): try Audit.run(url: url, pin: pin)
+        }
+    }
+
+    /// Where they are, if they are there and this user may do `rights` with them.
+    func existing(_ rights: Int32) throws -> DatabaseLocation {
+        let location = try database
+        guard case .sqlite(let path) = location, access(path, rights) != 0 else { return location }
+        throw Self.failure(path, errno)
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> ServerFailure {
+        switch code {
+        case ENOENT, ENOTDIR:
+            ServerFailure(
+                .inputOutput,
+                "There are no books at \(path).",
+                fix: "Name the database that the server was started with."
+            )
+        case EACCES, EPERM:
+            ServerFailure(
+                .inputOutput,
+                "This user may not open the books at \(path).",
+                fix: "Run it as the server's own user: sudo -u gotchu-server gotchu-server …"
+            )
+        case EROFS:
+            ServerFailure(
+                .inputOutput,
+                "The books at \(path) are on a disk that cannot be written.",
+                fix: "Make it writable, or work on a copy."
+            )
+        default:
+            ServerFailure(
+                .inputOutput,
+                "The books at \(path) cannot be opened: \(String(cString: strerror(code))).",
+                fix: "Check the path and the disk."
+            )
+        }
+    }
+}

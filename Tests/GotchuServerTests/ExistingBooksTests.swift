@@ -1,0 +1,140 @@
+import Foundation
+import Ledger
+import Postgres
+import PostgresTestSupport
+import SQLite
+import TestSupport
+import Testing
+
+/// Every command but `serve` and `migrate` makes no books, and leaves their tables as they are.
+@Suite("Commands for books that are there", .timeLimit(.minutes(3)))
+struct ExistingBooksTests {
+    private static let commands = [
+        ["devices", "add", "till"], ["devices", "list"], ["devices", "renew", "x"],
+        ["devices", "revoke", "x"], ["webhooks", "list"], ["webhooks", "dead"],
+        ["webhooks", "resend"], ["verify"],
+    ]
+
+    /// Root may open anything, unless that is taken from it.
+    private static let withoutPrivilege =
+        geteuid() == 0
+        ? [
+            "setpriv", "--bounding-set=-dac_override,-dac_read_search",
+            "--inh-caps=-dac_override,-dac_read_search",
+        ] : []
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func run(
+        _ command: [String],
+        _ database: String
+    ) async throws -> (code: Int32, text: String) {
+        let program = try Program("gotchu-server", command + ["--database", database])
+        return (try await program.exitCode(), program.text)
+    }
+
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+    }
+
+    @Test("a name that was mistyped, and an empty file, are no new ledger")
+    func mistyped() async throws {
+        let backup = ["backup", "\(folder.path)/copy"]
+        for command in Self.commands + [backup] {
+            let ended = try await run(command, "sqlite:\(folder.path)/ledgr.sqlite")
+            #expect(ended.code == 74, "\(command): \(ended.text)")
+            #expect(ended.text.contains("There are no books at"), "\(command): \(ended.text)")
+            #expect(try files == [], "\(command)")
+        }
+        _ = try folder.write("", to: "empty")
+        for command in Self.commands {
+            let ended = try await run(command, "sqlite:\(folder.path)/empty")
+            #expect(ended.code == 74, "\(command): \(ended.text)")
+            #expect(ended.text.contains("There are no books in this database"), "\(ended.text)")
+        }
+        #expect(try files == ["empty"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/empty")).isEmpty)
+    }
+
+    @Test("books of another version are refused as they are")
+    func otherVersion() async throws {
+        let path = "\(folder.path)/books.db"
+        _ = try SQLiteStore(path: path)
+        let newest = try version(path)
+        try SQLite.Connection(path: path, mode: .readWrite)
+            .execute("PRAGMA user_version = \(newest - 1)")
+        for command in Self.commands {
+            let ended = try await run(command, "sqlite:\(path)")
+            #expect(ended.code == 65, "\(command): \(ended.text)")
+            #expect(ended.text.contains("of version \(newest - 1)"), "\(command): \(ended.text)")
+            #expect(try version(path) == newest - 1)
+        }
+    }
+
+    private func version(_ path: String) throws -> Int64 {
+        try SQLite.Connection(path: path, mode: .readWrite)
+            .query("PRAGMA user_version") { try $0.integer(0) }[0]
+    }
+
+    @Test("books that this user may not open are not called missing")
+    func notPermitted() async throws {
+        let path = "\(folder.path)/closed/books.db"
+        let closed = "\(folder.path)/closed"
+        try FileManager.default.createDirectory(
+            atPath: closed,
+            withIntermediateDirectories: false
+        )
+        _ = try SQLiteStore(path: path)
+        let isRoot = geteuid() == 0
+        #expect(isRoot ? chown(closed, 65_534, 65_534) == 0 : true)
+        #expect(chmod(closed, isRoot ? 0o700 : 0) == 0)
+        defer { chmod(closed, 0o700) }
+        let program = try Program(
+            "/usr/bin/env",
+            Self.withoutPrivilege
+                + [Program.folder.appendingPathComponent("gotchu-server").path]
+                + ["webhooks", "list", "--database", "sqlite:\(path)"]
+        )
+        #expect(try await program.exitCode() == 74)
+        #expect(program.text.contains("This user may not open the books at"), "\(program.text)")
+        #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
+    }
+
+    @Test("on PostgreSQL nothing is made and nothing brought up to date either")
+    func postgresql() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let url = cluster.url(name)
+        let link = try cluster.connect(name)
+        for command in Self.commands {
+            let ended = try await run(command, url)
+            #expect(ended.code == 74, "\(command): \(ended.text)")
+            #expect(ended.text.contains("There are no books in this database"), "\(ended.text)")
+        }
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        #expect(try link.connection.query(tables) { try $0.integer(0) } == [0])
+
+        #expect(try await run(["migrate"], url).code == 0)
+        let newest = try version(link)
+        try link.connection.execute("DELETE FROM gotchu_migrations WHERE version = \(newest)")
+        for command in Self.commands {
+            let ended = try await run(command, url)
+            #expect(ended.code == 65, "\(command): \(ended.text)")
+            #expect(ended.text.contains("of version \(newest - 1)"), "\(command): \(ended.text)")
+            #expect(try version(link) == newest - 1)
+        }
+        try link.connection.execute("INSERT INTO gotchu_migrations VALUES (\(newest))")
+        #expect(try await run(["devices", "add", "till"], url).code == 0)
+        #expect(try await run(["devices", "list"], url).text.contains("\twaiting\t"))
+    }
+
+    private func version(_ link: PostgresCluster.Link) throws -> Int64 {
+        try link.connection.query("SELECT max(version) FROM gotchu_migrations") {
+            try $0.integer(0)
+        }[0]
+    }
+}
