@@ -100,6 +100,7 @@ install:
 	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
 	install -d $(EXAMPLEDIR) $(DOCDIR)/gotchu-server
 	install -m 644 systemd/gotchud-management.conf $(EXAMPLEDIR)/management.conf
+	install -m 644 docs/local-api.md $(DOCDIR)/gotchu
 	install -m 644 docs/operations.md $(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.

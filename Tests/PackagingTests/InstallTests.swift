@@ -22,6 +22,7 @@ struct InstallTests {
         "usr/share/fish/vendor_completions.d/gotchu-server.fish": 0o644,
         "usr/share/doc/gotchu/examples/management.conf": 0o644,
         "usr/share/doc/gotchu-server/operations.md": 0o644,
+        "usr/share/doc/gotchu/local-api.md": 0o644,
         "usr/share/man/man1/gotchu-ctl.1": 0o644,
         "usr/share/man/man5/gotchud.json.5": 0o644,
         "usr/share/man/man8/gotchud.8": 0o644,

@@ -1,0 +1,104 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// docs/local-api.md, which a till's programmer goes by.
+@Suite("The document of the daemon's socket", .timeLimit(.minutes(3)))
+struct LocalAPIDocumentTests {
+    private let document: String
+
+    init() throws {
+        document = try Self.text("docs/local-api.md")
+    }
+
+    private static func text(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The examples, in their order.
+    private var examples: [String] {
+        document.matches(of: #/```sh\n([^`]*)```/#).map { String($0.output.1) }
+    }
+
+    @Test("names every route with its level, and no other")
+    func routes() throws {
+        let source = try Self.text("Sources/LocalAPI/Server/LocalRoutes.swift")
+        let routes = source.matches(of: /table\.add\(\.(\w+), \.(\w+), "([^"]+)"\)/)
+        #expect(routes.count > 15)
+        for route in routes {
+            let row = "\n| `\(route.2.uppercased()) \(route.3)` | \(route.1) | "
+            #expect(document.contains(row), "\(row)")
+        }
+        #expect(document.matches(of: #/\n\| `[A-Z]+ /[^`]+` \| \w+ \|/#).count == routes.count)
+    }
+
+    @Test("gives every code its status, and leaves none out that is the daemon's own")
+    func codes() throws {
+        var named: Set<ErrorCode> = []
+        for row in document.matches(of: #/\n\| `([A-Z_]+)` \| ([0-9]+) \|/#) {
+            let code = try #require(ErrorCode(rawValue: String(row.output.1)), "\(row.output.0)")
+            #expect(Int(row.output.2) == code.httpStatus, "\(code)")
+            named.insert(code)
+        }
+        let own: Set<ErrorCode> = [
+            .notPermitted, .browserRefused, .notLoggedIn, .payeeChanged, .notNear, .ambiguous,
+            .paymentInProgress, .radioUnavailable, .serverUnreachable, .journalUnwritable,
+        ]
+        #expect(own.isSubset(of: named))
+    }
+
+    @Test("its examples ask for money, pay, give back and take back, typed as they stand")
+    func typed() async throws {
+        let examples = examples
+        try #require(examples.count == 5)
+        let (ask, takeBack, follow, pay, giveBack) = (
+            examples[0], examples[1], examples[2], examples[3], examples[4]
+        )
+        let function = try #require(ask.split(separator: "\n").first { $0.hasPrefix("gotchu()") })
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        func run(_ lines: String, on device: Device) async throws -> String {
+            let script = "set -e; cd \(shop.folder.path)\n\(function)\n\(lines)"
+            let shell = try Program(
+                "/bin/bash",
+                ["-c", script],
+                environment: ["GOTCHU_SOCKET": device.socket]
+            )
+            #expect(try await shell.exitCode() == 0, "\(shell.text)")
+            return shell.text
+        }
+        #expect(try await run(ask, on: kiosk).contains(#""state":"advertising""#))
+        let request = try #require(
+            try await kiosk.get("/v1/requests", as: RequestsReply.self).requests.first
+        )
+        try await eventually("the payer hears it near") {
+            let verdict = try await payer.verdict(on: request.eid)
+            return verdict == .near || verdict == .tap ? true : nil
+        }
+        #expect(try await run(pay, on: payer).contains("available_cents"))
+        let wishes = try await payer.get("/v1/payments", as: PaymentsReply.self).payments
+        #expect(try await end(of: try #require(wishes.first), on: payer).state == .paid)
+        let id = "id=\(request.id)\n"
+        let refund = try await run(id + giveBack, on: kiosk)
+        #expect(refund.contains(#""kind":"refund""#), "\(refund)")
+        // It never ends by itself: what it is called by becomes curl itself, to be ended, and by
+        // a signal that is not blocked here.
+        let seen = try await run(
+            """
+            \(function.replacing("curl", with: "exec curl"))
+            \(follow.split(separator: "\n")[0]) --max-time 50 >events & reader=$!
+            until [ -s events ]; do sleep 0.1; done
+            kill -KILL $reader; cat events
+            """,
+            on: kiosk
+        )
+        #expect(seen.hasPrefix(#"{"event":"snapshot""#), "\(seen)")
+        let open = try await run(ask + takeBack, on: kiosk)
+        #expect(open.contains(#""state":"cancelled""#), "\(open)")
+        #expect(try await shop.verify().exitCode == 0)
+    }
+}
