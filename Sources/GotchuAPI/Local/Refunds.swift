@@ -9,17 +9,26 @@ package struct NewRefund: Codable, Equatable, Sendable {
     package var sid: SessionID
     /// In minor units; all that has not gone back yet unless said.
     package var amountCents: Int64?
+    /// What the amount is meant in: if said and not the payment's, nothing goes back. It does not
+    /// tell one refund from another.
+    package var currency: Currency?
     /// Tells one refund from another of the same amount. At most 140 characters.
     package var reference: String?
 
-    package init(sid: SessionID, amountCents: Int64? = nil, reference: String? = nil) {
+    package init(
+        sid: SessionID,
+        amountCents: Int64? = nil,
+        currency: Currency? = nil,
+        reference: String? = nil
+    ) {
         self.sid = sid
         self.amountCents = amountCents
+        self.currency = currency
         self.reference = reference
     }
 
     enum CodingKeys: String, CodingKey {
-        case sid, reference
+        case sid, currency, reference
         case amountCents = "amount_cents"
     }
 }

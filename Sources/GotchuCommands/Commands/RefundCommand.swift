@@ -38,7 +38,9 @@ struct RefundCommand: SocketCommand {
     )
     var reference: String?
 
-    @Option(help: ArgumentHelp("The currency of the amount.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp("What the amount is in: what was paid in.", valueName: "code")
+    )
     var currency: Currency = .usd
 
     @Flag(help: "Do not ask.")
@@ -58,7 +60,12 @@ struct RefundCommand: SocketCommand {
         try confirm(money, output)
         let agreed = ContinuousClock.now
         let refund = try await client.createRefund(
-            NewRefund(sid: sid, amountCents: money?.minorUnits, reference: reference)
+            NewRefund(
+                sid: sid,
+                amountCents: money?.minorUnits,
+                currency: money?.currency,
+                reference: reference
+            )
         )
         if refund.state == .paid, !output.isJSON {
             // It ended before this command began: nothing more has gone back.

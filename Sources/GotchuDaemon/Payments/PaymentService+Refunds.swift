@@ -11,10 +11,16 @@ extension PaymentService {
     /// the earlier one was declined: a person who asks again because no answer came, or because a
     /// window was closed, gives nothing back twice. What is remembered here is only the quick way
     /// to see that: the key follows from the wish, so that the server knows it too, for ever.
-    func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
+    func refund(_ wish: NewRefund) async throws(Problem) -> Created<PaymentView> {
         guard let payee = tokens.identity else { throw .notLoggedIn }
-        if let known = known(new) { return Created(view(known), isReplay: true) }
+        var new = wish
+        new.currency = nil
+        if let known = known(new) {
+            try Self.require(wish.currency, toBe: known.currency)
+            return Created(view(known), isReplay: true)
+        }
         let amount = try await refundable(new)
+        try Self.require(wish.currency, toBe: amount.currency)
         // Somebody else may have asked meanwhile.
         if let known = known(new) { return Created(view(known), isReplay: true) }
         guard !isStarting(new.sid), !refunds(of: new.sid).contains(where: \.isOpen) else {
@@ -38,6 +44,15 @@ extension PaymentService {
 
     private func known(_ new: NewRefund) -> PaymentRecord? {
         refunds(of: new.sid).first { $0.refund == new && $0.stage != .declined }
+    }
+
+    /// An amount is digits: 500 yen are not 500 cents.
+    private static func require(_ given: Currency?, toBe paid: Currency) throws(Problem) {
+        guard let given, given != paid else { return }
+        throw Problem(
+            .validationError,
+            detail: "This was paid in \(paid.rawValue), not in \(given.rawValue)."
+        )
     }
 
     /// How much that is, in figures.

@@ -45,12 +45,13 @@ extension NewRefund {
         var fields = given
         let sid = try fields.sessionID("sid")
         let amountCents = try fields.integer("amount_cents")
+        let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
         try fields.end()
         guard amountCents.map(Money.allowedRequest.contains) ?? true else {
             throw .invalid("amount_cents must be 1 to \(Money.allowedRequest.upperBound).")
         }
-        self.init(sid: sid, amountCents: amountCents, reference: reference)
+        self.init(sid: sid, amountCents: amountCents, currency: currency, reference: reference)
     }
 }
 
