@@ -7,7 +7,11 @@ struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
     private let resolves = CallerLimiter<ClientAddress>(.init(capacity: 400, perSecond: 200))
     private let users = CallerLimiter<UserID>(.init(capacity: 300, perSecond: 50))
+    /// Each by its first secret, which stays the same: so nobody can use up another's.
+    private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
+    /// As with EIDs, so that no number of addresses makes more than fifty look-ups a second.
+    private let unknownCredentials = MissLimiter()
 
     func allowLogin(from client: ClientAddress) throws {
         try take(logins, client, "logins", "Too many logins from this address.")
@@ -25,6 +29,26 @@ struct Limits: Sendable {
     /// Counts an EID that turned out to be unknown.
     func missed(by asker: Asker) {
         misses.missed(asker)
+    }
+
+    /// Before a device's credential is looked up.
+    ///
+    /// - Parameter family: The hash of its first secret if this server has sealed it. Nobody can
+    ///   make such a one up: it needs no look-up to be told from a guess, and is let in while
+    ///   strangers guess.
+    func allowCredential(sealed family: [UInt8]?, from client: ClientAddress) throws {
+        if let family {
+            return try take(credentials, family, "credentials", "Too many calls by this device.")
+        }
+        if let wait = unknownCredentials.wait(for: .address(client)) {
+            throw Problem(.rateLimited, detail: "Too many unknown credentials were shown.")
+                .retry(after: wait)
+        }
+    }
+
+    /// Counts a credential that turned out to be no device's.
+    func missedCredential(from client: ClientAddress) {
+        unknownCredentials.missed(.address(client))
     }
 
     /// For all that a user calls: it burdens the writer or a reader, or holds a connection.

@@ -41,6 +41,7 @@ struct Routes: Sendable {
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
         deviceTokens = TokenRoutes(
+            ledger: ledger,
             devices: devices,
             tokens: tokens,
             limits: limits,

@@ -5,7 +5,11 @@ internal import Ledger
 internal import Logging
 
 /// Gives registered devices short access tokens for the credential that they hold.
+///
+/// Anybody may show anything: what is not good is told so by a reader, and never reaches those who
+/// write.
 struct TokenRoutes: Sendable {
+    let ledger: Ledger
     let devices: any DeviceStore
     let tokens: Tokens
     let limits: Limits
@@ -22,7 +26,7 @@ struct TokenRoutes: Sendable {
         let successor = shown.successor
         let number = shown.number(sealedWith: tokens.own.key)
         let now = tokens.clock()
-        let decided = try await devices.change(shown.device) { device in
+        let admit: @Sendable (inout Device) -> (Device.Admission, Device) = { device in
             let admission = device.admit(
                 family: shown.familyHash,
                 secret: shown.secretHash,
@@ -32,7 +36,26 @@ struct TokenRoutes: Sendable {
             )
             return (admission, device)
         }
-        guard let (admission, device) = decided else { throw Self.refused }
+        let isSealed = number != nil
+        try limits.allowCredential(sealed: isSealed ? shown.familyHash : nil, from: context.client)
+        guard var known = try await devices.device(shown.device), admit(&known).0 != .refused else {
+            if !isSealed { limits.missedCredential(from: context.client) }
+            throw Self.refused
+        }
+        guard !ledger.isBusy else { throw Self.busy }
+        guard let (admission, device) = try await devices.change(shown.device, admit) else {
+            throw Self.refused
+        }
+        return try reply(admission, device, successor, at: now, context)
+    }
+
+    private func reply(
+        _ admission: Device.Admission,
+        _ device: Device,
+        _ successor: DeviceCredential,
+        at now: Timestamp,
+        _ context: ServerContext
+    ) throws -> Response {
         switch admission {
         case .admitted: break
         case .refused: throw Self.refused
@@ -60,6 +83,11 @@ struct TokenRoutes: Sendable {
                 scope: device.scopes
             )
         )
+    }
+
+    private static var busy: Refused {
+        Problem(.tryAgain, detail: "Too many commands are waiting.", retryable: true)
+            .retry(after: 1)
     }
 
     /// One sentence whatever is wrong.

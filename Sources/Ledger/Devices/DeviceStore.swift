@@ -8,7 +8,10 @@ package protocol DeviceStore: Sendable {
     /// The devices, oldest first, at most `limit`.
     func devices(limit: Int) async throws(LedgerError) -> [Device]
 
-    /// In one durable transaction: loads a device, has `body` change it, and writes it.
+    /// A device as it is now. Unlike a change this burdens nobody who writes.
+    func device(_ id: DeviceID) async throws(LedgerError) -> Device?
+
+    /// In one durable transaction: loads a device, has `body` change it, and writes it if it did.
     ///
     /// - Returns: What `body` returned, or `nil` if there is no such device.
     func change<Result: Sendable>(

@@ -3,18 +3,32 @@ internal import Postgres
 
 extension PostgreSQLStore: DeviceStore {
     package func add(_ device: Device) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await writer.add(device) }
+        try await wrapping(.tryAgain) { try await office.add(device) }
     }
 
     package func devices(limit: Int) async throws(LedgerError) -> [Device] {
-        try await wrapping(.tryAgain) { try await writer.devices(limit: limit) }
+        try await wrapping(.tryAgain) { try await office.devices(limit: limit) }
+    }
+
+    package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
+        try await wrapping(.tryAgain) { try await reader.device(id) }
     }
 
     package func change<Result: Sendable>(
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) async throws(LedgerError) -> Result? {
-        try await wrapping(.tryAgain) { try await writer.change(id, body) }
+        try await wrapping(.tryAgain) { try await office.change(id, body) }
+    }
+}
+
+extension PostgreSQLReader {
+    fileprivate func device(_ id: DeviceID) throws -> Device? {
+        try query(
+            "SELECT \(Columns.device) FROM devices WHERE id = $1",
+            [.text(id.rawValue)],
+            read: { try $0.device() }
+        ).first
     }
 }
 
@@ -46,12 +60,15 @@ extension PostgreSQLWriter {
                     [.text(id.rawValue)]
                 ) { found = try $0.device() },
             ])
-            guard var device = found else {
+            guard let found else {
                 try connection.run([Query("ROLLBACK")])
                 return nil
             }
+            var device = found
             let result = body(&device)
-            try connection.run([Self.put(device), .commit])
+            try connection.run(
+                device == found ? [Query("ROLLBACK")] : [Self.put(device), .commit]
+            )
             return result
         }
     }

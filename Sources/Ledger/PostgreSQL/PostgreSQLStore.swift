@@ -24,6 +24,9 @@ package final class PostgreSQLStore: LedgerStore, Service {
     let writer: PostgreSQLWriter
     /// Continues the chain beside the payments.
     private let chain: PostgreSQLWriter
+    /// What is written beside the books, devices and the outbox, has a connection of its own: it
+    /// must not keep payments waiting. It connects when it is needed first.
+    let office: PostgreSQLWriter
     private let readers: [PostgreSQLReader]
     private let logger: Logger
     private let turn = Atomic<Int>(0)
@@ -55,6 +58,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         self.logger = logger
         writer = PostgreSQLWriter(settings, logger: logger)
         chain = PostgreSQLWriter(settings, logger: logger, name: "ledger-chain")
+        office = PostgreSQLWriter(settings, logger: logger, name: "ledger-office")
         readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
     }
 

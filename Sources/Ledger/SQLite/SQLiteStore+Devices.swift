@@ -12,11 +12,29 @@ extension SQLiteStore: DeviceStore {
         try await wrapping(.tryAgain) { try await writer.devices(limit: limit) }
     }
 
+    package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
+        try await wrapping(.tryAgain) { try await reader.device(id) }
+    }
+
     package func change<Result: Sendable>(
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) async throws(LedgerError) -> Result? {
         try await wrapping(.tryAgain) { try await writer.change(id, body) }
+    }
+}
+
+extension SQLiteReader {
+    fileprivate func device(_ id: DeviceID) throws -> Device? { try connection.device(id) }
+}
+
+extension Connection {
+    fileprivate borrowing func device(_ id: DeviceID) throws -> Device? {
+        try query(
+            "SELECT \(Columns.device) FROM devices WHERE id = ?1",
+            [.text(id.rawValue)],
+            read: { try $0.device() }
+        ).first
     }
 }
 
@@ -38,14 +56,10 @@ extension SQLiteWriter {
         _ body: @Sendable (inout Device) -> Result
     ) throws -> Result? {
         try transaction {
-            let found = try connection.query(
-                "SELECT \(Columns.device) FROM devices WHERE id = ?1",
-                [.text(id.rawValue)],
-                read: { try $0.device() }
-            )
-            guard var device = found.first else { return nil }
+            guard let found = try connection.device(id) else { return nil }
+            var device = found
             let result = body(&device)
-            try put(device)
+            if device != found { try put(device) }
             return result
         }
     }

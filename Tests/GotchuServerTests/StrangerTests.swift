@@ -1,0 +1,102 @@
+import Foundation
+import Postgres
+import PostgresTestSupport
+import SQLite
+import TestSupport
+import Testing
+
+/// Anybody may show a credential, so that what is not good must cost nobody else anything.
+@Suite("Strangers who show credentials", .timeLimit(.minutes(3)))
+struct StrangerTests {
+    private func add(_ database: String) async throws -> String {
+        let made = try await ServerProcess.run("devices", "add", "till", "--database", database)
+        #expect(made.code == 0, "\(made.text)")
+        return try #require(
+            made.text.split(separator: "\n").last { $0.hasPrefix("gotchu-device.") }.map(
+                String.init
+            )
+        )
+    }
+
+    private func show(_ credential: String, _ wire: Wire) async throws -> WireReply {
+        try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
+    }
+
+    /// Well-formed ones: of no device, and of this one with another secret.
+    private func guesses(at code: String) -> [String] {
+        let parts = code.split(separator: ".")
+        let wrong = "AAAAAAAAAAAAAAAAAAAAAA"
+        return [
+            "gotchu-device.x.\(parts[2]).\(parts[3])",
+            "gotchu-device.\(parts[1]).\(wrong).\(parts[3])",
+        ]
+    }
+
+    @Test("are told so while nobody can write (SQLite)")
+    func sqlite() async throws {
+        let server = try await ServerProcess()
+        let code = try await add("sqlite:\(server.path)")
+        let writer = try SQLite.Connection(path: server.path, mode: .readWrite)
+        try writer.run("BEGIN IMMEDIATE")
+        for guess in guesses(at: code) {
+            #expect(try await show(guess, server.wire).status == 401)
+        }
+        try writer.run("ROLLBACK")
+        #expect(try await show(code, server.wire).status == 200)
+    }
+
+    @Test("are told so while nobody can write, and devices hold up no payment (PostgreSQL)")
+    func postgresql() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let server = try await ServerProcess(database: cluster.url(name))
+        let code = try await add(cluster.url(name))
+        let payee = try await server.wire.login("payee")
+        let link = try cluster.connect(name)
+        try link.connection.run([
+            Query("BEGIN"), Query("LOCK TABLE devices IN EXCLUSIVE MODE"),
+        ])
+        for guess in guesses(at: code) {
+            #expect(try await show(guess, server.wire).status == 401)
+        }
+        // A good one waits for the lock, for four seconds at most: in one of these rounds something
+        // else is written meanwhile.
+        try await eventually("something is written while a device waits") {
+            async let refreshed = show(code, server.wire)
+            let deadline = ContinuousClock.now + .seconds(10)
+            while try !isAnybodyWaiting(link), ContinuousClock.now < deadline { await Task.yield() }
+            let created = try await server.wire.create(payee, cents: 5)
+            let isStillWaiting = try isAnybodyWaiting(link)
+            _ = try await refreshed
+            return created.status == 200 && isStillWaiting ? true : nil
+        }
+        try link.connection.execute("ROLLBACK")
+        #expect(try await show(code, server.wire).status == 200)
+    }
+
+    private func isAnybodyWaiting(_ link: PostgresCluster.Link) throws -> Bool {
+        try link.connection.query(
+            "SELECT count(*) FROM pg_locks WHERE relation = 'devices'::regclass AND NOT granted",
+            read: { try $0.integer(0) }
+        ) != [0]
+    }
+
+    @Test("are slowed down; a device that was here before is not, whoever else guesses")
+    func budget() async throws {
+        let server = try await ServerProcess()
+        let books = "sqlite:\(server.path)"
+        let known = try await show(try await add(books), server.wire).string("refresh_token")
+        let new = try await add(books)
+        let guess = guesses(at: new)[0]
+        try await eventually("too many guesses") {
+            try await show(guess, server.wire).status == 429 ? true : nil
+        }
+        let refused = try await show(guess, server.wire)
+        #expect(refused.code == "RATE_LIMITED" && refused.headers["retry-after"] != nil)
+        #expect(try await show(known, server.wire).status == 200)
+        // What was never exchanged cannot be told from a guess: it waits, and is then let in.
+        try await eventually("the new device is let in") {
+            try await show(new, server.wire).status == 200 ? true : nil
+        }
+    }
+}
