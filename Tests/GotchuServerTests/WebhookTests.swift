@@ -67,6 +67,7 @@ struct WebhookTests {
     private func working<Result: Sendable>(
         isDevelopment: Bool = true,
         workers: Int = 1,
+        interval: Duration = .milliseconds(100),
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         let services = (0..<workers).map { _ in
@@ -74,6 +75,7 @@ struct WebhookTests {
                 store: store,
                 sender: WebhookSender(isDevelopment: isDevelopment),
                 schedule: WebhookSchedule(firstDelay: .milliseconds(20)),
+                interval: interval,
                 logger: logger
             )
         }
@@ -125,9 +127,22 @@ struct WebhookTests {
         try await happen(20)
         try await working {
             _ = try await receiver.wait(for: 20, at: "/ok")
-            _ = try await receiver.wait(for: 4, at: "/slow")
+            _ = try await receiver.wait(for: 1, at: "/slow")
         }
-        #expect(receiver.messages("/slow").count == 4)
+        #expect(receiver.messages("/slow").count == 1)
+    }
+
+    @Test("follow one another at once, several at a time where they are accepted")
+    func together() async throws {
+        try await add("/together")
+        try await happen(24)
+        // It looks once; what comes after that is driven by what has arrived. The receiver answers
+        // the first eight at once, and later ones only when eight are there together.
+        try await working(interval: .seconds(3_600)) {
+            _ = try await receiver.wait(for: 24, at: "/together")
+            try await drained()
+        }
+        #expect(receiver.messages("/together").count == 24)
     }
 
     @Test("what is refused for now is sent again, the same bytes under the same name")

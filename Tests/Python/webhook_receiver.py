@@ -2,7 +2,8 @@
 
 Prints its port, then one JSON object for each request. What it answers says the path:
 /ok 200, /flaky twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow not
-for a minute. Secrets are read from a JSON file, by path.
+for a minute, /together 200, but after the first eight only when eight are there. Secrets are read
+from a JSON file, by path.
 """
 import http.server
 import json
@@ -13,6 +14,7 @@ from standardwebhooks.webhooks import Webhook
 
 seen = {}
 lock = threading.Lock()
+eight = threading.Barrier(8)
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -35,6 +37,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             }), flush=True)
         if self.path == "/slow":
             threading.Event().wait(60)
+        if self.path == "/together" and count > 8:
+            eight.wait()
         status = {"/gone": 410, "/redirect": 302, "/dead": 500}.get(self.path, 200)
         if self.path == "/flaky" and count <= 2:
             status = 503

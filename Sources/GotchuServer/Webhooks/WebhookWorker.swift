@@ -2,72 +2,97 @@ internal import GotchuCore
 internal import Ledger
 internal import Logging
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// Takes events out of the outbox and delivers them: each at least once, to each endpoint by
 /// itself, so that one that is dead holds up no other.
+///
+/// As with payments there is no timer between a try and the next one: whatever has ended during the
+/// last commit is written down together, and its places are taken again at once.
 struct WebhookWorker: Service {
-    /// How often it looks for what is due.
-    private static let interval: Duration = .milliseconds(500)
-    /// How many tries run at once, in all and to one endpoint.
-    private static let limit = 32
-    private static let limitPerEndpoint = 4
+    /// How often it looks for what has become due by itself.
+    private static let usualInterval: Duration = .milliseconds(500)
     /// A delivery that is not finished by then is due again, here or at another server.
     private static let lease: Duration = .seconds(60)
 
     private let store: any WebhookStore
     private let sender: WebhookSender
     private let schedule: WebhookSchedule
+    private let interval: Duration
+    private let clock: @Sendable () -> Timestamp
     private let logger: Logger
-    private let running = Running()
 
     init(
         store: any WebhookStore,
         sender: WebhookSender,
         schedule: WebhookSchedule = WebhookSchedule(),
+        interval: Duration = WebhookWorker.usualInterval,
+        clock: @escaping @Sendable () -> Timestamp = { .now },
         logger: Logger
     ) {
         self.store = store
         self.sender = sender
         self.schedule = schedule
+        self.interval = interval
+        self.clock = clock
         self.logger = logger
     }
 
     /// What is under way at a stop is left to its lease.
     func run() async {
+        let desk = WebhookDesk()
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                while !Task.isCancelled {
-                    await start(in: &group)
-                    try? await Task.sleep(for: Self.interval)
+                group.addTask {
+                    while !Task.isCancelled {
+                        desk.tick()
+                        try? await Task.sleep(for: interval)
+                    }
+                }
+                var round = Round()
+                for await _ in desk.rings {
+                    let work = desk.take()
+                    await finish(work.ended, in: &round)
+                    await begin(isTime: work.isTime, at: desk, in: &round, &group)
                 }
                 group.cancelAll()
             }
         }
+        await note(desk.take().ended)
     }
 
-    private func start(in group: inout DiscardingTaskGroup) async {
+    /// What is known from one look at the outbox to the next.
+    private struct Round {
+        var places = WebhookPlaces()
+        /// Endpoints for which more may be due than there were places for.
+        var hungry: Set<String> = []
+    }
+
+    private func begin(
+        isTime: Bool,
+        at desk: WebhookDesk,
+        in round: inout Round,
+        _ group: inout DiscardingTaskGroup
+    ) async {
         do {
-            // Not always the same ones first: those that hang must not keep the rest waiting.
-            for endpoint in try await store.dueWebhookEndpoints(at: .now).shuffled() {
-                let free = running.free(
-                    for: endpoint,
-                    limit: Self.limitPerEndpoint,
-                    total: Self.limit
-                )
+            if isTime {
+                round.hungry = Set(try await store.dueWebhookEndpoints(at: clock()))
+                round.places.forget(except: round.hungry)
+            }
+            for endpoint in round.hungry {
+                let free = round.places.free(for: endpoint)
                 guard free > 0 else { continue }
-                let now = Timestamp.now
+                let now = clock()
                 let deliveries = try await store.claimDeliveries(
                     for: endpoint,
                     at: now,
                     until: now.advanced(by: Self.lease),
                     limit: free
                 )
+                if deliveries.count < free { round.hungry.remove(endpoint) }
+                round.places.begin(deliveries.count, for: endpoint)
                 for delivery in deliveries {
-                    running.begin(endpoint)
                     group.addTask {
-                        await deliver(delivery)
-                        running.end(endpoint)
+                        if let ended = await deliver(delivery) { desk.put(ended) }
                     }
                 }
             }
@@ -76,25 +101,45 @@ struct WebhookWorker: Service {
         }
     }
 
-    private func deliver(_ delivery: WebhookDelivery) async {
-        let answer = await sender.send(delivery, at: .now)
-        // A try that our own stop cut short says nothing about the endpoint: its lease will end.
-        if Task.isCancelled, case .refused = answer { return }
-        let now = Timestamp.now
-        let outcome = outcome(of: answer, for: delivery, at: now)
+    private func finish(_ tries: [WebhookDelivery.Ended], in round: inout Round) async {
+        await note(tries)
+        for ended in tries {
+            let isAccepted = ended.outcome == .delivered
+            round.places.end(ended.name.endpoint, isAccepted: isAccepted)
+            // One that fails at once must not be tried as often as it can fail.
+            if !isAccepted { round.hungry.remove(ended.name.endpoint) }
+        }
+    }
+
+    /// What cannot be noted is due again when its lease ends.
+    private func note(_ tries: [WebhookDelivery.Ended]) async {
+        guard !tries.isEmpty else { return }
         do {
-            try await store.finish(delivery.name, attempt: delivery.attempt, outcome, at: now)
+            try await store.finish(tries, at: clock())
         } catch {
-            logger.info("A delivery was not noted.", metadata: ["error": "\(error)"])
+            logger.info("Deliveries were not noted.", metadata: ["error": "\(error)"])
         }
-        switch outcome {
-        case .delivered, .failed: break
-        case .dead(let reason), .gone(let reason):
-            logger.warning(
-                "A webhook was given up.",
-                metadata: ["endpoint": "\(delivery.name.endpoint)", "reason": "\(reason)"]
-            )
+        for ended in tries {
+            switch ended.outcome {
+            case .delivered, .failed: break
+            case .dead(let reason), .gone(let reason):
+                logger.warning(
+                    "A webhook was given up.",
+                    metadata: ["endpoint": "\(ended.name.endpoint)", "reason": "\(reason)"]
+                )
+            }
         }
+    }
+
+    private func deliver(_ delivery: WebhookDelivery) async -> WebhookDelivery.Ended? {
+        let answer = await sender.send(delivery, at: clock())
+        // A try that our own stop cut short says nothing about the endpoint: its lease will end.
+        if Task.isCancelled, case .refused = answer { return nil }
+        return WebhookDelivery.Ended(
+            name: delivery.name,
+            attempt: delivery.attempt,
+            outcome: outcome(of: answer, for: delivery, at: clock())
+        )
     }
 
     func outcome(
@@ -114,29 +159,6 @@ struct WebhookWorker: Service {
             let next = now.advanced(by: wait)
             guard next < delivery.giveUpAt else { return .dead(reason) }
             return .failed(reason, nextTryAt: next)
-        }
-    }
-
-    /// How many tries run, by endpoint.
-    private final class Running: Sendable {
-        private let counts = Mutex<[String: Int]>([:])
-
-        func free(for endpoint: String, limit: Int, total: Int) -> Int {
-            counts.withLock { counts in
-                let all = counts.values.reduce(0, +)
-                return min(limit - counts[endpoint, default: 0], total - all)
-            }
-        }
-
-        func begin(_ endpoint: String) {
-            counts.withLock { $0[endpoint, default: 0] += 1 }
-        }
-
-        func end(_ endpoint: String) {
-            counts.withLock { counts in
-                let left = counts[endpoint, default: 1] - 1
-                counts[endpoint] = left > 0 ? left : nil
-            }
         }
     }
 }

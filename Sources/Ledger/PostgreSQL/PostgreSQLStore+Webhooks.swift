@@ -2,7 +2,7 @@ package import GotchuCore
 
 extension PostgreSQLStore: WebhookStore {
     package func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await writer.add(endpoint, secret: secret) }
+        try await wrapping(.tryAgain) { try await office.add(endpoint, secret: secret) }
     }
 
     package func webhookEndpoints() async throws(LedgerError) -> [WebhookEndpoint] {
@@ -10,7 +10,7 @@ extension PostgreSQLStore: WebhookStore {
     }
 
     package func removeWebhookEndpoint(_ id: String) async throws(LedgerError) -> Bool {
-        try await wrapping(.tryAgain) { try await writer.removeWebhookEndpoint(id) }
+        try await wrapping(.tryAgain) { try await office.removeWebhookEndpoint(id) }
     }
 
     package func dueWebhookEndpoints(
@@ -26,7 +26,7 @@ extension PostgreSQLStore: WebhookStore {
         limit: Int
     ) async throws(LedgerError) -> [WebhookDelivery] {
         try await wrapping(.tryAgain) {
-            try await writer.claimDeliveries(
+            try await office.claimDeliveries(
                 for: endpoint,
                 at: time,
                 until: leaseEnd,
@@ -36,14 +36,10 @@ extension PostgreSQLStore: WebhookStore {
     }
 
     package func finish(
-        _ delivery: WebhookDelivery.Name,
-        attempt: Int64,
-        _ outcome: WebhookDelivery.Outcome,
+        _ tries: [WebhookDelivery.Ended],
         at time: Timestamp
     ) async throws(LedgerError) {
-        try await wrapping(.tryAgain) {
-            try await writer.finish(delivery, attempt: attempt, outcome, at: time)
-        }
+        try await wrapping(.tryAgain) { try await office.finish(tries, at: time) }
     }
 
     package func webhookBacklog(
@@ -60,7 +56,7 @@ extension PostgreSQLStore: WebhookStore {
         at time: Timestamp
     ) async throws(LedgerError) -> Int {
         try await wrapping(.tryAgain) {
-            try await writer.resendWebhooks(event: event, at: time)
+            try await office.resendWebhooks(event: event, at: time)
         }
     }
 }

@@ -48,60 +48,66 @@ extension PostgreSQLWriter {
             let events = try connection.query(
                 WebhookQueries.claim,
                 [
-                    .integer(leaseEnd.milliseconds), .text(endpoint),
-                    .integer(time.milliseconds), .integer(Int64(limit)),
+                    .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
+                    .text(endpoint), .integer(Int64(limit)),
                 ],
                 read: { try $0.text(0) }
             )
-            return try events.sorted().flatMap { event in
-                let name = WebhookDelivery.Name(endpoint: endpoint, event: event)
-                return try connection.query(
-                    WebhookQueries.delivery,
-                    [.text(endpoint), .text(event)],
-                    read: { try $0.webhookDelivery(name) }
-                )
-            }
+            guard !events.isEmpty else { return [] }
+            var deliveries: [WebhookDelivery] = []
+            // They travel together.
+            try connection.run(
+                events.sorted().map { event in
+                    let name = WebhookDelivery.Name(endpoint: endpoint, event: event)
+                    let query = [Value.text(endpoint), .text(event)]
+                    return Query(WebhookQueries.delivery, query) { row in
+                        deliveries.append(try row.webhookDelivery(name))
+                    }
+                }
+            )
+            return deliveries
         }
     }
 
-    func finish(
-        _ delivery: WebhookDelivery.Name,
-        attempt: Int64,
-        _ outcome: WebhookDelivery.Outcome,
-        at time: Timestamp
-    ) throws {
-        let name: [Value] = [
-            .text(delivery.endpoint), .text(delivery.event), .integer(attempt),
-        ]
-        let queries: [Query] =
-            switch outcome {
-            case .delivered:
-                [Query(WebhookQueries.delivered, name)]
-            case .failed(let error, let next):
-                [
-                    Query(
-                        WebhookQueries.failed,
-                        [.integer(next.milliseconds), .text(error), .null] + name
-                    )
-                ]
-            case .dead(let error):
-                [
-                    Query(
-                        WebhookQueries.failed,
-                        [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)]
-                            + name
-                    )
-                ]
-            case .gone(let error):
-                [
-                    Query(WebhookQueries.disable, [.text(error), .text(delivery.endpoint)]),
-                    Query(
-                        WebhookQueries.bury,
-                        [.text(error), .integer(time.milliseconds), .text(delivery.endpoint)]
-                    ),
-                ]
-            }
+    func finish(_ tries: [WebhookDelivery.Ended], at time: Timestamp) throws {
+        // In the order of their names, so that two servers never wait for each other in a circle.
+        let inOrder = tries.sorted {
+            ($0.name.endpoint, $0.name.event) < ($1.name.endpoint, $1.name.event)
+        }
+        let queries = inOrder.flatMap { Self.finish($0, at: time) }
         try link.use { try $0.run([Self.begin] + queries + [.commit]) }
+    }
+
+    private static func finish(_ ended: WebhookDelivery.Ended, at time: Timestamp) -> [Query] {
+        let name: [Value] = [
+            .text(ended.name.endpoint), .text(ended.name.event), .integer(ended.attempt),
+        ]
+        switch ended.outcome {
+        case .delivered:
+            return [Query(WebhookQueries.delivered, name)]
+        case .failed(let error, let next):
+            return [
+                Query(
+                    WebhookQueries.failed,
+                    [.integer(next.milliseconds), .text(error), .null] + name
+                )
+            ]
+        case .dead(let error):
+            return [
+                Query(
+                    WebhookQueries.failed,
+                    [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
+                )
+            ]
+        case .gone(let error):
+            return [
+                Query(WebhookQueries.disable, [.text(error), .text(ended.name.endpoint)]),
+                Query(
+                    WebhookQueries.bury,
+                    [.text(error), .integer(time.milliseconds), .text(ended.name.endpoint)]
+                ),
+            ]
+        }
     }
 
     func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {

@@ -36,14 +36,10 @@ extension SQLiteStore: WebhookStore {
     }
 
     package func finish(
-        _ delivery: WebhookDelivery.Name,
-        attempt: Int64,
-        _ outcome: WebhookDelivery.Outcome,
+        _ tries: [WebhookDelivery.Ended],
         at time: Timestamp
     ) async throws(LedgerError) {
-        try await wrapping(.tryAgain) {
-            try await writer.finish(delivery, attempt: attempt, outcome, at: time)
-        }
+        try await wrapping(.tryAgain) { try await writer.finish(tries, at: time) }
     }
 
     package func webhookBacklog(

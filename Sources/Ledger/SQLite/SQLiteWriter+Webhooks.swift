@@ -36,8 +36,8 @@ extension SQLiteWriter {
             let events = try connection.query(
                 WebhookQueries.claim,
                 [
-                    .integer(leaseEnd.milliseconds), .text(endpoint),
-                    .integer(time.milliseconds), .integer(Int64(limit)),
+                    .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
+                    .text(endpoint), .integer(Int64(limit)),
                 ],
                 read: { try $0.text(0) }
             )
@@ -52,39 +52,36 @@ extension SQLiteWriter {
         }
     }
 
-    func finish(
-        _ delivery: WebhookDelivery.Name,
-        attempt: Int64,
-        _ outcome: WebhookDelivery.Outcome,
-        at time: Timestamp
-    ) throws {
+    func finish(_ tries: [WebhookDelivery.Ended], at time: Timestamp) throws {
+        try transaction { for ended in tries { try finish(ended, at: time) } }
+    }
+
+    private func finish(_ ended: WebhookDelivery.Ended, at time: Timestamp) throws {
         let name: [Value] = [
-            .text(delivery.endpoint), .text(delivery.event), .integer(attempt),
+            .text(ended.name.endpoint), .text(ended.name.event), .integer(ended.attempt),
         ]
-        try transaction {
-            switch outcome {
-            case .delivered:
-                try connection.run(WebhookQueries.delivered, name)
-            case .failed(let error, let next):
-                try connection.run(
-                    WebhookQueries.failed,
-                    [.integer(next.milliseconds), .text(error), .null] + name
-                )
-            case .dead(let error):
-                try connection.run(
-                    WebhookQueries.failed,
-                    [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
-                )
-            case .gone(let error):
-                try connection.run(
-                    WebhookQueries.disable,
-                    [.text(error), .text(delivery.endpoint)]
-                )
-                try connection.run(
-                    WebhookQueries.bury,
-                    [.text(error), .integer(time.milliseconds), .text(delivery.endpoint)]
-                )
-            }
+        switch ended.outcome {
+        case .delivered:
+            try connection.run(WebhookQueries.delivered, name)
+        case .failed(let error, let next):
+            try connection.run(
+                WebhookQueries.failed,
+                [.integer(next.milliseconds), .text(error), .null] + name
+            )
+        case .dead(let error):
+            try connection.run(
+                WebhookQueries.failed,
+                [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
+            )
+        case .gone(let error):
+            try connection.run(
+                WebhookQueries.disable,
+                [.text(error), .text(ended.name.endpoint)]
+            )
+            try connection.run(
+                WebhookQueries.bury,
+                [.text(error), .integer(time.milliseconds), .text(ended.name.endpoint)]
+            )
         }
     }
 

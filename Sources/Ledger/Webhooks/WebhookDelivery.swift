@@ -27,6 +27,19 @@ package struct WebhookDelivery: Equatable, Sendable {
     package let url: String
     package let secret: [UInt8]
 
+    /// A try that is over.
+    package struct Ended: Equatable, Sendable {
+        package let name: Name
+        package let attempt: Int64
+        package let outcome: Outcome
+
+        package init(name: Name, attempt: Int64, outcome: Outcome) {
+            self.name = name
+            self.attempt = attempt
+            self.outcome = outcome
+        }
+    }
+
     /// What became of one try.
     package enum Outcome: Equatable, Sendable {
         case delivered

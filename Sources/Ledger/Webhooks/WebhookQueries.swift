@@ -3,7 +3,8 @@
 /// Parameters are written `$1`, `$2` … and appear in that order for the first time: so they are
 /// PostgreSQL's by number and SQLite's by name.
 enum WebhookQueries {
-    /// How long an event is tried.
+    /// How long an event is tried, from the first try on: one that has waited for days, because no
+    /// server ran, is not given up at once.
     static let patienceMilliseconds = 24 * 3_600 * 1_000
 
     /// One event for each endpoint that wants it: name, kind, session, time, refund, refunded,
@@ -47,12 +48,15 @@ enum WebhookQueries {
         ) ORDER BY id
         """
 
-    /// Lease's end, endpoint, time, limit.
+    /// Time, lease's end, endpoint, limit.
     static let claim = """
-        UPDATE webhook_deliveries SET attempts = attempts + 1, next_try_at = $1
-        WHERE endpoint_id = $2 AND dead_at IS NULL AND next_try_at <= $3 AND event_id IN (
+        UPDATE webhook_deliveries SET attempts = attempts + 1,
+            give_up_at = CASE WHEN attempts > 0 THEN give_up_at
+                ELSE CAST($1 AS bigint) + \(patienceMilliseconds) END,
+            next_try_at = CAST($2 AS bigint)
+        WHERE endpoint_id = $3 AND dead_at IS NULL AND next_try_at <= $1 AND event_id IN (
             SELECT event_id FROM webhook_deliveries
-            WHERE endpoint_id = $2 AND dead_at IS NULL AND next_try_at <= $3
+            WHERE endpoint_id = $3 AND dead_at IS NULL AND next_try_at <= $1
             ORDER BY next_try_at LIMIT $4
         ) RETURNING event_id
         """

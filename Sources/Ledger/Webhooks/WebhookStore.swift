@@ -25,13 +25,9 @@ package protocol WebhookStore: Sendable {
         limit: Int
     ) async throws(LedgerError) -> [WebhookDelivery]
 
-    /// Writes down what became of a try. Nothing happens if another server has it by now.
-    func finish(
-        _ delivery: WebhookDelivery.Name,
-        attempt: Int64,
-        _ outcome: WebhookDelivery.Outcome,
-        at time: Timestamp
-    ) async throws(LedgerError)
+    /// Writes down what became of tries, in one commit. Nothing happens to one that another server
+    /// has by now.
+    func finish(_ tries: [WebhookDelivery.Ended], at time: Timestamp) async throws(LedgerError)
 
     /// What waits, or was given up, the longest waiting first.
     func webhookBacklog(dead: Bool, limit: Int) async throws(LedgerError) -> [WebhookBacklogEntry]

@@ -54,14 +54,14 @@ struct OutboxTests {
         let second = try #require(try await outbox.claim("all", at: 63_000).first)
         #expect(second.name == first.name && second.attempt == 2)
         // The first one comes back late: it has nothing to say any more.
-        try await outbox.store.finish(
+        try await outbox.finish(
             first.name,
             attempt: first.attempt,
             .delivered,
             at: at(63_001)
         )
         #expect(try await outbox.store.webhookBacklog(dead: false, limit: 10).count == 1)
-        try await outbox.store.finish(
+        try await outbox.finish(
             second.name,
             attempt: second.attempt,
             .delivered,
@@ -80,16 +80,53 @@ struct OutboxTests {
         try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
         let first = try #require(try await outbox.claim("all", at: 2_000).first)
         let failed = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: at(9_000))
-        try await outbox.store.finish(first.name, attempt: 1, failed, at: at(2_001))
+        try await outbox.finish(first.name, attempt: 1, failed, at: at(2_001))
         #expect(try await outbox.claim("all", at: 8_999).isEmpty)
         let second = try #require(try await outbox.claim("all", at: 9_000).first)
-        try await outbox.store.finish(second.name, attempt: 2, .dead("HTTP 500."), at: at(9_001))
+        try await outbox.finish(second.name, attempt: 2, .dead("HTTP 500."), at: at(9_001))
         #expect(try await outbox.claim("all", at: .max / 2).isEmpty)
         let dead = try await outbox.store.webhookBacklog(dead: true, limit: 10)
         #expect(dead.map(\.error) == ["HTTP 500."] && dead.map(\.attempts) == [2])
         #expect(try await outbox.store.resendWebhooks(event: "evt_other", at: at(10_000)) == 0)
         #expect(try await outbox.store.resendWebhooks(event: first.name.event, at: at(10_000)) == 1)
         #expect(try await outbox.claim("all", at: 10_000).first?.name == first.name)
+    }
+
+    @Test(
+        "the day for which an event is tried begins with its first try",
+        arguments: StoreKind.allCases
+    )
+    func patience(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        let day: Int64 = 24 * 3_600_000
+        let first = try #require(try await outbox.claim("all", at: 3 * day).first)
+        #expect(first.giveUpAt == at(4 * day))
+        let second = try #require(try await outbox.claim("all", at: 3 * day + 60_000).first)
+        #expect(second.attempt == 2 && second.giveUpAt == at(4 * day))
+    }
+
+    @Test(
+        "what became of several tries is written down together",
+        arguments: StoreKind.allCases
+    )
+    func together(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        for id in ["a", "b", "c"] { try await outbox.add(id) }
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        var tries: [WebhookDelivery.Ended] = []
+        let outcomes: [WebhookDelivery.Outcome] = [
+            .delivered, .dead("HTTP 500."), .gone("HTTP 410."),
+        ]
+        for (id, outcome) in zip(["c", "b", "a"], outcomes) {
+            let claimed = try #require(try await outbox.claim(id, at: 2_000).first)
+            tries.append(.init(name: claimed.name, attempt: claimed.attempt, outcome: outcome))
+        }
+        try await outbox.store.finish(tries, at: at(2_001))
+        #expect(try await outbox.store.webhookBacklog(dead: false, limit: 9).isEmpty)
+        let dead = try await outbox.store.webhookBacklog(dead: true, limit: 9)
+        #expect(dead.map(\.error) == ["HTTP 410.", "HTTP 500."])
     }
 
     @Test(
@@ -101,7 +138,7 @@ struct OutboxTests {
         try await outbox.add("all")
         try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
         let first = try #require(try await outbox.claim("all", at: 2_000).first)
-        try await outbox.store.finish(first.name, attempt: 1, .gone("HTTP 410."), at: at(2_001))
+        try await outbox.finish(first.name, attempt: 1, .gone("HTTP 410."), at: at(2_001))
         try await outbox.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
         #expect(try await outbox.store.webhookEndpoints().map(\.disabled) == ["HTTP 410."])
         #expect(try await outbox.store.dueWebhookEndpoints(at: at(.max / 2)) == [])
@@ -153,6 +190,16 @@ private struct Outbox {
             Step(time: 2_000, action: $1).command(number: 90 + $0)
         }
         _ = try await store.commit(touching: Footprint(commands)) { apply(commands, to: $0) }
+    }
+
+    func finish(
+        _ name: WebhookDelivery.Name,
+        attempt: Int64,
+        _ outcome: WebhookDelivery.Outcome,
+        at time: Timestamp
+    ) async throws {
+        let ended = WebhookDelivery.Ended(name: name, attempt: attempt, outcome: outcome)
+        try await store.finish([ended], at: time)
     }
 
     func claim(_ endpoint: String, at time: Int64) async throws -> [WebhookDelivery] {

@@ -1,0 +1,42 @@
+/// How many tries may run at once, and to whom.
+///
+/// Each endpoint has one place of its own, so that none keeps another waiting, however many hang
+/// for however long. Each event that it accepts earns it one more from a common pool, and one that
+/// it does not accept takes all of those back.
+struct WebhookPlaces {
+    /// How many tries may run besides the first one of each endpoint.
+    static let commonLimit = 32
+    static let limitPerEndpoint = 16
+
+    private struct Endpoint {
+        var running = 0
+        var allowed = 1
+    }
+
+    private var endpoints: [String: Endpoint] = [:]
+
+    /// How many more tries may begin for an endpoint.
+    func free(for endpoint: String) -> Int {
+        let it = endpoints[endpoint] ?? Endpoint()
+        let taken = endpoints.values.reduce(0) { $0 + max(0, $1.running - 1) }
+        let own = it.running == 0 ? 1 : 0
+        return max(0, min(it.allowed - it.running, own + Self.commonLimit - taken))
+    }
+
+    mutating func begin(_ count: Int, for endpoint: String) {
+        endpoints[endpoint, default: Endpoint()].running += count
+    }
+
+    mutating func end(_ endpoint: String, isAccepted: Bool) {
+        guard var it = endpoints[endpoint] else { return }
+        it.running -= 1
+        it.allowed = isAccepted ? min(it.allowed + 1, Self.limitPerEndpoint) : 1
+        // One that does nothing and is owed nothing is as good as unknown: there may be new ones.
+        endpoints[endpoint] = it.running == 0 && it.allowed == 1 ? nil : it
+    }
+
+    /// Forgets endpoints for which nothing runs and nothing waits.
+    mutating func forget(except waiting: Set<String>) {
+        endpoints = endpoints.filter { $0.value.running > 0 || waiting.contains($0.key) }
+    }
+}
