@@ -8,6 +8,14 @@ internal import NIOCore
 /// connection's event loop to a thread of the pool and back. No handler here blocks: what waits for
 /// the disk does so on the ledger's own threads.
 struct LoopChannel: ServerChildChannel {
+    /// A connection keeps what it reads into for its next request. Most fit into this, and so many
+    /// streams may be open that twice as much would be felt; for a long body it grows.
+    private static let reading = AdaptiveRecvByteBufferAllocator(
+        minimum: 1_024,
+        initial: 1_024,
+        maximum: 65_536
+    )
+
     private let base: HTTP1Channel
 
     init(_ base: HTTP1Channel) {
@@ -18,7 +26,9 @@ struct LoopChannel: ServerChildChannel {
         channel: any Channel,
         logger: Logger
     ) -> EventLoopFuture<HTTP1Channel.Value> {
-        base.setup(channel: channel, logger: logger)
+        channel.setOption(.recvAllocator, value: Self.reading).flatMap {
+            base.setup(channel: channel, logger: logger)
+        }
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {

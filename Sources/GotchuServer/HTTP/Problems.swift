@@ -21,7 +21,6 @@ struct Problems: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.requestID = Self.requestID(of: request)
-        context.logger[metadataKey: "request-id"] = "\(context.requestID)"
         if proxies.contains(context.client), let client = Self.forwarded(request) {
             context.client = client
         }
@@ -38,14 +37,16 @@ struct Problems: RouterMiddleware {
         response.headers[.requestID] = context.requestID
         for field in note.headers { response.headers[field.name] = field.value }
         metrics.answered(context.endpointPath, response.status.code)
-        context.logger.debug(
-            "A request was answered.",
-            metadata: [
-                "method": "\(request.method.rawValue)",
-                "route": "\(context.endpointPath ?? "none")",
-                "status": "\(response.status.code)",
-            ]
-        )
+        if context.logger.logLevel <= .debug {
+            context.log.debug(
+                "A request was answered.",
+                metadata: [
+                    "method": "\(request.method.rawValue)",
+                    "route": "\(context.endpointPath ?? "none")",
+                    "status": "\(response.status.code)",
+                ]
+            )
+        }
         return response
     }
 
@@ -60,7 +61,7 @@ struct Problems: RouterMiddleware {
         to error: any Error,
         _ context: ServerContext
     ) throws -> Response {
-        var refused = refused(error, context.logger)
+        var refused = refused(error, context.log)
         // A remembered refusal keeps the name of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = context.requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)

@@ -14,4 +14,12 @@ struct ServerContext: RequestContext {
         coreContext = .init(source: source)
         client = ClientAddress(source.channel.remoteAddress)
     }
+
+    /// The log with the request's name in it. Made when there is something to say: most requests
+    /// have nothing.
+    var log: Logger {
+        var log = logger
+        log[metadataKey: "request-id"] = "\(requestID)"
+        return log
+    }
 }

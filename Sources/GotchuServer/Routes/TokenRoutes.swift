@@ -60,7 +60,7 @@ struct TokenRoutes: Sendable {
         case .admitted: break
         case .refused: throw Self.refused
         case .revoked:
-            context.logger.warning(
+            context.log.warning(
                 "A device was revoked: a copy of its credential was used after its successor.",
                 metadata: ["device": "\(device.id)"]
             )

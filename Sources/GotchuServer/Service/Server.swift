@@ -80,7 +80,7 @@ struct Server: Sendable {
             logger: logger
         )
         let application = Application(
-            router: routes.router(),
+            responder: StreamResponder(base: routes.router().buildResponder()),
             server: Self.http(connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
