@@ -7,13 +7,15 @@ import statistics
 import subprocess
 import time
 
-from . import gotchu, machine, peers, seed, streams
+from . import gotchu, machine, past, peers, seed, streams
 from .postgres import Cluster
 
 # How many payments a second to be ready for before anything was measured.
 GUESS = {"gotchu": 12_000, "pgbench": 6_000, "fastapi": 3_000}
 # A clean measurement is one in which nothing was refused and all that was paid is in the books.
 SPARE = 1.7
+# The books that larger ones are held against.
+SMALL_BOOKS = 10_000
 
 
 class Bench:
@@ -60,6 +62,9 @@ class Bench:
         for name in ("pgbench", "fastapi"):
             self.cluster.create(name, template="ours")
             self.peers[name] = seed.PostgreSQLBooks(self.cluster, name, names)
+        if "growth" in self.options.only:
+            self.cluster.create("growing", template="ours")
+            self.growing = seed.PostgreSQLBooks(self.cluster, "growing", names)
         self.results["durability"].append(self.postgres.durability())
         self.stores.append((self.postgres, tokens))
 
@@ -181,25 +186,23 @@ class Bench:
         connection.close()
         return statistics.median(times) * 1000
 
-    def growth(self, books, tokens):
-        """What a payment costs while the books grow to many entries, in CPU and in time."""
+    def growth(self, tokens):
+        """What a payment costs as the books grow, in CPU and in time, in books of their own."""
+        books = self.growing
         found = []
-        with self.server(books.database) as server:
-            while True:
-                self.rates["gotchu"] = max(self.rates["gotchu"], 5_000)
-                entries = books.entries()
+        target = min(SMALL_BOOKS, self.options.entries)
+        while True:
+            self.say(f"{books.kind}, growing to {target} entries")
+            past.add(books, (target - books.entries()) // 2)
+            entries = books.entries()
+            with self.server(books.database) as server:
                 result = self.load(server, books, tokens, "gotchu", 64, False, self.options.seconds)
-                found.append(dict(result, entries=entries, bytes=books.size()[0]))
-                self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
-                if entries >= self.options.entries:
-                    return found
-                target = min(self.options.entries, max(entries * 10, 10_000))
-                self.grow(server, books, tokens, target)
-
-    def grow(self, server, books, tokens, target):
-        while (missing := target - books.entries()) > 0:
-            seconds = min(20, missing / 2 / self.rates["gotchu"] + 0.5)
-            self.load(server, books, tokens, "gotchu", 64, False, seconds)
+            found.append(dict(result, entries=entries, bytes=books.size()[0]))
+            self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
+            if target >= self.options.entries:
+                return found
+            # What was measured has grown them too.
+            target = min(self.options.entries, target * 10)
 
     def idle_streams(self, books, tokens):
         count = streams.open_files(self.options.streams)
@@ -209,6 +212,10 @@ class Bench:
             return streams.measure(server, len(tokens), tokens, first, count)
 
     def verify(self):
-        for books, _ in self.stores:
-            self.say(f"verifying {books.kind}")
+        all_books = [books for books, _ in self.stores]
+        if hasattr(self, "growing"):
+            all_books.append(self.growing)
+        for books in all_books:
+            self.say(f"verifying {books.database}")
+            books.analyze()
             gotchu.verify(self.options.server, books.database)
