@@ -217,5 +217,4 @@ class Bench:
             all_books.append(self.growing)
         for books in all_books:
             self.say(f"verifying {books.database}")
-            books.analyze()
             gotchu.verify(self.options.server, books.database)

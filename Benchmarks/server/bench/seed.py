@@ -76,9 +76,6 @@ class SQLiteBooks:
         connection.close()
         return count
 
-    def analyze(self):
-        """Nothing here depends on it."""
-
     def size(self):
         """Bytes of the books, and of the log written so far if that can be told."""
         return os.path.getsize(self.path), None
@@ -128,10 +125,6 @@ class PostgreSQLBooks:
 
     def entries(self):
         return int(self.cluster.query(self.name, "SELECT count(*) FROM entries"))
-
-    def analyze(self):
-        """As autovacuum does before long; a proof of tables it has not seen yet may take hours."""
-        self.cluster.query(self.name, "ANALYZE")
 
     def size(self):
         size, log = self.cluster.query(
