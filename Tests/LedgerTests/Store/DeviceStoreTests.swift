@@ -1,6 +1,7 @@
 import Foundation
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import TestSupport
 import Testing
 
