@@ -14,6 +14,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case latency
     case management
     case monitor
+    case rotates
+    case shares
     case recovers
     case replugged
 
@@ -33,6 +35,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .management: "a payer that listens to the kernel itself hears and pays as over D-Bus"
         case .monitor: "bluetoothd is killed, and a monitor hears while the kernel is busy"
         case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
+        case .rotates: "a request's EID changes, and the air is never without one of them"
+        case .shares: "more requests than places share the air fairly, and all are heard"
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
         case .replugged: "a till's only adapter is pulled out and comes back under another number"
         }

@@ -12,7 +12,7 @@ from time import monotonic
 
 from .advert import address
 from .control import Control
-from .controller import Controller
+from .controller import ADVERTISING_SETS, Controller
 from .medium import Medium
 from .scheduler import Scheduler
 
@@ -51,7 +51,9 @@ class Loop:
                     reader()
 
 
-def open_controller(index: int, medium: Medium, loop: Loop, is_extended: bool) -> Controller:
+def open_controller(
+    index: int, medium: Medium, loop: Loop, is_extended: bool, places: int = ADVERTISING_SETS
+) -> Controller:
     """Makes one controller `cN` with the address 02:AA:00:00:00:NN.
 
     The kernel gives it the lowest number that is free: hciN for those that are opened in order.
@@ -75,7 +77,13 @@ def open_controller(index: int, medium: Medium, loop: Loop, is_extended: bool) -
         os.close(descriptor)
 
     controller = Controller(
-        f"c{index}", address(f"02:AA:00:00:00:{index:02X}"), medium, send, is_extended, unplug
+        f"c{index}",
+        address(f"02:AA:00:00:00:{index:02X}"),
+        medium,
+        send,
+        is_extended,
+        unplug,
+        places,
     )
     medium.receivers.append(controller)
     loop.watch(descriptor, receive)
@@ -126,8 +134,8 @@ def main() -> None:
         open_controller(index, medium, loop, not options.legacy)
         for index in range(options.controllers)
     ]
-    def plug(index: int) -> Controller:
-        return open_controller(index, medium, loop, not options.legacy)
+    def plug(index: int, places: int) -> Controller:
+        return open_controller(index, medium, loop, not options.legacy, places)
 
     serve(options.socket, Control(medium, controllers, plug), loop)
     print("air ready", flush=True)

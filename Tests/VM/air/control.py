@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from . import advert
-from .controller import Controller
+from .controller import ADVERTISING_SETS, Controller
 from .filters import DuplicateFilter
 from .medium import Medium
 
@@ -24,7 +24,7 @@ class Control:
         self,
         medium: Medium,
         controllers: list[Controller],
-        plug: Callable[[int], Controller] | None = None,
+        plug: Callable[[int, int], Controller] | None = None,
     ) -> None:
         self._medium = medium
         self._controllers = controllers
@@ -78,11 +78,11 @@ class Control:
             self._controllers.remove(each)
             self._medium.receivers.remove(each)
 
-    def plug(self, controller: str, is_dead: bool = False) -> None:
+    def plug(self, controller: str, is_dead: bool = False, places: int = ADVERTISING_SETS) -> None:
         """Puts `cN` in; the kernel gives it the lowest number that is free."""
         if self._plug is None or any(each.name == controller for each in self._controllers):
             raise ValueError(f"cannot be plugged in: {controller}")
-        added = self._plug(int(controller[1:]))
+        added = self._plug(int(controller[1:]), places)
         added.is_dead = is_dead
         self._controllers.append(added)
 
@@ -116,6 +116,8 @@ class Control:
                         }
                         for each in controller.on_air
                     ],
+                    "said": self._medium.said.get(controller.name, {}),
+                    "silences": controller.silences,
                     "is_scanning": controller.scan.is_on,
                     "is_active_scan": controller.scan.is_active,
                     "active_scans": controller.active_scans,

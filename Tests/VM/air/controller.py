@@ -90,16 +90,21 @@ class Controller:
         send: Callable[[bytes], None],
         is_extended: bool = True,
         unplug: Callable[[], None] = lambda: None,
+        places: int = ADVERTISING_SETS,
     ) -> None:
         self.name = name
         self.address = address
         self.medium = medium
         self.is_extended = is_extended
+        self.places = places
+        """How many adverts it can send at once, where it is not a 4.2 controller."""
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
         self.active_scans = 0
         self.unknown_commands: set[int] = set()
+        self.silences = 0
+        """How often it had something on the air and then nothing."""
         self.is_dead = False
         """Answers nothing, as one whose firmware has crashed."""
         self._send = send
@@ -128,12 +133,14 @@ class Controller:
             return
         opcode, length = struct.unpack_from("<HB", packet, 1)
         self.commands += 1
+        was_on_air = bool(self.on_air)
         answer = COMMANDS.get(opcode)
         if answer is None:
             self.unknown_commands.add(opcode)
             returned = UNKNOWN_COMMAND
         else:
             returned = answer(self, packet[4 : 4 + length]) or SUCCESS
+        self.silences += was_on_air and not self.on_air
         # Command Complete (7.7.14), and one more command is welcome.
         self._event(0x0E, struct.pack("<BH", 1, opcode) + returned)
 
@@ -292,6 +299,9 @@ class Controller:
             beacon = self.advertising_set(handle).beacon
             beacon.start() if parameters[0] else beacon.stop()
 
+    def count_places(self, _: bytes) -> bytes:
+        return SUCCESS + bytes((self.places,))
+
     def remove_set(self, parameters: bytes) -> bytes | None:
         removed = self.sets.pop(parameters[0], None)
         if removed is None:
@@ -348,7 +358,7 @@ COMMANDS: dict[int, Callable[[Controller, bytes], bytes | None]] = {
     0x2038: Controller.set_extended_scan_response,
     0x2039: Controller.enable_extended,
     0x203A: _always(SUCCESS + struct.pack("<H", 251)),  # LE Read Maximum Advertising Data Length
-    0x203B: _always(SUCCESS + bytes((ADVERTISING_SETS,))),
+    0x203B: Controller.count_places,
     0x203C: Controller.remove_set,
     0x203D: Controller.stop_all,
     0x2041: Controller.set_extended_scan_parameters,

@@ -43,6 +43,8 @@ class Medium:
         self.default_level = -60
         self.sent: dict[str, int] = {}
         """Adverts sent so far, by sender."""
+        self.said: dict[str, dict[str, int]] = {}
+        """How often each controller sent each of its data."""
         self._levels: dict[tuple[str, str], float | None] = {}
         self._ramps: dict[tuple[str, str], Timer] = {}
         self._strangers: dict[str, Beacon] = {}
@@ -76,7 +78,11 @@ class Medium:
         """Sends one advert to everybody but its sender."""
         self.sent[sender] = self.sent.get(sender, 0) + 1
         for receiver in self.receivers:
-            level = None if receiver.name == sender else self.level(sender, receiver.name)
+            if receiver.name == sender:
+                said = self.said.setdefault(sender, {})
+                said[advert.data.hex()] = said.get(advert.data.hex(), 0) + 1
+                continue
+            level = self.level(sender, receiver.name)
             if level is None or self._happens(self.loss):
                 continue
             receiver.hear(advert, self._measured(level), not self._happens(self.response_loss))
@@ -107,6 +113,7 @@ class Medium:
             ramp.cancel()
         self._ramps.clear()
         self._levels.clear()
+        self.said.clear()
         self.noise = self.loss = self.response_loss = 0.0
 
     def _measured(self, level: float) -> int:

@@ -13,6 +13,8 @@ ORDER = (
     "latency",
     "management",
     "monitor",
+    "rotates",
+    "shares",
     "recovers",
     "replugged",
 )

@@ -39,6 +39,6 @@ def run(world: World) -> None:
     # The person decides with the hand: away from the neighbour, and it is certain again.
     world.air.level("neighbour", "*", FAR)
     eventually("the kiosk to be meant", lambda: verdicts() == ["tap", "far"])
-    payment = payer.pay(AMOUNT, eid=first["eid"], proximity="tap")
+    payment = payer.tap(AMOUNT, lambda: str(first["eid"]))
     eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
     expect("what the neighbour has", neighbour.get("/wallet/me")["available_cents"], OPENING_BALANCE)

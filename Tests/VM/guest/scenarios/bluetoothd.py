@@ -37,7 +37,7 @@ def run(world: World) -> None:
         lambda: (found := payer.presence(request["eid"])) and found["verdict"] == "tap",
     )
     world.figures["tap_again_seconds"] = round(monotonic() - ready, 2)
-    payment = payer.pay(AMOUNT, eid=request["eid"], proximity="tap")
+    payment = payer.tap(AMOUNT, lambda: str(request["eid"]))
     eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
     expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + AMOUNT)
     world.expect_silence(kiosk)

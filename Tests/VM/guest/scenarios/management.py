@@ -47,7 +47,7 @@ def run(world: World) -> None:
         since=mark,
     )
     world.figures["tap_seconds"] = round(at - moved, 2)
-    payment = payer.pay(AMOUNT, eid=eid, proximity="tap")
+    payment = payer.tap(AMOUNT, lambda: str(eid))
     eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
     eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
     expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)

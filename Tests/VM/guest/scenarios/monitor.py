@@ -31,8 +31,7 @@ def run(world: World) -> None:
         raise AssertionError(f"in {ATTEMPTS} attempts the kernel was never busy")
     world.figures["attempts"] = attempt
 
-    eventually("the verdict tap", lambda: (found := payer.presence(eid)) and found["verdict"] == "tap")
-    payment = payer.pay(AMOUNT, eid=eid, proximity="tap")
+    payment = payer.tap(AMOUNT, lambda: str(eid))
     eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
     expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
     eventually("discovery", lambda: radio(world)["transport"] == "dbus")

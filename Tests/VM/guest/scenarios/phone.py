@@ -29,7 +29,7 @@ def run(world: World) -> None:
     expect("the amount", resolved["amount_cents"], AMOUNT)
     expect("the payee", resolved["payee"], "phone-payee")
 
-    payment = payer.pay(AMOUNT, eid=eid, confirm_payee="phone-payee", proximity="tap")
+    payment = payer.tap(AMOUNT, lambda: eid, confirm_payee="phone-payee")
     eventually("the payment", lambda: payer.payment(payment["id"])["state"] == "paid")
     expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
     expect(

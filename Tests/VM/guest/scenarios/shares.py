@@ -1,0 +1,76 @@
+"""More requests than the till's adapter has places: each has its turn, and the payer hears them all."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..deadline import eventually
+from ..scenario import NEAR, World, expect
+from .replugged import plug, unplug
+
+PLACES, REQUESTS = 3, 4
+"""One place stays free for an EID that takes another's, so half of the requests are on the air at a time."""
+
+WINDOW = 12.0
+"""Seconds that are judged: a round and a half of turns of four seconds."""
+
+
+def run(world: World) -> None:
+    kiosk, payer = world.kiosk, world.payer
+    kiosk.prefix = ["env", "GOTCHU_EID_SECONDS=0"]
+    world.place(NEAR)
+    unplug(world, 0, 0)
+    plug(world, 0, 0, places=PLACES)
+    try:
+        world.start(kiosk, payer)
+        radio = kiosk.client.get("/v1/status")["radio"]
+        expect("the adapter's places", radio["advertising_capacity"], PLACES)
+        share(world)
+    finally:
+        unplug(world, 0, 0)
+        plug(world, 0, 0)
+
+
+def share(world: World) -> None:
+    requests = [world.kiosk.request(100 + index) for index in range(REQUESTS)]
+    eids = [str(each["eid"]) for each in requests]
+    before = said(world, eids)
+    silences = controller(world)["silences"]
+    most = 0
+    end = monotonic() + WINDOW
+
+    def enough() -> bool:
+        nonlocal most
+        most = max(most, len(controller(world)["on_air"]))
+        return monotonic() > end
+
+    eventually("two rounds of turns", enough)
+    after = said(world, eids)
+    sent = {eid: after[eid] - before[eid] for eid in eids}
+    fair = sum(sent.values()) / REQUESTS
+    world.figures.update(adverts_least=min(sent.values()), adverts_most=max(sent.values()))
+    if min(sent.values()) < 0.35 * fair or max(sent.values()) > 1.75 * fair:
+        raise AssertionError(f"the places are not shared fairly: {sent}")
+    expect("moments without any of them on the air", controller(world)["silences"], silences)
+    if most > PLACES:
+        raise AssertionError(f"{most} adverts on {PLACES} places")
+
+    # And each is heard while it has its turn.
+    for eid in eids:
+        eventually(f"{eid} to be heard", lambda eid=eid: world.payer.presence(eid))
+    for request in requests:
+        world.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
+    world.expect_silence(world.kiosk)
+
+
+def controller(world: World) -> dict[str, object]:
+    found: dict[str, object] = world.air.state()["controllers"][world.kiosk.controller]
+    return found
+
+
+def said(world: World, eids: list[str]) -> dict[str, int]:
+    """How many adverts the till has sent of each EID."""
+    counts = world.air.state()["controllers"][world.kiosk.controller]["said"]
+    return {
+        eid: sum(n for data, n in counts.items() if eid.encode().hex() in data) for eid in eids
+    }
