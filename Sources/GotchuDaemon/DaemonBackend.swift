@@ -148,17 +148,13 @@ struct DaemonBackend: LocalBackend {
         return await status()
     }
 
-    /// What is open can only be brought to its end by the user that began it.
     /// Refuses a change of the user while something is open that the next one could not finish.
     ///
     /// - Parameter user: The next one, `nil` for nobody.
     private func refuseWhileOpen(for user: String?) async throws(Problem) {
-        let hasPayment =
-            if let user {
-                await paymentService.hasOpenPayment(notOf: user)
-            } else {
-                await paymentService.hasOpenPayment
-            }
+        // Who is logged in already may log in anew whatever is open.
+        guard user == nil || user != tokens.identity else { return }
+        let hasPayment = await paymentService.hasOpenPayment(notOf: user)
         // With nobody logged in an open request waits for a login, and its user is not known here.
         let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
         let hasRequest = isChange ? await requestService.hasOpenRequest : false

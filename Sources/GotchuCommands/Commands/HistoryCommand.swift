@@ -24,6 +24,8 @@ struct HistoryCommand: SocketCommand {
         var payments: [PaymentView]?
     }
 
+    private static let idTitle = "ID"
+
     @OptionGroup var options: CommonOptions
 
     func run(_ client: LocalClient, _ output: Output) async throws {
@@ -45,10 +47,13 @@ struct HistoryCommand: SocketCommand {
             Table.Column(title: "AMOUNT", isRightAligned: true),
             Table.Column(title: "STATE"),
             Table.Column(title: "WHAT", minimum: 8, dispensability: 1),
-            Table.Column(title: "ID", dispensability: 2),
+            Table.Column(title: Self.idTitle, dispensability: 2),
         ])
         table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)
         table.lines(on: output.data).forEach { output.line($0) }
+        if !table.shows(Self.idTitle, on: output.data) {
+            output.talk("There is no room for the ids here: gotchu-ctl history | cat")
+        }
     }
 
     /// `nil` where this user may not see one of the two.

@@ -67,13 +67,6 @@ struct RefundCommand: SocketCommand {
                 reference: reference
             )
         )
-        if refund.state == .paid, !output.isJSON {
-            // It ended before this command began: nothing more has gone back.
-            output.talk(
-                "This refund was made already, at \(refund.updatedAt.dateText). To give the same "
-                    + "again, name it with --reference."
-            )
-        }
         let watch = PaymentWatch(payment: refund, since: agreed, output: output)
         try await watch.finish(client, limit: timeout.duration)
     }

@@ -48,27 +48,34 @@ struct Table {
         }
     }
 
+    /// Whether a column is shown where so much room is.
+    func shows(_ title: String, on terminal: Terminal) -> Bool {
+        layout(limit: terminal.size?.columns ?? Int.max).kept.contains {
+            columns[$0].title == title
+        }
+    }
+
     /// Which columns are shown, and how wide each column is.
-    private func layout(limit: Int) -> (kept: [Int], widths: [Int]) {
-        var widths = columns.indices.map { index in
+    func layout(limit: Int) -> (kept: [Int], widths: [Int]) {
+        let whole = columns.indices.map { index in
             rows.reduce(columns[index].title.columns) { max($0, $1[index].text.columns) }
         }
         var kept = Array(columns.indices)
+        var widths = whole
         func excess() -> Int {
             let total = kept.reduce(0) { $0 + widths[$1] } + Self.gap * max(0, kept.count - 1)
             return limit == Int.max ? 0 : total - limit
         }
-        func cut() {
+        while true {
+            // Anew each time: what was cut for a column that is left out may be whole again.
+            widths = whole
             for index in kept.reversed() {
                 guard let minimum = columns[index].minimum, excess() > 0 else { continue }
                 widths[index] = max(min(minimum, widths[index]), widths[index] - excess())
             }
-        }
-        cut()
-        while excess() > 0, let victim = leastNeeded(of: kept) {
+            guard excess() > 0, let victim = leastNeeded(of: kept) else { return (kept, widths) }
             kept.removeAll { $0 == victim }
         }
-        return (kept, widths)
     }
 
     private func leastNeeded(of kept: [Int]) -> Int? {

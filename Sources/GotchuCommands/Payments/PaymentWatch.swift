@@ -30,7 +30,11 @@ final class PaymentWatch: Sendable {
         }
         switch payment.state {
         case .paid:
-            if !output.isJSON { output.line(paidText(payment)) }
+            guard !output.isJSON else { break }
+            output.line(paidText(payment))
+            if payment.wasMadeBefore == true {
+                output.talk("To give the same amount again, name it with another --reference.")
+            }
         case .declined:
             let code = payment.code.flatMap(ErrorCode.init(rawValue:))
             throw CommandFailure.negative(

@@ -9,6 +9,8 @@ struct OpenDoubts: Sendable {
         var doubt: Doubt
         /// When it began, this reason or another.
         let since: MonotonicTime
+        /// Whether the server has refused the login of its own user since.
+        var isOwnLoginRefused = false
     }
 
     private var entries: [String: Entry] = [:]
@@ -23,9 +25,15 @@ struct OpenDoubts: Sendable {
     /// - Returns: Whether that is news.
     mutating func note(_ id: String, _ doubt: Doubt, at time: MonotonicTime) -> Bool {
         let before = entries[id]
-        entries[id] = Entry(doubt: doubt, since: before?.since ?? time)
+        var entry = before ?? Entry(doubt: doubt, since: time)
+        entry.doubt = doubt
+        if case .unauthorized = doubt { entry.isOwnLoginRefused = true }
+        entries[id] = entry
         return before?.doubt != doubt
     }
+
+    /// Whether its own user cannot finish it, as far as the server says.
+    func isOwnLoginRefused(_ id: String) -> Bool { entries[id]?.isOwnLoginRefused == true }
 
     mutating func remove(_ id: String) { entries[id] = nil }
 

@@ -17,12 +17,12 @@ extension PaymentService {
         new.currency = nil
         if let known = known(new) {
             try Self.require(wish.currency, toBe: known.currency)
-            return Created(view(known), isReplay: true)
+            return Created(repeated(known), isReplay: true)
         }
         let amount = try await refundable(new)
         try Self.require(wish.currency, toBe: amount.currency)
         // Somebody else may have asked meanwhile.
-        if let known = known(new) { return Created(view(known), isReplay: true) }
+        if let known = known(new) { return Created(repeated(known), isReplay: true) }
         guard !isStarting(new.sid), !refunds(of: new.sid).contains(where: \.isOpen) else {
             throw Problem(
                 .paymentInProgress,
@@ -53,6 +53,13 @@ extension PaymentService {
             .validationError,
             detail: "This was paid in \(paid.rawValue), not in \(given.rawValue)."
         )
+    }
+
+    /// What somebody is told who asks for the same once more: if it was made, that it was before.
+    private func repeated(_ known: PaymentRecord) -> PaymentView {
+        var record = known
+        record.receipt?.wasMadeBefore = true
+        return view(record)
     }
 
     /// How much that is, in figures.

@@ -104,15 +104,15 @@ actor PaymentService: Service {
         }
     }
 
-    /// Whether a payment is under way, so that its wallet must stay logged in. One that its login
-    /// cannot bring to an end keeps nobody from another.
-    var hasOpenPayment: Bool {
-        records.values.contains { $0.isOpen && doubts[$0.id]?.endsByItself ?? true }
-    }
-
-    /// Whether a payment is open that only somebody else than this user can finish.
-    func hasOpenPayment(notOf user: String) -> Bool {
-        records.values.contains { $0.isOpen && $0.payer != user }
+    /// Whether a payment is open that only somebody else than this user can finish: its wallet must
+    /// stay logged in, or must be able to come back. One whose own login the server has refused
+    /// keeps nobody else from logging in.
+    ///
+    /// - Parameter user: `nil` for nobody.
+    func hasOpenPayment(notOf user: String?) -> Bool {
+        records.values.contains {
+            $0.isOpen && $0.payer != user && !doubts.isOwnLoginRefused($0.id)
+        }
     }
 
     /// Pays what a person has agreed to. Returns once the journal has it.
