@@ -3,8 +3,8 @@ package import DBus
 /// A monitor for advertisements of our service, which bluetoothd matches beside discovery.
 ///
 /// It has two uses. While one is there the kernel does not ask the controller to drop repeated
-/// advertisements, so samples of a candidate keep coming. And it hears where discovery cannot: after
-/// bluetoothd has died, the kernel refuses a scan for as long as the old one lasts.
+/// advertisements, so samples of a candidate keep coming. And it hears where discovery cannot:
+/// after bluetoothd has died, the kernel refuses a scan for as long as the old one lasts.
 ///
 /// No threshold is set: with any, bluetoothd takes the others from its own defaults, reports each
 /// device once, and judges by the wall clock in whole seconds (src/adv_monitor.c). `DeviceFound`

@@ -15,8 +15,8 @@ package enum Value: Equatable, Sendable {
     /// Text, or NULL.
     package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
 
-    /// Appends the server's text form, byte by byte: a batch of payments has thousands of these, and
-    /// a text for each would be most of what writing it costs.
+    /// Appends the server's text form, byte by byte: a batch of payments has thousands of these,
+    /// and a text for each would be most of what writing it costs.
     func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: break

@@ -3,10 +3,10 @@ import Glibc
 
 /// A socket of the kernel's Bluetooth management channel, for listening.
 ///
-/// A listener sends one command in its life, a question that changes nothing. While bluetoothd scans, the
-/// kernel copies every report to each such socket of a process with CAP_NET_ADMIN: whoever only
-/// listens can never come into bluetoothd's way, which would not know of a scan that another
-/// program started or stopped behind its back.
+/// A listener sends one command in its life, a question that changes nothing. While bluetoothd
+/// scans, the kernel copies every report to each such socket of a process with CAP_NET_ADMIN:
+/// whoever only listens can never come into bluetoothd's way, which would not know of a scan that
+/// another program started or stopped behind its back.
 package struct ManagementSocket: ~Copyable, Sendable {
     package let descriptor: Int32
 

@@ -28,8 +28,9 @@ extension Audit {
     }
 
     private static func findings(in connection: borrowing Connection) throws -> [Finding] {
-        // What is asked of whole tables takes a while at best. For the first row that is broken, which
-        // there never is, a plan may compare each row of one table with each of another: days.
+        // What is asked of whole tables takes a while at best. For the first row that is broken,
+        // which there never is, a plan may compare each row of one table with each of another:
+        // days.
         try connection.execute("SET LOCAL enable_nestloop = off")
         var findings = try [soundness, references].map { try finding(for: $0, in: connection) }
         for reference in try self.references(in: connection) where findings[1].broken == nil {

@@ -43,8 +43,8 @@ extension PostgreSQLSave {
         ]
     }
 
-    /// Many names in one notification: each costs every listening server. Nobody can watch a session
-    /// that has only just been made.
+    /// Many names in one notification: each costs every listening server. Nobody can watch a
+    /// session that has only just been made.
     var announcement: [Query] {
         let changed = effects.sessions.lazy.map(\.id).filter { loaded.sessions[$0] != nil }
             .map(\.rawValue)
@@ -55,7 +55,7 @@ extension PostgreSQLSave {
         }
         return [
             Query(
-                "SELECT pg_notify('\(Self.channel)', names) FROM unnest($1::text[]) AS news (names)",
+                "SELECT pg_notify('\(Self.channel)', names) FROM unnest($1::text[]) AS n (names)",
                 [.texts(news)]
             )
         ]

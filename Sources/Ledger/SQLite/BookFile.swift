@@ -5,7 +5,8 @@ enum BookFile {
     private static let pieceSize = 1 << 20
 
     /// Makes a file that is not there yet, for this user alone: wallets are nobody else's business.
-    /// SQLite gives the log the same rights. What cannot be made here is reported when it is opened.
+    /// SQLite gives the log the same rights. What cannot be made here is reported when it is
+    /// opened.
     static func makePrivate(_ path: String) {
         guard path != ":memory:" else { return }
         // Only a new one: to close any descriptor of a file that is open elsewhere in this process

@@ -55,8 +55,8 @@ actor SQLiteWriter {
 
     /// Writes the log anew as it is and syncs it, while nobody else writes to it.
     ///
-    /// It may be that of a program that ended because it could not be synced. What is found in it is
-    /// believed now; what is committed behind it is lost with it, should the disk not hold it.
+    /// It may be that of a program that ended because it could not be synced. What is found in it
+    /// is believed now; what is committed behind it is lost with it, should the disk not hold it.
     func renewLog() throws {
         try transaction { try BookFile.renew("\(path)-wal") }
     }

@@ -12,8 +12,8 @@ package final class LedgerWriter: Service {
     package static let batchLimit = 256
     /// How many commands may wait unless said otherwise; beyond it callers are told to try again.
     package static let queueLimit = 8_192
-    /// When the clock is set back, time stands still for so long at most: otherwise a clock that was
-    /// two hours ahead for a moment would keep sessions alive for two hours.
+    /// When the clock is set back, time stands still for so long at most: otherwise a clock that
+    /// was two hours ahead for a moment would keep sessions alive for two hours.
     package static let longestStandstill: Duration = .seconds(2)
 
     private typealias Outcome = Result<Answer, LedgerError>
