@@ -86,7 +86,7 @@ let package = Package(
         module("GotchuAPI", ["GotchuCore"]),
 
         // Small, safe Swift over C libraries.
-        module("DBus", ["CDBus", "CLinux", logging]),
+        module("DBus", ["CDBus", "CLinux", "GotchuCore", logging]),
         module("SQLite", ["CSQLite"]),
         module("Postgres", ["CLinux", "CPostgres"]),
 

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <grp.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <linux/sock_diag.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -98,6 +100,30 @@ int clinux_has_net_admin(void) {
         return 0;
     }
     return (data[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN)) != 0;
+}
+
+static int let_code_go(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        // What nobody could ever write is as it is in the file. A page at an edge may belong to a
+        // segment beside it that is written to: only whole pages.
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) {
+            continue;
+        }
+        uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
+        if (begin < end) {
+            madvise((void *)begin, end - begin, MADV_DONTNEED);
+        }
+    }
+    return 0;
+}
+
+void clinux_let_code_go(void) {
+    dl_iterate_phdr(let_code_go, NULL);
 }
 
 uint32_t clinux_socket_drops(int descriptor) {

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One thread that runs an actor's jobs and, between them, watches one file descriptor for it.
+/// One thread that runs an actor's jobs and, between them, watches file descriptors for it.
 ///
 /// libdbus blocks and is not made for many threads at once: everything about a connection happens
 /// here and never on the cooperative pool, which on a small kiosk has two threads.
@@ -11,15 +11,26 @@ import Synchronization
 /// woken for it; that must not block either.
 package final class BusThread: SerialExecutor, TaskExecutor {
     /// What the thread waits for besides jobs.
-    struct Interest {
-        var descriptor: Int32
-        var wantsToWrite: Bool
+    package struct Interest {
+        /// `nil` while nothing is to be read or written.
+        package var descriptor: Int32?
+        package var wantsToWrite: Bool
         /// When `pump()` must run again even if nothing happens.
-        var deadline: ContinuousClock.Instant?
+        package var deadline: ContinuousClock.Instant?
+
+        package init(
+            descriptor: Int32?,
+            wantsToWrite: Bool = false,
+            deadline: ContinuousClock.Instant?
+        ) {
+            self.descriptor = descriptor
+            self.wantsToWrite = wantsToWrite
+            self.deadline = deadline
+        }
     }
 
-    /// The actor behind the thread, asked between jobs.
-    protocol Pump: AnyObject, Sendable {
+    /// Whoever has something to read, asked between jobs.
+    package protocol Pump: AnyObject, Sendable {
         /// Does what can be done without waiting and says what to wait for; `nil` for jobs only.
         /// Called on the thread.
         func pump() -> Interest?
@@ -27,7 +38,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     private struct State {
         var jobs: [UnownedJob] = []
-        weak var pump: (any Pump)?
+        var pumps: [WeakPump] = []
         var isStopping = false
         /// The thread that runs jobs now.
         var running: pthread_t?
@@ -45,6 +56,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             defer { isWaiting = false }
             return isWaiting
         }
+    }
+
+    private struct WeakPump {
+        weak var pump: (any Pump)?
     }
 
     private let state = Mutex(State())
@@ -72,13 +87,24 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         Glibc.close(alarm)
     }
 
-    /// Gives the thread something to watch; held weakly.
-    func watch(_ pump: any Pump) {
-        state.withLock { $0.pump = pump }
+    /// Gives the thread something more to watch; held weakly.
+    package func watch(_ pump: any Pump) {
+        state.withLock { state in
+            state.pumps.removeAll { $0.pump == nil }
+            state.pumps.append(WeakPump(pump: pump))
+        }
         wake()
     }
 
-    /// Makes the thread ask its pump again soon.
+    /// Lets something go. What it is doing at this moment it ends.
+    package func forget(_ pump: any Pump) {
+        state.withLock { state in
+            state.pumps.removeAll { $0.pump == nil || $0.pump === pump }
+        }
+        wake()
+    }
+
+    /// Makes the thread ask its pumps again soon.
     func wake() {
         let isWaiting = state.withLock { state in
             state.isCalled = true
@@ -174,15 +200,16 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, nil)
         clinux_name_this_thread(name)
-        while let pump = runJobs() {
-            wait(pump?.pump())
+        var descriptors: [pollfd] = []
+        while let pumps = runJobs() {
+            wait(pumps.compactMap { $0.pump() }, &descriptors)
         }
     }
 
     /// Runs what is queued.
     ///
-    /// - Returns: the pump to ask next (`.some(nil)` if there is none now), or `nil` at the end.
-    private func runJobs() -> (any Pump)?? {
+    /// - Returns: the pumps to ask next, or `nil` at the end.
+    private func runJobs() -> [any Pump]? {
         while true {
             let (jobs, isOver) = state.withLock { state in
                 let jobs = state.jobs
@@ -193,12 +220,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             }
             if isOver { return nil }
             guard !jobs.isEmpty else {
-                return .some(
-                    state.withLock { state in
-                        state.isCalled = false
-                        return state.pump
-                    }
-                )
+                return state.withLock { state in
+                    state.isCalled = false
+                    return state.pumps.compactMap(\.pump)
+                }
             }
             for job in jobs {
                 job.runSynchronously(
@@ -216,7 +241,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         state.waitingForEnd = []
     }
 
-    private func wait(_ interest: Interest?) {
+    private func wait(_ interests: [Interest], _ descriptors: inout [pollfd]) {
         let mayWait = state.withLock { state in
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
             return state.isWaiting
@@ -224,14 +249,15 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         // What the pump brought about is done first, and nobody need have sounded the alarm for it.
         guard mayWait else { return }
         defer { state.withLock { $0.isWaiting = false } }
-        var descriptors = [pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)]
-        if let interest {
+        descriptors.removeAll(keepingCapacity: true)
+        descriptors.append(pollfd(fd: alarm, events: Int16(POLLIN), revents: 0))
+        for interest in interests {
+            guard let descriptor = interest.descriptor else { continue }
             let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)
-            descriptors.append(
-                pollfd(fd: interest.descriptor, events: Int16(events), revents: 0)
-            )
+            descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
-        poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: interest?.deadline))
+        let deadline = interests.lazy.compactMap(\.deadline).min()
+        poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: deadline))
         if descriptors[0].revents != 0 {
             var count: UInt64 = 0
             _ = read(alarm, &count, MemoryLayout.size(ofValue: count))

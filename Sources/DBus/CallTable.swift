@@ -24,6 +24,7 @@ struct CallTable: ~Copyable {
     /// Filled by cancelled tasks from any thread.
     let cancellations = Cancellations()
 
+    var isEmpty: Bool { pending.isEmpty }
     var inFlightCount: Int { idsBySerial.count }
     var waitingCount: Int { calls.count }
 

@@ -1,4 +1,5 @@
 import CDBus
+import GotchuCore
 package import Logging
 
 /// A connection to a message bus.
@@ -25,6 +26,9 @@ package actor Connection {
     var nextID: UInt64 = 0
     /// Replies to calls that had timed out or were cancelled, dropped.
     package private(set) var lateReplies = 0
+    private var pace = ReadingPace()
+    /// Until when signals gather unread.
+    private var gatherEnd: ContinuousClock.Instant?
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -157,35 +161,56 @@ package actor Connection {
         objects = [:]
         for continuation in closureStreams.values { continuation.finish() }
         closureStreams = [:]
+        thread.forget(self)
     }
 }
 
 // MARK: The thread's loop
 
 extension Connection: BusThread.Pump {
-    nonisolated func pump() -> BusThread.Interest? {
+    package nonisolated func pump() -> BusThread.Interest? {
         assumeIsolated { $0.turn() }
     }
 
     /// One turn: time-outs and cancellations, then read, dispatch and write what can be.
     private func turn() -> BusThread.Interest? {
         calls.failCancelled()
-        calls.failExpired(now: .now)
+        let now = ContinuousClock.now
+        calls.failExpired(now: now)
+        if isGathering(now: now) {
+            return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
+        }
+        gatherEnd = nil
         wire?.readAndWrite()
         // Bounded by what one read brought; jobs (replies being awaited) get their turn in between.
-        for _ in 0..<Self.messagesPerTurn {
-            guard let message = wire?.nextMessage() else { break }
+        var count = 0
+        while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
+            count += 1
             receive(message)
         }
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
+        let hasMore = wire?.hasMessages == true
+        if limits.gathersSignals, count > 0, !hasMore {
+            gatherEnd = pace.read(count, now: .now).map { .now + $0 }
+            if isGathering(now: now) {
+                return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
+            }
+        }
         return BusThread.Interest(
             descriptor: descriptor,
             wantsToWrite: isSending,
-            deadline: wire?.hasMessages == true ? .now : calls.nextDeadline
+            deadline: hasMore ? .now : calls.nextDeadline
         )
+    }
+
+    /// Whether a crowd's signals are left to gather: never while a reply is awaited or anything
+    /// waits to be sent.
+    private func isGathering(now: ContinuousClock.Instant) -> Bool {
+        guard let gatherEnd, now < gatherEnd, calls.isEmpty else { return false }
+        return wire?.hasMessagesToSend == false
     }
 
     private static var messagesPerTurn: Int { 64 }

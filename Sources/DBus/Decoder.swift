@@ -66,6 +66,13 @@ struct Decoder {
     ) throws(DBusError) -> Value {
         let element = Int(dbus_message_iter_get_element_type(&iterator))
         if element == CDBUS_TYPE_BYTE { return .bytes(bytes(&iterator)) }
+        // The two kinds that nearly all are: libdbus would make a new text for each.
+        if element == CDBUS_TYPE_STRING {
+            return .array(try inside(&iterator, depth: depth), of: .string)
+        }
+        if element == CDBUS_TYPE_DICT_ENTRY, isOfProperties(&iterator) {
+            return .dictionary(try entries(&iterator, depth: depth), key: .string, value: .variant)
+        }
         // `a…`: the element's type is all but the first character.
         let signature = signature(of: &iterator).dropFirst()
         if element == CDBUS_TYPE_DICT_ENTRY {
@@ -81,6 +88,20 @@ struct Decoder {
             try inside(&iterator, depth: depth),
             of: Signature(validated: String(signature))
         )
+    }
+
+    /// Whether a dictionary's first entry, if it has one, is `{sv}`; then all are.
+    private func isOfProperties(_ iterator: inout DBusMessageIter) -> Bool {
+        var entry = DBusMessageIter()
+        dbus_message_iter_recurse(&iterator, &entry)
+        guard Int(dbus_message_iter_get_arg_type(&entry)) == CDBUS_TYPE_DICT_ENTRY else {
+            return false
+        }
+        var part = DBusMessageIter()
+        dbus_message_iter_recurse(&entry, &part)
+        guard Int(dbus_message_iter_get_arg_type(&part)) == CDBUS_TYPE_STRING else { return false }
+        dbus_message_iter_next(&part)
+        return Int(dbus_message_iter_get_arg_type(&part)) == CDBUS_TYPE_VARIANT
     }
 
     private mutating func entries(

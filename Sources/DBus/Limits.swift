@@ -17,5 +17,9 @@ package struct Limits: Sendable {
     /// Subscriptions; a further one fails with `overloaded`.
     package var subscriptions = 256
 
+    /// Whether signals that come by the hundred may gather for some milliseconds before they are
+    /// read: to wake a thread costs more than to read a signal.
+    package var gathersSignals = false
+
     package init() {}
 }

@@ -43,6 +43,6 @@ package struct MatchRule: Hashable, Sendable {
         (path == nil || path == signal.path)
             && (interface == nil || interface == signal.interface)
             && (member == nil || member == signal.member)
-            && (firstArgument == nil || signal.arguments.first == firstArgument.map(Value.string))
+            && (firstArgument == nil || firstArgument == signal.arguments.first?.asString)
     }
 }

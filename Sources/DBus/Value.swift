@@ -2,7 +2,7 @@
 ///
 /// Unix file descriptors are the one type left out: nothing here needs them, and a peer must not be
 /// able to hand them to us.
-package indirect enum Value: Hashable, Sendable {
+package enum Value: Hashable, Sendable {
     case byte(UInt8)
     case boolean(Bool)
     case int16(Int16)
@@ -18,12 +18,12 @@ package indirect enum Value: Hashable, Sendable {
     /// `ay`, in one block.
     case bytes([UInt8])
     /// An array of anything but bytes; every element has the type `of`, exactly one complete type.
-    case array([Value], of: Signature)
+    indirect case array([Value], of: Signature)
     /// `a{…}` in the order of the wire; `key` is a basic type.
-    case dictionary([Entry], key: Signature, value: Signature)
+    indirect case dictionary([Entry], key: Signature, value: Signature)
     /// At least one field.
     case structure([Value])
-    case variant(Value)
+    indirect case variant(Value)
 
     /// One entry of a dictionary.
     package struct Entry: Hashable, Sendable {

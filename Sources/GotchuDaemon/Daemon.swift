@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CLinux
 import GotchuAPI
 import GotchuCore
 import LocalAPI
@@ -142,6 +143,8 @@ struct Daemon {
                 metadata: ["socket": "\(configuration.socketPath)"]
             )
             notifier.ready(status: status.reply.summary)
+            // Half of what is mapped by now only the start has needed.
+            clinux_let_code_go()
         }
         let supervisor = Supervisor(
             notifier: notifier,

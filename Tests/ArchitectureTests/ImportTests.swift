@@ -9,7 +9,7 @@ struct ImportTests {
         "CLinux": [],
         "GotchuCore": [],
         "GotchuAPI": ["GotchuCore"],
-        "DBus": ["CDBus", "CLinux"],
+        "DBus": ["CDBus", "CLinux", "GotchuCore"],
         "SQLite": ["CSQLite"],
         "Postgres": ["CLinux", "CPostgres"],
         "ServiceProcess": ["CLinux", "GotchuCore"],

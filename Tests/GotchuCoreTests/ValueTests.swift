@@ -43,6 +43,21 @@ struct ValueTests {
         }
     }
 
+    @Test(
+        "a time is written as HTTP's dates are",
+        arguments: [
+            (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_825_600_999, "Tue, 29 Feb 2000 12:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+            (-86_400_000, "Wed, 31 Dec 1969 00:00:00 GMT"),
+        ] as [(Int64, String)]
+    )
+    func httpDates(milliseconds: Int64, text: String) throws {
+        #expect(Timestamp(milliseconds: milliseconds).httpDate == text)
+        let whole = try #require(Timestamp(httpDate: text))
+        #expect((0..<1000).contains(milliseconds - whole.milliseconds))
+    }
+
     @Test("a timestamp survives its ISO 8601 text to the millisecond")
     func timestamps() throws {
         let moment = Timestamp(milliseconds: 1_795_253_513_123)

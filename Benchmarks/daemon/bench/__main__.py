@@ -27,6 +27,8 @@ BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus
 """
 SETTLE = 2.0
 """Seconds before and after a run in which nothing is sent."""
+ALONE = 0.25
+"""So much of a run's time is played once more with nobody reading events."""
 
 
 class Child:
@@ -64,7 +66,8 @@ class Child:
 def measure(
     daemon: Daemon,
     rate: int,
-    play: Callable[[], dict[str, Any]],
+    seconds: float,
+    play: Callable[[float, int], dict[str, Any]],
     peer: Child | None,
 ) -> dict[str, Any]:
     """One run of one rate: costs and delays of whoever listens."""
@@ -84,7 +87,7 @@ def measure(
     watcher.start()
     cpu = cpu_seconds(daemon.pid)
     peer_cpu = cpu_seconds(peer.process.pid) if peer else 0.0
-    sent = play()
+    sent = play(seconds, 0x100000)
     time.sleep(SETTLE / 2)
     cpu = cpu_seconds(daemon.pid) - cpu
     peer_cpu = cpu_seconds(peer.process.pid) - peer_cpu if peer else 0.0
@@ -111,6 +114,11 @@ def measure(
         result["peer_lost"] = sent["sent"] - peer.ask()["heard"]
         result["peer_cpu_us"] = peer_cpu / sent["sent"] * 1e6
     events.close()
+    time.sleep(SETTLE)
+    cpu = cpu_seconds(daemon.pid)
+    alone = play(seconds * ALONE, 0x800000)
+    time.sleep(SETTLE / 2)
+    result["alone_cpu_us"] = (cpu_seconds(daemon.pid) - cpu) / alone["sent"] * 1e6
     return result
 
 
@@ -119,13 +127,16 @@ def over_dbus(options: argparse.Namespace, folder: Path, bus: str, server: str) 
     bluez = Child("bluez", bus)
     peer = Child("peer", bus)
     print(f"bleak {peer.hello['version']} beside gotchud, on one bus", flush=True)
-    probe = 0
     for rate in options.rates:
         # A fresh daemon for each: what one rate leaves behind is not the next one's.
         with Daemon(options.daemon, folder / f"dbus-{rate}", bus, server, "bluez") as daemon:
-            order = {"rate": rate, "seconds": options.seconds, "first_probe": probe + 0x100000}
-            runs.append(measure(daemon, rate, lambda: bluez.ask(order), peer))
-            probe += rate * int(options.seconds)
+
+            def play(seconds: float, probe: int) -> dict[str, Any]:
+                # bleak has heard those of the rates before.
+                first = probe + 0x1000000 * rate
+                return bluez.ask({"rate": rate, "seconds": seconds, "first_probe": first})
+
+            runs.append(measure(daemon, rate, options.seconds, play, peer))
     peer.close()
     bluez.close()
     return runs
@@ -140,9 +151,11 @@ def over_management(options: argparse.Namespace, folder: Path, bus: str, server:
         more = {"LD_PRELOAD": options.kernel, "BENCH_MANAGEMENT_SOCKET": str(path)}
         name = folder / f"management-{rate}"
         with Daemon(options.daemon, name, bus, server, "management:hci0", **more) as daemon:
-            runs.append(
-                measure(daemon, rate, lambda: kernel.play(rate, options.seconds, 0x200000), None)
-            )
+
+            def play(seconds: float, probe: int) -> dict[str, Any]:
+                return kernel.play(rate, seconds, probe)
+
+            runs.append(measure(daemon, rate, options.seconds, play, None))
     bluez.close()
     return runs
 
@@ -155,9 +168,12 @@ def at_rest(options: argparse.Namespace, folder: Path, bus: str, server: str) ->
             starts.append(daemon.ready_ms)
             if turn == 6:
                 time.sleep(5)
-                begin, count = time.monotonic(), wakeups(daemon.pid)
+                begin, before = time.monotonic(), wakeups(daemon.pid)
                 time.sleep(options.idle_seconds)
-                rate = (wakeups(daemon.pid) - count) / (time.monotonic() - begin)
+                # A thread of the pool that ended meanwhile takes its last ones along.
+                counts = wakeups(daemon.pid).items()
+                woken = sum(count - before.get(thread, 0) for thread, count in counts)
+                rate = woken / (time.monotonic() - begin)
                 resident = resident_mib(daemon.pid)
     bluez.close()
     return {

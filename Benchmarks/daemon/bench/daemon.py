@@ -27,14 +27,14 @@ def resident_mib(process: int) -> float:
     return status(process, "VmRSS") / 1024
 
 
-def wakeups(process: int) -> int:
-    """How often any thread has waited and was woken."""
-    total = 0
+def wakeups(process: int) -> dict[str, int]:
+    """How often each thread has waited and was woken."""
+    counts = {}
     for task in Path(f"/proc/{process}/task").iterdir():
         for line in (task / "status").read_text().splitlines():
             if line.startswith("voluntary_ctxt_switches:"):
-                total += int(line.split()[1])
-    return total
+                counts[task.name] = int(line.split()[1])
+    return counts
 
 
 class PaymentServer:

@@ -36,6 +36,11 @@ int clinux_signal_is_ignored(int number);
 /// 1 if the process has the effective capability CAP_NET_ADMIN (capabilities(7)), else 0.
 int clinux_has_net_admin(void);
 
+/// Lets go of the pages of code and constants that are mapped: what is still needed comes back, from the
+/// page cache, when it is used. Without this all that only the start needed counts as the process's own
+/// memory until the kernel wants it.
+void clinux_let_code_go(void);
+
 /// How many packets a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
 /// does not say.
 uint32_t clinux_socket_drops(int descriptor);

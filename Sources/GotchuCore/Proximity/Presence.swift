@@ -33,10 +33,10 @@ package struct Presence: Sendable {
     }
 
     /// The filtered level in dBm at the adapter that hears it best; `nil` while no level was given.
-    package var level: Double? { filters[adapter]?.level }
+    package private(set) var level: Double?
 
     /// The last measurement there.
-    package var lastRSSI: RSSI? { filters[adapter]?.lastRSSI }
+    package private(set) var lastRSSI: RSSI?
 
     /// Advertisements per second, lately; 0 after a single one.
     package var rate: Double {
@@ -88,15 +88,22 @@ package struct Presence: Sendable {
         else { return }
         filters[sighting.adapter, default: LevelFilter()]
             .add(rssi, at: sighting.time, timeConstant: policy.timeConstant)
-        // An adapter that stopped hearing it must not keep it near with its last level.
-        filters = filters.filter { _, filter in
-            filter.lastTime.map { sighting.time - $0 < policy.minimumSilence } ?? false
-        }
-        let best = filters.max { ($0.value.level ?? -.infinity) < ($1.value.level ?? -.infinity) }
-        adapter = best?.key ?? sighting.adapter
+        adapter = sighting.adapter
+        if filters.count > 1 { chooseAdapter(at: sighting.time) }
+        level = filters[adapter]?.level
+        lastRSSI = filters[adapter]?.lastRSSI
         guard let level else { return }
         tapGate.add(level: level, at: sighting.time, thresholds: tapThresholds, policy: policy)
         nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
+    }
+
+    private mutating func chooseAdapter(at time: MonotonicTime) {
+        // An adapter that stopped hearing it must not keep it near with its last level.
+        filters = filters.filter { _, filter in
+            filter.lastTime.map { time - $0 < policy.minimumSilence } ?? false
+        }
+        let best = filters.max { ($0.value.level ?? -.infinity) < ($1.value.level ?? -.infinity) }
+        if let best { adapter = best.key }
     }
 
     /// A presence's distance by its own level.

@@ -1,7 +1,18 @@
 extension Timestamp {
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+
+    /// The same form, to the second: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    package var httpDate: String {
+        // `1994-11-06T08:49:37.000Z`; the first day of 1970 was a Thursday.
+        let parts = iso8601.split { "-T.".contains($0) }
+        guard parts.count == 5, let month = Int(parts[1]) else { return "" }
+        let days = (milliseconds - (milliseconds < 0 ? 86_399_999 : 0)) / 86_400_000
+        let weekday = Self.weekdays[Int((days % 7 + 7) % 7)]
+        return "\(weekday), \(parts[2]) \(Self.months[month - 1]) \(parts[0]) \(parts[3]) GMT"
+    }
 
     /// Reads the one form of an HTTP date that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT`
     /// (RFC 9110, section 5.6.7).

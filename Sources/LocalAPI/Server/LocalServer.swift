@@ -1,8 +1,12 @@
 import Glibc
+import GotchuCore
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
+import NIOHTTP1
+import NIOPosix
 import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
@@ -59,7 +63,7 @@ package struct LocalServer: Service {
 
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application().run() }
+            group.addTask { try await server().run() }
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
@@ -71,7 +75,8 @@ package struct LocalServer: Service {
         }
     }
 
-    private func application() -> some ApplicationProtocol {
+    /// Hummingbird's server without its application, which wakes each second to know the date.
+    private func server() throws -> any Service {
         let router = Router(context: LocalContext.self)
         router.add(middleware: Gatekeeper(policy: policy, version: version, traffic: traffic))
         LocalRoutes(backend: backend, hub: hub).add(to: router)
@@ -79,29 +84,41 @@ package struct LocalServer: Service {
         // Hummingbird tells of each start and connection at info; the daemon says what matters
         // itself.
         quiet.logLevel = .warning
-        return Application(
-            router: router,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [CrowdHandler(traffic: traffic)],
-                    idleTimeout: Self.idleLimit,
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: Self.headLimit,
-                        maxHeaderListSize: Self.headLimit,
-                        maxHeaderFieldCount: 100
-                    )
+        let builder = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [CrowdHandler(traffic: traffic)],
+                idleTimeout: Self.idleLimit,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: Self.headLimit,
+                    maxHeaderListSize: Self.headLimit,
+                    maxHeaderFieldCount: 100
                 )
-            ),
-            configuration: ApplicationConfiguration(
+            )
+        )
+        let responder = router.buildResponder()
+        return try builder.buildServer(
+            configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: path),
-                serverName: nil,
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
             ),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: quiet,
+            responder: { [quiet] request, writer, channel in
+                let source = ApplicationRequestContextSource(channel: channel, logger: quiet)
+                let context = LocalContext(source: source)
+                var response = try await responder.respond(to: request, context: context)
+                response.headers[.date] = Timestamp.now.httpDate
+                do {
+                    try await writer.write(response: response.head, body: response.body)
+                } catch is HTTPParserError {
+                    // What follows a reply that has begun is no further reply.
+                    throw ChannelError.inputClosed
+                }
+            },
             onServerRunning: { [path, groupID, logger, onReady] _ in
                 Self.openToGroup(path: path, groupID: groupID, logger: logger)
                 await onReady()
-            },
-            logger: quiet
+            }
         )
     }
 

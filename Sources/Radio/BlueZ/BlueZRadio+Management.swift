@@ -1,4 +1,5 @@
 import BlueZ
+import Glibc
 import GotchuCore
 import Logging
 
@@ -37,8 +38,10 @@ extension BlueZRadio {
             bufferingPolicy: .bufferingNewest(64)
         )
         do throws(ManagementFailure) {
+            guard let thread else { throw .noSocket(EMFILE) }
             let listener = ManagementListener(
                 try openManagement(),
+                on: thread,
                 serviceUUID: serviceUUID,
                 ear: ear
             ) { notice.yield($0) }

@@ -11,9 +11,10 @@ import ServiceLifecycle
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
     package nonisolated let events: AsyncStream<RadioEvent>
-    /// Reads the bus and decides what comes of it: each advertisement wakes one thread. `nil` if
-    /// the process has no room for it; then every connection tries to have its own.
-    private nonisolated let thread: BusThread?
+    /// Reads the bus and the management socket and decides what comes of it: each advertisement
+    /// wakes one thread. `nil` if the process had no room for it; then every connection tries to
+    /// have its own.
+    nonisolated let thread: BusThread?
 
     let serviceUUID: UUID16
     let logger: Logger
@@ -156,7 +157,14 @@ package actor BlueZRadio: Radio {
         var retry = Retry(timings: timings)
         while !Task.isCancelled {
             do {
-                let connection = try await Connection.open(address, on: thread, logger: logger)
+                var limits = Limits()
+                limits.gathersSignals = true
+                let connection = try await Connection.open(
+                    address,
+                    on: thread,
+                    limits: limits,
+                    logger: logger
+                )
                 logger.debug("connected to the bus")
                 if connections > 0 { planner.recovery.busReconnects += 1 }
                 connections += 1

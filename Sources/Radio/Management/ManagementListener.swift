@@ -1,13 +1,15 @@
 import BlueZ
 import CLinux
+import DBus
 import Glibc
 import GotchuCore
+import Synchronization
 
-/// Reads the management socket on a thread of its own.
+/// Reads the management socket on the radio's thread.
 ///
 /// Each report is judged where it is read: a stranger's, which most are, costs a system call and
 /// some comparisons, and never a switch to another thread.
-final class ManagementListener: Sendable {
+final class ManagementListener: BusThread.Pump {
     /// What is told beside the reports.
     enum Notice: Equatable, Sendable {
         /// The kernel lets us listen.
@@ -29,104 +31,19 @@ final class ManagementListener: Sendable {
     private let serviceUUID: UUID16
     private let ear: ManagementEar
     private let notify: @Sendable (Notice) -> Void
-    /// Written to end the thread.
-    private let alarm: Int32
+    private let thread: BusThread
+    private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - ear: told every report, on the listener's thread.
-    ///   - notify: told everything else, on the same thread; `ended` comes once and last, and not
-    ///     after `stop()`.
-    init(
-        _ socket: consuming ManagementSocket,
-        serviceUUID: UUID16,
-        ear: ManagementEar,
-        notify: @escaping @Sendable (Notice) -> Void
-    ) {
-        self.socket = socket
-        self.serviceUUID = serviceUUID
-        self.ear = ear
-        self.notify = notify
-        alarm = clinux_eventfd()
-    }
-
-    deinit {
-        // The thread holds a reference for as long as it runs, so none does now.
-        if alarm >= 0 { close(alarm) }
-    }
-
-    /// Starts the thread.
-    func start() throws(ManagementFailure) {
-        guard alarm >= 0 else { throw .noSocket(EMFILE) }
-        let this = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<ManagementListener>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            },
-            this.toOpaque()
-        )
-        guard status == 0 else {
-            this.release()
-            throw .noSocket(status)
-        }
-        pthread_detach(thread)
-    }
-
-    /// Ends the thread soon.
-    func stop() {
-        var one: UInt64 = 1
-        _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
-    }
-
-    // MARK: The thread
-
-    private func run() {
-        // Signals are the main program's business.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
-        clinux_name_this_thread("management")
-        do throws(ManagementFailure) {
-            try listen()
-        } catch {
-            notify(.ended(error))
-        }
-    }
-
-    /// Returns when it was stopped.
-    private func listen() throws(ManagementFailure) {
-        var buffer = [UInt8](repeating: 0, count: ManagementEvent.frameLimit)
-        var dropped = Int(clinux_socket_drops(socket.descriptor))
-        var answerDue: ContinuousClock.Instant? = .now + Self.answerLimit
+    private struct State {
+        var buffer: [UInt8] = []
+        /// What the kernel had dropped when it was last asked.
+        var dropped = 0
+        /// When the kernel must have answered, until it has.
+        var answerDue: ContinuousClock.Instant?
         var pace = ReadingPace()
+        /// Until when reports gather unread.
         var gatherEnd: ContinuousClock.Instant?
-        try socket.ask()
-        while true {
-            if let end = gatherEnd.take(), wait(until: end, forReports: false) == nil { return }
-            guard let isBroken = wait(until: answerDue, forReports: true) else { return }
-            var tally = Tally()
-            while tally.frames < Self.batch {
-                guard try readOne(&buffer, &tally, &answerDue) else { break }
-            }
-            // Looked at only when there was more than a little to read: else nothing was lost.
-            if tally.frames == Self.batch || tally.overflows > 0 {
-                let total = Int(clinux_socket_drops(socket.descriptor))
-                tally.overflows += max(0, total - dropped)
-                dropped = total
-            }
-            if tally.overflows > 0 { notify(.overflowed(tally.overflows)) }
-            if tally.malformed > 0 { notify(.malformed(tally.malformed)) }
-            // Broken and empty: it would be ready for ever.
-            if isBroken, tally.frames == 0 { throw .lost(0) }
-            if tally.frames < Self.batch {
-                gatherEnd = pace.read(tally.frames, now: .now).map { .now + $0 }
-            }
-            if let answerDue, answerDue <= .now { throw .timedOut }
-        }
+        var hasEnded = true
     }
 
     private struct Tally {
@@ -135,14 +52,101 @@ final class ManagementListener: Sendable {
         var overflows = 0
     }
 
+    /// - Parameters:
+    ///   - thread: where it is read, and where everything is told.
+    ///   - ear: told every report.
+    ///   - notify: told everything else; `ended` comes once and last, and not after `stop()`.
+    init(
+        _ socket: consuming ManagementSocket,
+        on thread: BusThread,
+        serviceUUID: UUID16,
+        ear: ManagementEar,
+        notify: @escaping @Sendable (Notice) -> Void
+    ) {
+        self.socket = socket
+        self.thread = thread
+        self.serviceUUID = serviceUUID
+        self.ear = ear
+        self.notify = notify
+    }
+
+    /// Begins to listen, for as long as somebody holds the listener.
+    func start() throws(ManagementFailure) {
+        try socket.ask()
+        state.withLock { state in
+            state.buffer = [UInt8](repeating: 0, count: ManagementEvent.frameLimit)
+            state.dropped = Int(clinux_socket_drops(socket.descriptor))
+            state.answerDue = .now + Self.answerLimit
+            state.hasEnded = false
+        }
+        thread.watch(self)
+    }
+
+    /// Ends it; nothing is told any more, but for what is being told at this moment.
+    func stop() {
+        state.withLock { $0.hasEnded = true }
+        thread.forget(self)
+    }
+
+    // MARK: On the thread
+
+    func pump() -> BusThread.Interest? {
+        state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            do throws(ManagementFailure) {
+                return try turn(&state)
+            } catch {
+                state.hasEnded = true
+                notify(.ended(error))
+                return nil
+            }
+        }
+    }
+
+    private func turn(_ state: inout State) throws(ManagementFailure) -> BusThread.Interest {
+        let now = ContinuousClock.now
+        if let end = state.gatherEnd, now < end {
+            return BusThread.Interest(descriptor: nil, deadline: end)
+        }
+        state.gatherEnd = nil
+        var tally = Tally()
+        while tally.frames < Self.batch {
+            guard try readOne(&state, &tally) else { break }
+        }
+        // Looked at only when there was more than a little to read: else nothing was lost.
+        if tally.frames == Self.batch || tally.overflows > 0 {
+            let total = Int(clinux_socket_drops(socket.descriptor))
+            tally.overflows += max(0, total - state.dropped)
+            state.dropped = total
+        }
+        if tally.overflows > 0 { notify(.overflowed(tally.overflows)) }
+        if tally.malformed > 0 { notify(.malformed(tally.malformed)) }
+        if let answerDue = state.answerDue, answerDue <= now { throw .timedOut }
+        // More may wait: other things have their turn, and then it goes on.
+        guard tally.frames < Self.batch else {
+            return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
+        }
+        // Broken and empty: it would be ready for ever.
+        if tally.frames == 0, isBroken { throw .lost(0) }
+        if tally.frames > 0, let pause = state.pace.read(tally.frames, now: .now) {
+            state.gatherEnd = .now + pause
+            return BusThread.Interest(descriptor: nil, deadline: state.gatherEnd)
+        }
+        return BusThread.Interest(descriptor: socket.descriptor, deadline: state.answerDue)
+    }
+
+    private var isBroken: Bool {
+        var descriptor = pollfd(fd: socket.descriptor, events: 0, revents: 0)
+        return poll(&descriptor, 1, 0) > 0
+    }
+
     /// - Returns: `false` when there is nothing to read.
     private func readOne(
-        _ buffer: inout [UInt8],
-        _ tally: inout Tally,
-        _ answerDue: inout ContinuousClock.Instant?
+        _ state: inout State,
+        _ tally: inout Tally
     ) throws(ManagementFailure) -> Bool {
         let event: ManagementEvent
-        switch try socket.read(into: &buffer) {
+        switch try socket.read(into: &state.buffer) {
         case .empty: return false
         case .overflow:
             tally.overflows += 1
@@ -151,14 +155,14 @@ final class ManagementListener: Sendable {
         case .oversized: event = .malformed
         case .frame(let count):
             event = ManagementEvent(
-                frame: buffer.span.extracting(0..<count),
+                frame: state.buffer.span.extracting(0..<count),
                 serviceUUID: serviceUUID
             )
         }
         tally.frames += 1
         if let isPermitted = ManagementSocket.isPermitted(by: event) {
             guard isPermitted else { throw .noCapability }
-            if answerDue.take() != nil { notify(.permitted) }
+            if state.answerDue.take() != nil { notify(.permitted) }
         }
         switch event {
         case .heard(let report): ear.hear(report, at: .now)
@@ -167,20 +171,5 @@ final class ManagementListener: Sendable {
         case .adapterAdded, .adapterRemoved, .answered, .other: break
         }
         return true
-    }
-
-    /// - Returns: `nil` when it was stopped, else whether the socket is broken.
-    private func wait(until deadline: ContinuousClock.Instant?, forReports: Bool) -> Bool? {
-        var descriptors = [
-            pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),
-            // poll(2) passes over what is negative.
-            pollfd(fd: forReports ? socket.descriptor : -1, events: Int16(POLLIN), revents: 0),
-        ]
-        let limit = deadline.map {
-            max(0, Int32(ContinuousClock.now.duration(to: $0) / .milliseconds(1)) + 1)
-        }
-        poll(&descriptors, nfds_t(descriptors.count), limit ?? -1)
-        guard descriptors[0].revents == 0 else { return nil }
-        return Int32(descriptors[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
     }
 }

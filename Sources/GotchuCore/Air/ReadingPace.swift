@@ -1,21 +1,21 @@
-import GotchuCore
-
-/// How long to let reports gather before they are read.
+/// How long to let reports of advertisements gather before they are read.
 ///
 /// To wake a thread costs more than to read a frame. Where many come, reading each by itself is
 /// most of the work; a few milliseconds later nobody at a till can tell.
-struct ReadingPace {
+package struct ReadingPace: Sendable {
     /// Reports per window from which on they are let gather: 400 a second.
     static let busyCount = 100
-    static let window: Duration = .milliseconds(250)
+    package static let window: Duration = .milliseconds(250)
     static let pause: Duration = .milliseconds(4)
 
     private var windowEnd: MonotonicTime?
     private var count = 0
     private var isBusy = false
 
+    package init() {}
+
     /// - Returns: how long to wait before the next reading.
-    mutating func read(_ frames: Int, now: MonotonicTime) -> Duration? {
+    package mutating func read(_ frames: Int, now: MonotonicTime) -> Duration? {
         count += frames
         guard let end = windowEnd else {
             windowEnd = now + Self.window
