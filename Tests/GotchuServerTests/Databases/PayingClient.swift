@@ -1,28 +1,20 @@
 import Foundation
+import GotchuAPI
+import LedgerTestSupport
 import Synchronization
 import TestSupport
 
-/// A payer who pays one session after the other through whatever server answers, and remembers what
-/// each came to: the history that is checked afterwards.
+/// A payer who makes, locks and pays one session after the other through whatever server answers,
+/// now and then wrongly, and remembers what he did: the history that is checked afterwards.
 struct PayingClient: Sendable {
-    struct Payment: Sendable {
-        let key: String
-        let amount: Int64
-        let payee: Int
-        var outcome: Outcome
-    }
-
-    enum Outcome: Equatable, Sendable {
-        case paid(newBalance: Int64)
-        case declined
-        case unknown
-    }
-
     /// What the clients of one test share.
     final class Tally: Sendable {
-        private let state = Mutex((paid: 0, surprises: [String](), isOver: false))
+        private let state = Mutex(
+            (paid: 0, sids: [String](), keys: 0, surprises: [String](), isOver: false)
+        )
 
         var paid: Int { state.withLock { $0.paid } }
+        var sids: [String] { state.withLock { $0.sids } }
         var surprises: [String] { state.withLock { $0.surprises } }
         var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -30,6 +22,21 @@ struct PayingClient: Sendable {
         /// An answer that no fault excuses: a business error that is not one.
         func note(_ surprise: String) { state.withLock { $0.surprises.append(surprise) } }
         func finish() { state.withLock { $0.isOver = true } }
+
+        /// A new session's number.
+        func number(_ sid: String) -> Int {
+            state.withLock { state in
+                state.sids.append(sid)
+                return state.sids.count - 1
+            }
+        }
+
+        func nextKey() -> Int {
+            state.withLock { state in
+                state.keys += 1
+                return state.keys
+            }
+        }
 
         /// Returns once so many more payments have been acknowledged.
         func waitForPayments(_ more: Int) async throws {
@@ -40,86 +47,228 @@ struct PayingClient: Sendable {
         }
     }
 
+    /// A lock lasts for a minute; what comes near to its end is left alone.
+    private static let lease: Duration = .seconds(35)
+
+    /// His number among the users.
     let number: Int
-    let token: String
-    let payees: [String]
+    /// Tokens of all users by their numbers; payees come first.
+    let users: [String]
+    let payees: Int
     let fleet: Fleet
     let tally: Tally
 
     /// Pays until the test is over.
-    func run(seed: UInt64) async -> [Payment] {
+    func run(seed: UInt64) async -> [Deed] {
         var generator = SeededGenerator("Client \(number)", seed: seed &+ UInt64(number))
-        var payments: [Payment] = []
+        var deeds: [Deed] = []
         while !tally.isOver {
-            let payee = Int.random(in: payees.indices, using: &generator)
-            let amount = Int64.random(in: 1...20, using: &generator)
-            let servers = (0..<6).map { _ in Int.random(in: 0..<1_000, using: &generator) }
-            guard let sid = await session(of: payee, amount, through: servers) else {
-                // SAFETY: a client whose server is away waits a little, as a real one does.
-                try? await Task.sleep(for: .milliseconds(50))
+            let before = deeds.count
+            await tell(&deeds, &generator)
+            let isHeard = deeds[before...].allSatisfy { $0.told != nil } && deeds.count > before
+            guard !isHeard else { continue }
+            // SAFETY: a client whose server is away waits a little, as a real one does.
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return deeds
+    }
+
+    /// The story of one session.
+    private func tell(_ deeds: inout [Deed], _ generator: inout SeededGenerator) async {
+        let servers = (0..<6).map { _ in Int.random(in: 0..<1_000, using: &generator) }
+        let payee = Int.random(in: 0..<payees, using: &generator)
+        let isDear = Int.random(in: 0..<12, using: &generator) == 0
+        let amount = Int64.random(in: isDear ? 2_500...6_000 : 1...20, using: &generator)
+        let plot = Int.random(in: 0..<100, using: &generator)
+        guard let created = await create(payee, amount, through: servers[0]),
+            let session = created.action.session
+        else { return }
+        deeds.append(created)
+        if plot < 8 {
+            deeds.append(await call(.cancel(session: session, user: payee), through: servers))
+        }
+        let rival = payees + (number - payees + 1) % (users.count - payees)
+        var locks = [Step.Action.lock(session: session, user: number)]
+        if plot < 30 { locks.append(.lock(session: session, user: rival)) }
+        let locked = await all(locks, through: servers)
+        deeds += locked
+        let holder = locked.first { $0.told?.reply == .deal(mark: "l", holder: $0.action.user) }
+        guard let payer = holder?.action.user, let began = holder?.began else { return }
+        guard ContinuousClock.now - began < Self.lease else { return }
+        let send = Step.Action.send(
+            session: session,
+            user: payer,
+            key: tally.nextKey(),
+            expected: nil
+        )
+        // One in four does not wait for his answer at first.
+        let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
+        let paid = await call(send, through: servers, patience)
+        deeds.append(paid)
+        guard case .paid = paid.told?.reply else { return }
+        tally.countPaid()
+        deeds += await all(epilogue(of: send, payee, amount, rival, &generator), through: servers)
+    }
+
+    /// What is done to a session that was paid.
+    private func epilogue(
+        of send: Step.Action,
+        _ payee: Int,
+        _ amount: Int64,
+        _ rival: Int,
+        _ generator: inout SeededGenerator
+    ) -> [Step.Action] {
+        guard case .send(let session, let payer, let key, _) = send else { return [] }
+        func refund(_ amount: Int64?) -> Step.Action {
+            .refund(session: session, user: payee, key: tally.nextKey(), amount: amount)
+        }
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: return [send]
+        case 1: return [.send(session: max(0, session - 1), user: payer, key: key, expected: nil)]
+        case 2: return [.send(session: session, user: rival, key: tally.nextKey(), expected: nil)]
+        case 3: return [refund(nil)]
+        case 4: return [refund(Int64.random(in: 1...amount + 2, using: &generator))]
+        case 5: return [refund(nil), refund(1)]
+        default: return []
+        }
+    }
+
+    /// Several calls at once.
+    private func all(_ actions: [Step.Action], through servers: [Int]) async -> [Deed] {
+        await withTaskGroup(of: Deed.self) { group in
+            for (index, action) in actions.enumerated() {
+                let turned = Array(servers[index...] + servers[..<index])
+                group.addTask { await call(action, through: turned) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// A new session; nobody has seen one whose making was not answered.
+    private func create(_ payee: Int, _ amount: Int64, through server: Int) async -> Deed? {
+        let began = ContinuousClock.now
+        let wire = await fleet.wire(server)
+        guard let reply = try? await wire.create(users[payee], cents: Int(amount)) else {
+            return nil
+        }
+        guard reply.status == 200 else {
+            note(reply, "create")
+            return nil
+        }
+        return Deed(
+            action: .create(
+                session: tally.number(reply.string("sid")),
+                payee: payee,
+                amount: amount,
+                seconds: 300,
+                proposesTaken: false
+            ),
+            began: began,
+            ended: .now,
+            told: .init(reply: .deal(mark: "a", holder: nil), isRetry: false)
+        )
+    }
+
+    /// Calls, and calls again elsewhere if there is no answer: all that is called here comes to the
+    /// same when it is called twice.
+    func call(
+        _ action: Step.Action,
+        through servers: [Int],
+        _ patience: Duration? = nil
+    ) async -> Deed {
+        let began = ContinuousClock.now
+        for (index, server) in servers.enumerated() {
+            var wire = await fleet.wire(server)
+            if index == 0, let patience { wire.patience = patience }
+            guard let reply = try? await Self.post(action, wire, users, tally.sids) else {
                 continue
             }
-            let key = "0123456789abcdef-\(payments.count)"
-            var payment = Payment(key: key, amount: amount, payee: payee, outcome: .unknown)
-            for server in servers where payment.outcome == .unknown {
-                payment.outcome = await send(sid, key: key, through: server)
+            if let told = Deed.Told.read(reply, to: action, isRetry: index > 0) {
+                return Deed(action: action, began: began, ended: .now, told: told)
             }
-            if case .paid = payment.outcome { tally.countPaid() }
-            payments.append(payment)
+            note(reply, "\(action)")
         }
-        return payments
+        return Deed(action: action, began: began)
     }
 
-    /// A new session that this payer has locked; `nil` if the faults did not let it come about.
-    private func session(of payee: Int, _ amount: Int64, through servers: [Int]) async -> String? {
-        let wire = await fleet.wire(servers[0])
-        guard let made = try? await wire.create(payees[payee], cents: Int(amount)),
-            isAnswer(made, "create")
-        else { return nil }
-        for server in servers {
-            let wire = await fleet.wire(server)
-            guard let locked = try? await wire.lock(made.string("sid"), by: token) else { continue }
-            if isAnswer(locked, "lock") { return made.string("sid") }
-        }
-        return nil
+    /// Being told to try again is no answer; anything else that is none is a surprise.
+    private func note(_ reply: WireReply, _ what: String) {
+        guard reply.status != 503, reply.status != 429 else { return }
+        tally.note("\(what): \(reply.status) \(reply.text)")
     }
 
-    private func send(_ sid: String, key: String, through server: Int) async -> Outcome {
-        let wire = await fleet.wire(server)
-        guard let reply = try? await wire.send(sid, by: token, key: key) else { return .unknown }
-        if reply.status == 402 { return .declined }
-        guard isAnswer(reply, "send"), let balance = reply.integer("new_balance_cents") else {
-            return .unknown
+    private static func post(
+        _ action: Step.Action,
+        _ wire: Wire,
+        _ users: [String],
+        _ sids: [String]
+    ) async throws -> WireReply {
+        switch action {
+        case .lock(let session, let user):
+            return try await wire.lock(sids[session], by: users[user])
+        case .cancel(let session, let user):
+            return try await wire.post("/sessions/\(sids[session])/cancel", token: users[user])
+        case .send(let session, let user, let key, _):
+            let key = BookedHistory.keyPrefix + "\(key)"
+            return try await wire.send(sids[session], by: users[user], key: key)
+        case .refund(let session, let user, let key, let amount):
+            return try await wire.post(
+                "/sessions/\(sids[session])/refund",
+                amount.map { #"{"amount_cents":\#($0)}"# } ?? "{}",
+                token: users[user],
+                key: BookedHistory.keyPrefix + "\(key)"
+            )
+        case .open, .create, .unlock, .rotate, .expire:
+            throw NeverHappened(description: "such a call")
         }
-        return .paid(newBalance: balance)
     }
 
-    /// Whether it is a success. Being told to try again is none; anything else is a surprise.
-    private func isAnswer(_ reply: WireReply, _ what: String) -> Bool {
-        if reply.status == 200 { return true }
-        if reply.status != 503, reply.status != 429 {
-            tally.note("\(what): \(reply.status) \(reply.text)")
-        }
-        return false
-    }
-
-    /// Asks for what is not known, until the answer is definite.
-    func resolve(_ payments: [Payment]) async throws -> [Payment] {
-        var resolved = payments
-        for (index, payment) in payments.enumerated() where payment.outcome == .unknown {
-            resolved[index].outcome = try await eventually("the outcome of \(payment.key)") {
-                () async throws -> Outcome? in
-                let wire = await fleet.wire(index)
-                guard let reply = try? await wire.get("/wallet/sends/\(payment.key)", token: token)
-                else { return nil }
-                switch (reply.status, reply.string("outcome")) {
-                case (200, "paid"):
-                    return reply.integer("new_balance_cents").map { .paid(newBalance: $0) }
-                case (200, "declined"), (404, _): return .declined
-                default: return nil
-                }
+    /// Asks what became of what was never answered, until that is definite.
+    ///
+    /// - Returns: `nil` if nothing became of it, and nothing will.
+    func resolved(_ deed: Deed) async throws -> Deed? {
+        switch deed.action {
+        case .send(let session, let user, let key, _):
+            let told = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
+                try await outcome(of: key, user, for: tally.sids[session])
             }
+            guard let told else { return nil }
+            return Deed(action: deed.action, began: deed.began, ended: .now, told: told)
+        case .refund:
+            // It is asked for again, under its key.
+            var again = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
+                let again = await call(deed.action, through: [0, 1])
+                return again.told == nil ? nil : again
+            }
+            again.told?.isRetry = true
+            return Deed(
+                action: deed.action,
+                began: deed.began,
+                ended: again.ended,
+                told: again.told
+            )
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: return deed
         }
-        return resolved
+    }
+
+    /// What is known under a payment's key; inside it is `nil` if that is nothing, or another
+    /// session's.
+    private func outcome(
+        of key: Int,
+        _ user: Int,
+        for sid: String
+    ) async throws -> Deed.Told?? {
+        let wire = await fleet.wire(key)
+        let path = "/wallet/sends/\(BookedHistory.keyPrefix)\(key)"
+        guard let reply = try? await wire.get(path, token: users[user]) else { return nil }
+        if reply.status == 404 { return .some(nil) }
+        guard reply.status == 200 else { return nil }
+        guard reply.string("sid") == sid else { return .some(nil) }
+        let action = Step.Action.send(session: 0, user: user, key: key, expected: nil)
+        if reply.string("outcome") == "paid" {
+            return Deed.Told.read(reply, to: action, isRetry: true)
+        }
+        guard let code = reply.code.flatMap({ ErrorCode(rawValue: $0) }) else { return nil }
+        return Deed.Told.no(code, to: action, again: false).map { .init(reply: $0, isRetry: true) }
     }
 }

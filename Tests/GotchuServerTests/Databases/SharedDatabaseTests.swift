@@ -13,7 +13,8 @@ struct SharedDatabaseTests {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
         let fleet = try await Fleet(3, database: url, opening: PaidHistory.opening)
-        try await PaidHistory.check("Servers killed", on: fleet, database: url) { tally, seeded in
+        let books = CheckedBooks.postgresql(url)
+        try await PaidHistory.check("Servers killed", on: fleet, books) { tally, seeded in
             for _ in 0..<4 {
                 try await tally.waitForPayments(25)
                 try await fleet.kill(Int.random(in: 0..<3, using: &seeded))
@@ -28,7 +29,8 @@ struct SharedDatabaseTests {
         let name = try cluster.makeDatabase()
         let url = cluster.url(name)
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
-        try await PaidHistory.check("Database killed", on: fleet, database: url) { tally, seeded in
+        let books = CheckedBooks.postgresql(url)
+        try await PaidHistory.check("Database killed", on: fleet, books) { tally, seeded in
             for _ in 0..<6 {
                 try await tally.waitForPayments(20)
                 switch Int.random(in: 0...2, using: &seeded) {
@@ -75,7 +77,7 @@ struct SharedDatabaseTests {
         try await PaidHistory.check(
             "A replica promoted",
             on: fleet,
-            database: replica.url(name)
+            .postgresql(replica.url(name))
         ) { tally, _ in
             try await tally.waitForPayments(40)
             try primary.killPostmaster()
@@ -117,7 +119,7 @@ struct SharedDatabaseTests {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
         let early = try await ServerProcess.run("verify", "--database", url)
-        #expect(early.code == 65 && early.text.contains("gotchu-server migrate"), "\(early.text)")
+        #expect(early.code == 74 && early.text.contains("There are no books"), "\(early.text)")
         let migrated = try await ServerProcess.run("migrate", "--database", url)
         #expect(migrated.code == 0 && migrated.text.contains("version"), "\(migrated.text)")
         let verified = try await ServerProcess.run("verify", "--database", url)

@@ -8,6 +8,10 @@ struct Wire: Sendable {
     let base: String
     /// Whether its answers are held against the description: whether it is our server at all.
     var isJudged = true
+    /// The server, if it is to run as long as this is known.
+    var owner: ServerProcess?
+    /// How long an answer is waited for; then the connection is closed.
+    var patience: Duration = .seconds(30)
 
     /// As many connections as a test has callers: the usual eight would queue them up.
     static let client: HTTPClient = {
@@ -33,7 +37,7 @@ struct Wire: Sendable {
             request.body = .bytes(ByteBuffer(string: body))
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        let response = try await Self.client.execute(request, timeout: .seconds(30))
+        let response = try await Self.client.execute(request, timeout: TimeAmount(patience))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         let reply = WireReply(
             status: Int(response.status.code),

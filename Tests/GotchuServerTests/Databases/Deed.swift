@@ -1,0 +1,113 @@
+import GotchuAPI
+import Ledger
+import LedgerTestSupport
+
+/// One call of a client: what was asked for, when it was on its way, and what was answered.
+struct Deed: Sendable, CustomStringConvertible {
+    struct Told: Equatable, Sendable {
+        var reply: ReferenceModel.Reply
+        /// With too little money: what the wallet was said to hold.
+        var available: Int64?
+        /// Whether an earlier try was lost, which may have been the one that counted.
+        var isRetry: Bool
+    }
+
+    let action: Step.Action
+    let began: ContinuousClock.Instant
+    /// When the answer was there.
+    var ended: ContinuousClock.Instant?
+    /// `nil` if no answer ever came: it may have been carried out at any time since, or never.
+    var told: Told?
+
+    var description: String {
+        "\(action) told \(told.map { "\($0.reply)" } ?? "nothing")"
+    }
+
+    /// Whether it was told what the model says.
+    func agrees(with reply: ReferenceModel.Reply) -> Bool {
+        guard let told else { return false }
+        return told.isRetry ? told.reply.asFirst == reply.asFirst : told.reply == reply
+    }
+}
+
+extension ReferenceModel.Reply {
+    /// The same, given for the first time.
+    var asFirst: Self {
+        switch self {
+        case .paid(let left, _): .paid(left: left, again: false)
+        case .refunded(let amount, let total, let left, _):
+            .refunded(amount: amount, total: total, left: left, again: false)
+        case .declined(let reason, _): .declined(reason, again: false)
+        case .user, .deal, .rotated, .no: self
+        }
+    }
+
+    /// Whether nobody else can notice that it was given.
+    var changesNothing: Bool {
+        switch self {
+        case .no, .declined: true
+        case .paid(_, let again), .refunded(_, _, _, let again): again
+        case .user, .deal, .rotated: false
+        }
+    }
+}
+
+extension Deed.Told {
+    private static let reasons: [ErrorCode: Refusal.Reason] = [
+        .sessionBusy: .sessionBusy, .sessionNotLocked: .sessionNotLocked,
+        .sessionPaid: .sessionPaid, .sessionCancelled: .sessionCancelled,
+        .sessionExpired: .sessionExpired, .insufficientWalletBalance: .insufficientBalance,
+        .idempotencyKeyReused: .keyReused, .sessionRefunded: .sessionRefunded,
+        .refundTooLarge: .refundTooLarge, .sessionNotPaid: .sessionNotPaid,
+    ]
+
+    /// The server's answer in the model's words; `nil` if it is none that faults do not excuse.
+    static func read(_ wire: WireReply, to action: Step.Action, isRetry: Bool) -> Self? {
+        let again = wire.headers["idempotent-replayed"] == "true"
+        guard wire.status == 200 else {
+            let code = wire.code.flatMap { ErrorCode(rawValue: $0) }
+            guard let reply = code.flatMap({ no($0, to: action, again: again) }) else { return nil }
+            return Self(
+                reply: reply,
+                available: wire.integer("available_cents"),
+                isRetry: isRetry
+            )
+        }
+        return yes(wire, to: action, again: again).map { Self(reply: $0, isRetry: isRetry) }
+    }
+
+    private static func yes(
+        _ wire: WireReply,
+        to action: Step.Action,
+        again: Bool
+    ) -> ReferenceModel.Reply? {
+        switch action {
+        case .lock(_, let user): return .deal(mark: "l", holder: user)
+        case .cancel: return .deal(mark: "c", holder: nil)
+        case .send:
+            return wire.integer("new_balance_cents").map { .paid(left: $0, again: again) }
+        case .refund:
+            guard let amount = wire.integer("amount_cents"),
+                let total = wire.integer("refunded_cents"),
+                let left = wire.integer("new_balance_cents")
+            else { return nil }
+            return .refunded(amount: amount, total: total, left: left, again: again)
+        case .open, .create, .unlock, .rotate, .expire: return nil
+        }
+    }
+
+    /// A business error.
+    static func no(
+        _ code: ErrorCode,
+        to action: Step.Action,
+        again: Bool
+    ) -> ReferenceModel.Reply? {
+        guard let reason = reasons[code] else { return nil }
+        switch action {
+        case .send where reason != .keyReused, .refund where reason != .keyReused:
+            return .declined(reason, again: again)
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .send, .refund, .expire:
+            return .no(reason)
+        }
+    }
+}

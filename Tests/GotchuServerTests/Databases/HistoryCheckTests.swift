@@ -1,0 +1,129 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// A checker that never complains would be worth nothing.
+@Suite("The checker of histories")
+struct HistoryCheckTests {
+    private static let start = ContinuousClock.now
+
+    private static func deed(
+        _ action: Step.Action,
+        _ began: Int,
+        _ ended: Int,
+        _ reply: ReferenceModel.Reply?,
+        available: Int64? = nil
+    ) -> Deed {
+        Deed(
+            action: action,
+            began: start + .seconds(began),
+            ended: reply == nil ? nil : start + .seconds(ended),
+            told: reply.map { Deed.Told(reply: $0, available: available, isRetry: false) }
+        )
+    }
+
+    private static func create(_ session: Int, _ amount: Int64) -> Step.Action {
+        .create(session: session, payee: 0, amount: amount, seconds: 300, proposesTaken: false)
+    }
+
+    /// User 1 pays 30 to user 0 while user 2 is too late, and gets 10 back. Each has 100 at first.
+    private static let deeds = [
+        deed(create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
+        deed(.lock(session: 0, user: 2), 2, 3, .no(.sessionBusy)),
+        deed(.lock(session: 0, user: 1), 2, 5, .deal(mark: "l", holder: 1)),
+        deed(pay, 6, 9, .paid(left: 70, again: false)),
+        deed(back, 10, 11, .refunded(amount: 10, total: 10, left: 120, again: false)),
+        deed(pay, 12, 13, .paid(left: 70, again: true)),
+        deed(create(1, 81), 14, 15, .deal(mark: "a", holder: nil)),
+        deed(.lock(session: 1, user: 1), 16, 17, .deal(mark: "l", holder: 1)),
+        deed(dear, 18, 19, .declined(.insufficientBalance, again: false), available: 80),
+    ]
+    private static let pay = Step.Action.send(session: 0, user: 1, key: 1, expected: nil)
+    private static let back = Step.Action.refund(session: 0, user: 0, key: 2, amount: 10)
+    private static let dear = Step.Action.send(session: 1, user: 1, key: 3, expected: nil)
+
+    private static let booked: BookedHistory = {
+        var booked = BookedHistory()
+        booked.entries = [0: ["paid", "back"], 1: ["paid", "back"]]
+        booked.transfers = [
+            .init(user: 1, key: 1, isRefund: false): "paid",
+            .init(user: 0, key: 2, isRefund: true): "back",
+        ]
+        booked.sessions = [
+            "a": .init(status: "PAID", payer: 1, refunded: 10),
+            "b": .init(status: "LOCKED", payer: 1, refunded: 0),
+        ]
+        booked.balances = [0: 120, 1: 80, 2: 100]
+        return booked
+    }()
+
+    private func complaint(
+        _ change: (inout [Deed], inout BookedHistory) -> Void = { _, _ in }
+    ) -> String? {
+        var (deeds, booked) = (Self.deeds, Self.booked)
+        change(&deeds, &booked)
+        return HistoryCheck.complaint(
+            about: deeds,
+            booked: booked,
+            sids: ["a", "b"],
+            users: 3,
+            opening: 100
+        )
+    }
+
+    @Test("a true history is believed, in whatever order it was collected")
+    func truth() {
+        #expect(complaint() == nil)
+        #expect(complaint { deeds, _ in deeds.reverse() } == nil)
+    }
+
+    @Test("what was never answered explains what others were told")
+    func unknown() {
+        // The lock's answer was lost; that it was carried out is seen by others.
+        #expect(
+            complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 2, 5, nil) } == nil
+        )
+        // It cannot have been before it began.
+        let late = complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 4, 5, nil) }
+        #expect(late?.hasPrefix("no order explains") == true)
+    }
+
+    @Test("answers that contradict each other, the books or time are found")
+    func lies() {
+        let changes: [(inout [Deed]) -> Void] = [
+            { $0[3].told?.reply = .paid(left: 71, again: false) },
+            { $0[5].told?.reply = .paid(left: 70, again: false) },
+            { $0[5].told?.reply = .declined(.sessionPaid, again: false) },
+            { $0[1] = Self.deed($0[1].action, 6, 7, .deal(mark: "l", holder: 2)) },
+            { $0[2] = Self.deed($0[2].action, 4, 5, .deal(mark: "l", holder: 1)) },
+            { $0[4].told?.reply = .refunded(amount: 10, total: 20, left: 120, again: false) },
+            { $0[8].told?.available = 79 },
+            { $0[8].told?.reply = .declined(.sessionBusy, again: false) },
+            { $0.remove(at: 3) },
+            { $0.remove(at: 4) },
+        ]
+        for (number, change) in changes.enumerated() {
+            #expect(complaint { deeds, _ in change(&deeds) } != nil, "lie \(number)")
+        }
+    }
+
+    @Test("books that hold more, less or something else are found")
+    func books() {
+        let changes: [(inout BookedHistory) -> Void] = [
+            { $0.entries[1] = ["paid"] },
+            { $0.entries[0] = ["paid", "back", "double"] },
+            { $0.entries[2] = ["double"] },
+            { $0.entries = [0: ["back", "paid"], 1: ["back", "paid"]] },
+            { $0.transfers = [:] },
+            { $0.balances[2] = 99 },
+            { $0.sessions["a"] = .init(status: "LOCKED", payer: 1, refunded: 10) },
+            { $0.sessions["a"] = .init(status: "PAID", payer: 2, refunded: 10) },
+            { $0.sessions["a"] = .init(status: "PAID", payer: 1, refunded: 0) },
+            { $0.sessions["b"] = nil },
+            { $0.sessions["b"] = .init(status: "PAID", payer: 1, refunded: 0) },
+        ]
+        for (number, change) in changes.enumerated() {
+            #expect(complaint { _, booked in change(&booked) } != nil, "change \(number)")
+        }
+    }
+}
