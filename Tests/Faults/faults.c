@@ -11,6 +11,9 @@
 // `tell`, which appends LINE, with `|` for tabs, to FILE.
 //
 // FAULT_DISK names a file; while it holds `full` or `readonly`, no regular file can be written.
+// FAULT_SYNC names a file; if it holds `fail`, the next sync fails, once, and removes it; while it
+// holds `slow N`, each sync takes N milliseconds more. After either word, or after `slow N`, may
+// stand a space and text that the path must hold.
 // FAULT_CLOCK names a file with seconds that the wall clock is off by.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +26,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,12 +62,38 @@ static size_t read_file(const char *variable, char *text, size_t size) {
     return count < 0 ? 0 : (size_t)count;
 }
 
+// Whether an open file's path holds what stands after the next space, or nothing stands there.
+static int is_meant(int descriptor, const char *text) {
+    const char *part = strchr(text, ' ');
+    if (!part || !part[1]) return 1;
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    return strstr(path, part + 1) != NULL;
+}
+
 // The errno of a disk that takes nothing now, or 0.
-static int disk_fault(void) {
-    char text[16];
+static int disk_fault(int descriptor) {
+    char text[256];
     if (read_file("FAULT_DISK", text, sizeof text) == 0) return 0;
+    if (!is_meant(descriptor, text)) return 0;
     if (strncmp(text, "full", 4) == 0) return ENOSPC;
     return strncmp(text, "readonly", 8) == 0 ? EROFS : 0;
+}
+
+// The errno of a sync that fails now, or 0, after the time that it takes.
+static int sync_fault(int descriptor) {
+    char text[256];
+    if (read_file("FAULT_SYNC", text, sizeof text) == 0) return 0;
+    if (strncmp(text, "slow ", 5) == 0) {
+        if (is_meant(descriptor, text + 5)) usleep((useconds_t)atol(text + 5) * 1000);
+        return 0;
+    }
+    if (strncmp(text, "fail", 4) != 0 || !is_meant(descriptor, text)) return 0;
+    // Of several processes one fails.
+    return unlink(getenv("FAULT_SYNC")) == 0 ? EIO : 0;
 }
 
 static void append(const char *path, const char *line) {
@@ -136,7 +166,7 @@ static void reach(const char *moment, const void *bytes, size_t length, off_t of
 
 static ssize_t written(int descriptor, const void *bytes, size_t length, off_t offset) {
     if (!is_regular(descriptor)) return REAL(pwrite)(descriptor, bytes, length, offset);
-    int fault = disk_fault();
+    int fault = disk_fault(descriptor);
     if (fault) {
         errno = fault;
         return -1;
@@ -163,8 +193,28 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t offse
     return written(descriptor, bytes, length, offset);
 }
 
+static ssize_t written_parts(int descriptor, const struct iovec *parts, int count, off_t offset) {
+    int fault = is_regular(descriptor) ? disk_fault(descriptor) : 0;
+    if (!fault) return REAL(pwritev)(descriptor, parts, count, offset);
+    errno = fault;
+    return -1;
+}
+
+ssize_t pwritev(int descriptor, const struct iovec *parts, int count, off_t offset) {
+    return written_parts(descriptor, parts, count, offset);
+}
+
+ssize_t pwritev64(int descriptor, const struct iovec *parts, int count, off64_t offset) {
+    return written_parts(descriptor, parts, count, offset);
+}
+
 static int synced(int descriptor, int (*sync)(int)) {
     if (!is_regular(descriptor)) return sync(descriptor);
+    int fault = sync_fault(descriptor);
+    if (fault) {
+        errno = fault;
+        return -1;
+    }
     pthread_mutex_lock(&lock);
     reach("before", NULL, 0, 0);
     int result = sync(descriptor);

@@ -1,7 +1,7 @@
 import Foundation
 package import Postgres
 import Synchronization
-import TestSupport
+package import TestSupport
 
 /// A PostgreSQL of a test's own: real, durable, reached by a Unix socket alone, and gone with the
 /// test process, however that ends.
@@ -13,6 +13,8 @@ package final class PostgresCluster: Sendable {
     package static let user = "gotchu"
 
     package let folder: String
+    /// What can be done to its disk, if it was made for that.
+    package let faults: Faults?
     private let options: [String]
     private let supervisor = Mutex<Supervisor?>(nil)
     private let databases = Atomic<Int>(0)
@@ -26,9 +28,21 @@ package final class PostgresCluster: Sendable {
     /// - Parameters:
     ///   - parent: Where its files go; in memory unless said, where syncing is fast but done.
     ///   - settings: What is not as usual, as in `max_connections=20`.
-    package init(in parent: String? = nil, settings: [String] = []) throws {
-        folder = try Self.makeFolder(in: parent)
+    ///   - faultLibrary: What is loaded into it, if its disk is to fail.
+    package init(
+        in parent: String? = nil,
+        settings: [String] = [],
+        faultLibrary: String? = nil
+    ) throws {
+        let folder = try Self.makeFolder(in: parent)
+        self.folder = folder
         options = Self.usual + settings
+        // Only what lies in a folder of his own can be read by the user that it runs as.
+        let copy = "\(folder)/faults.so"
+        if let faultLibrary {
+            try FileManager.default.copyItem(atPath: faultLibrary, toPath: copy)
+        }
+        faults = faultLibrary.map { _ in Faults("disk", in: folder, library: copy) }
         try Self.runAsOwner([
             "\(Self.binaries)/initdb", "--pgdata=\(folder)/data", "--username=\(Self.user)",
             "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
@@ -40,6 +54,7 @@ package final class PostgresCluster: Sendable {
     package init(replicaOf primary: PostgresCluster) throws {
         folder = try Self.makeFolder(in: nil)
         options = Self.usual
+        faults = nil
         try Self.runAsOwner([
             "\(Self.binaries)/pg_basebackup", "--pgdata=\(folder)/data", "--wal-method=stream",
             "--checkpoint=fast", "--write-recovery-conf", "--no-sync",
@@ -94,8 +109,10 @@ package final class PostgresCluster: Sendable {
     /// Starts it, or starts it again, and waits until it lets somebody in.
     package func start() throws {
         let log = "\(folder)/log"
+        let environment = faults?.environment.map { "\($0)=\($1)" } ?? []
         let server =
-            ["\(Self.binaries)/postgres", "-D", data, "-k", socketFolder]
+            ["/usr/bin/env"] + environment
+            + ["\(Self.binaries)/postgres", "-D", data, "-k", socketFolder]
             + options.flatMap { ["-c", $0] }
         supervisor.withLock { $0 = nil }
         // After a kill the old one's processes may hold its memory for another moment.

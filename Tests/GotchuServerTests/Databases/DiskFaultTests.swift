@@ -1,0 +1,81 @@
+import Foundation
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// Disks that are slow, full, or fail to keep what they were given, in mid-load. Clients go away
+/// in mid-batch all the while, as they do in every history.
+@Suite("Databases whose disk fails", .timeLimit(.minutes(5)))
+struct DiskFaultTests {
+    /// Run on request: the checker has not been seen to believe this history yet.
+    @Test(
+        "PostgreSQL: a slow sync, a failed sync, a full disk",
+        .enabled(if: ProcessInfo.processInfo.environment["GOTCHU_DISK_FAULTS"] != nil)
+    )
+    func postgresql() async throws {
+        let cluster = try PostgresCluster(faultLibrary: try await Faults.libraryPath())
+        let faults = try #require(cluster.faults)
+        let url = cluster.url(try cluster.makeDatabase())
+        let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
+        let books = CheckedBooks.postgresql(url)
+        try await PaidHistory.check("PostgreSQL's disk", on: fleet, books) { tally, _ in
+            try await tally.waitForPayments(10)
+            try faults.slowSync(milliseconds: 120)
+            try await tally.waitForPayments(10)
+            // It panics, since nobody knows what is on the disk now, and recovers by itself.
+            try faults.failSync(of: "pg_wal")
+            try await eventually("the sync fails") { faults.hasFailed ? true : nil }
+            try await eventually("PostgreSQL panics") {
+                cluster.text.contains("PANIC:  could not fdatasync file") ? true : nil
+            }
+            try await tally.waitForPayments(20)
+            // The tables cannot grow; it goes on running.
+            try faults.disk(.full, of: "/base/")
+            try await eventually("the disk is full") {
+                cluster.text.contains("No space left on device") ? true : nil
+            }
+            try faults.disk(nil)
+            try await tally.waitForPayments(20)
+        }
+        #expect(try await fleet.stop() == [0, 0])
+    }
+
+    @Test("SQLite: slow and failed syncs, a full disk, and a kill right after")
+    func sqlite() async throws {
+        let folder = try TemporaryFolder()
+        let faults = try await Faults("server", in: folder.path)
+        let books = CheckedBooks.sqlite(folder.path + "/books.db")
+        let fleet = try await Fleet(
+            1,
+            database: books.database,
+            opening: PaidHistory.opening,
+            environment: faults.environment
+        )
+        try await PaidHistory.check("SQLite's disk", on: fleet, books) { tally, _ in
+            try await tally.waitForPayments(10)
+            try faults.slowSync(milliseconds: 120)
+            try await tally.waitForPayments(10)
+            try faults.slowSync(milliseconds: nil)
+            for _ in 0..<2 {
+                // It trusts its own books no more, and ends; what was not synced is found again.
+                try faults.failSync(of: "books.db-wal")
+                try await fleet.restartEnded(0)
+                try await tally.waitForPayments(10)
+            }
+            for isKilled in [false, true] {
+                let before = await fleet.failedBatches
+                try faults.disk(.full)
+                try await eventually("commits fail") {
+                    await fleet.failedBatches > before ? true : nil
+                }
+                if isKilled {
+                    try faults.disk(nil)
+                    try await fleet.kill(0)
+                }
+                try faults.disk(nil)
+                try await tally.waitForPayments(10)
+            }
+        }
+        #expect(try await fleet.stop() == [0])
+    }
+}
