@@ -158,6 +158,25 @@ struct WebhookTests {
         #expect(Set(messages.map(\.id)).count == 1 && Set(messages.map(\.body)).count == 1)
     }
 
+    @Test("a try that a stop cuts short is no failure; it is made again when its lease is over")
+    func cutShort() async throws {
+        try await add("/slow")
+        try await happen(1)
+        try await working { _ = try await receiver.wait(for: 1, at: "/slow") }
+        let waiting = try await store.webhookBacklog(dead: false, limit: 9)
+        #expect(waiting.map(\.name.endpoint) == ["/slow"] && waiting.first?.error == nil)
+        #expect(try await store.dueWebhookEndpoints(at: .now).isEmpty)
+        let later = Timestamp.now.advanced(by: .seconds(61))
+        #expect(try await store.dueWebhookEndpoints(at: later) == ["/slow"])
+        let again = try await store.claimDeliveries(
+            for: "/slow",
+            at: later,
+            until: later.advanced(by: .seconds(60)),
+            limit: 9
+        )
+        #expect(again.map(\.attempt) == [2] && again.first?.name == waiting.first?.name)
+    }
+
     @Test("who says 410 is not asked again; a redirect is not followed")
     func goneAndRedirect() async throws {
         try await add("/gone", "/redirect")

@@ -33,7 +33,7 @@ package struct Faults: Sendable {
     package var plan: String { "\(folder)/\(name).plan" }
     package var diskFile: String { "\(folder)/\(name).disk" }
     private var syncFile: String { "\(folder)/\(name).sync" }
-    private var clockFile: String { "\(folder)/\(name).clock" }
+    package var clockFile: String { "\(folder)/\(name).clock" }
 
     /// Adds what is to happen, in the order in which it can come.
     package func plan(_ lines: [String]) throws {

@@ -13,6 +13,8 @@ final class BelievedTokens: Sendable {
     /// By their bytes: two different texts can be equal as Unicode.
     private let known = Mutex<[[UInt8]: TokenClaims]>([:])
 
+    var count: Int { known.withLock { $0.count } }
+
     func claims(of token: String) -> TokenClaims? {
         let bytes = Array(token.utf8)
         return known.withLock { $0[bytes] }

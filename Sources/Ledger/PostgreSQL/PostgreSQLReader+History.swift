@@ -4,7 +4,7 @@ internal import Postgres
 /// Wallet reads: a page costs what it shows, however long the history is.
 extension PostgreSQLReader {
     /// By the key of `entries`, (wallet, number): no sorting, no counting, nothing skipped over.
-    private static let historyQuery = """
+    static let historyQuery = """
         SELECT \(Columns.historyEntry)
         FROM entries JOIN transfers ON transfers.id = entries.transfer_id
         LEFT JOIN refunds ON refunds.transfer_id = transfers.id

@@ -19,6 +19,7 @@ enum PostgreSQLSession {
         SET enable_seqscan = off;
         SET enable_hashjoin = off;
         SET enable_mergejoin = off;
+        SET max_parallel_workers_per_gather = 0;
         SET enable_material = off;
         """
 

@@ -46,6 +46,8 @@ package final class PostgreSQLStore: LedgerStore, Service {
         let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
         try wrapping(.cannotOpen) {
             let connection = try Connection(settings)
+            let other = try Connection(settings)
+            try PostgreSQLPooler.refuse(before: connection, other)
             switch opening {
             case .asTheyAre:
                 try PostgreSQLSchema.requireNewest(connection)

@@ -1,6 +1,7 @@
 import GotchuCore
 import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
 @testable import Ledger
@@ -46,6 +47,39 @@ struct PostgreSQLStoreTests {
         let error = #expect(throws: LedgerError.self) { try books.open() }
         #expect(error?.code == .notDurable)
         #expect(error?.fix?.contains("synchronous_commit") == true)
+    }
+
+    @Test("a promise that was found holds for the session; none is made by a role that makes none")
+    func pinned() async throws {
+        let cluster = try PostgresCluster()
+        let name = try cluster.makeDatabase()
+        func setting(_ link: PostgresCluster.Link) throws -> String? {
+            try link.connection.query("SHOW synchronous_commit") { try $0.text(0) }.first
+        }
+        let ours = try cluster.connect(name)
+        try PostgreSQLSession.prepare(ours.connection)
+        let plain = try cluster.connect(name)
+        let admin = try cluster.connect("postgres")
+        try admin.connection.execute("ALTER SYSTEM SET synchronous_commit = off")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("other sessions forget their promise") {
+            try setting(plain) == "off" ? true : nil
+        }
+        #expect(try setting(ours) == "on")
+        // New sessions are not used at all.
+        let books = TestBooks(postgresql: cluster.url(name))
+        let reloaded = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(reloaded?.code == .notDurable)
+        try admin.connection.execute("ALTER SYSTEM RESET synchronous_commit")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("the promise is made again") {
+            try setting(plain) == "on" ? true : nil
+        }
+        _ = try books.open()
+        let user = PostgresCluster.user
+        try admin.connection.execute("ALTER ROLE \(user) SET synchronous_commit = local")
+        let local = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(local?.code == .notDurable)
     }
 
     @Test("an engine that does not undo, lock or hide half a transaction is refused")
