@@ -5,15 +5,9 @@ import Testing
 /// The first contract, to the letter: phones in the field speak it.
 @Suite("The first contract", .timeLimit(.minutes(2)))
 struct ContractTests {
-    private let server: ServerProcess
-    private var wire: Wire { server.wire }
-
-    init() async throws {
-        server = try await ServerProcess()
-    }
-
-    @Test("a whole payment has exactly these members at every step")
-    func transcript() async throws {
+    @Test("a whole payment has exactly these members at every step", arguments: BooksKind.allCases)
+    func transcript(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let login = try await wire.post("/auth/dev-login", #"{"email":"Corner.Cafe@Shop.example"}"#)
         #expect(login.status == 200 && login.names == "token user_id")
         let again = try await wire.post("/auth/dev-login", #"{"email":"corner.cafe@shop.EXAMPLE"}"#)
@@ -62,8 +56,12 @@ struct ContractTests {
         )
     }
 
-    @Test("a resend is answered with the same bytes, whatever the key's quotes")
-    func replay() async throws {
+    @Test(
+        "a resend is answered with the same bytes, whatever the key's quotes",
+        arguments: BooksKind.allCases
+    )
+    func replay(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
         let sid = try await wire.lockedSession(payee, payer, cents: 5)
@@ -83,8 +81,12 @@ struct ContractTests {
         #expect(outcome.names == "code detail outcome sid status")
     }
 
-    @Test("one key from a hundred connections charges once, with one answer for all")
-    func hundred() async throws {
+    @Test(
+        "one key from a hundred connections charges once, with one answer for all",
+        arguments: BooksKind.allCases
+    )
+    func hundred(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
         let sid = try await wire.lockedSession(payee, payer, cents: 7)
@@ -98,8 +100,9 @@ struct ContractTests {
         #expect(try await wire.balance(payer) == 9_993)
     }
 
-    @Test("curl can pay")
-    func curl() async throws {
+    @Test("curl can pay", arguments: BooksKind.allCases)
+    func curl(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
         let sid = try await wire.lockedSession(payee, payer, cents: 5)
@@ -118,8 +121,9 @@ struct ContractTests {
         #expect(curl.text.contains(#"{"new_balance_cents":9995,"ok":true,"transfer_id":""#))
     }
 
-    @Test("the description is served and names every address")
-    func description() async throws {
+    @Test("the description is served and names every address", arguments: BooksKind.allCases)
+    func description(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let document = try await wire.get("/openapi.yaml")
         #expect(document.headers["content-type"] == "application/yaml")
         for path in document.text.matches(of: /(?m)^  (\/[^:]*):$/).map(\.output.1) {

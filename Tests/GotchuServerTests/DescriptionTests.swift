@@ -84,9 +84,12 @@ struct DescriptionTests {
         let in_time: Bool
     }
 
-    @Test("schemathesis finds nothing, and every operation really answers it")
-    func schemathesis() async throws {
-        let server = try await ServerProcess(opening: 100_000_000)
+    @Test(
+        "schemathesis finds nothing, and every operation really answers it",
+        arguments: BooksKind.allCases
+    )
+    func schemathesis(kind: BooksKind) async throws {
+        let server = try await kind.server(opening: 100_000_000)
         let judge = try await Python.run("contract.py", [server.wire.base, "60"])
         let code = try await judge.exitCode(within: .seconds(150))
         #expect(code == 0, "\(judge.text)")

@@ -1,33 +1,41 @@
 import GotchuAPI
+import Postgres
 import SQLite
 import TestSupport
 import Testing
 
 @Suite("Every code", .timeLimit(.minutes(3)))
 struct EveryCodeTests {
+    /// A 500 has no place in it: nothing that a client does may lead to one.
+    @Test("that is described comes over the wire, and no other", arguments: BooksKind.allCases)
+    func all(kind: BooksKind) async throws {
+        let seen = Set(try await StoryOfErrors(kind).replies().compactMap(\.code))
+        let described = try await ContractJudge.shared.contract.codes
+        #expect(described.subtracting(seen) == [ErrorCode.internalError.rawValue])
+        #expect(seen.subtracting(described).isEmpty)
+    }
+}
+
+/// A whole story in which everything goes wrong once.
+private struct StoryOfErrors {
+    private let books: CheckedBooks
     private let server: ServerProcess
     private var wire: Wire { server.wire }
     private let payee: String
     private let payer: String
     private let key = "0123456789abcdef-"
 
-    init() async throws {
-        server = try await ServerProcess()
+    init(_ kind: BooksKind) async throws {
+        let folder = try TemporaryFolder()
+        books = try kind.makeBooks(in: folder)
+        server = try await ServerProcess(folder: folder, database: books.database)
         payee = try await server.wire.login("payee")
         payer = try await server.wire.login("payer")
     }
 
-    /// A whole story in which everything goes wrong once.
-    ///
-    /// A 500 has no place in it: nothing that a client does may lead to one.
-    @Test("that is described comes over the wire, and no other")
-    func all() async throws {
-        var replies = try await requests() + sessions() + refunds()
-        replies += try await [expired(), busyBooks(), tooMany()]
-        let seen = Set(replies.compactMap(\.code))
-        let described = try await ContractJudge.shared.contract.codes
-        #expect(described.subtracting(seen) == [ErrorCode.internalError.rawValue])
-        #expect(seen.subtracting(described).isEmpty)
+    func replies() async throws -> [WireReply] {
+        let replies = try await requests() + sessions() + refunds()
+        return try await replies + [expired(), busyBooks(), tooMany()]
     }
 
     /// What is wrong with a request as such.
@@ -116,11 +124,20 @@ struct EveryCodeTests {
     }
 
     private func busyBooks() async throws -> WireReply {
-        let connection = try Connection(path: server.path, mode: .readWrite)
-        try connection.run("BEGIN IMMEDIATE")
-        let reply = try await wire.create(payee, cents: 5)
-        try connection.run("ROLLBACK")
-        return reply
+        switch books {
+        case .sqlite(let path):
+            let connection = try SQLite.Connection(path: path, mode: .readWrite)
+            try connection.run("BEGIN IMMEDIATE")
+            let reply = try await wire.create(payee, cents: 5)
+            try connection.run("ROLLBACK")
+            return reply
+        case .postgresql(let url):
+            let connection = try Postgres.Connection(try ConnectionSettings(url: url))
+            try connection.execute("BEGIN; LOCK TABLE sessions")
+            let reply = try await wire.create(payee, cents: 5)
+            try connection.execute("ROLLBACK")
+            return reply
+        }
     }
 
     private func tooMany() async throws -> WireReply {

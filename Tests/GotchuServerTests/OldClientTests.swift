@@ -41,13 +41,6 @@ struct OldClientTests {
         let code: String
     }
 
-    private let server: ServerProcess
-    private var wire: Wire { server.wire }
-
-    init() async throws {
-        server = try await ServerProcess()
-    }
-
     private func read<Reply: Decodable>(
         _ type: Reply.Type,
         _ reply: WireReply,
@@ -58,8 +51,9 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Bob asks for money and Alice pays, as on the first day")
-    func story() async throws {
+    @Test("Bob asks for money and Alice pays, as on the first day", arguments: BooksKind.allCases)
+    func story(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let bob = try read(
             Login.self,
             try await wire.post("/auth/dev-login", #"{"email":"bob@example.com"}"#)
@@ -103,8 +97,9 @@ struct OldClientTests {
         }
     }
 
-    @Test("are refused in the words that they know")
-    func refusals() async throws {
+    @Test("are refused in the words that they know", arguments: BooksKind.allCases)
+    func refusals(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
         let bob = try await wire.login("bob")
         let alice = try await wire.login("alice")
         let carol = try await wire.login("carol")
