@@ -90,6 +90,35 @@ struct DoctorTests {
         }
     }
 
+    @Test("an interval that another adapter heard counts for more than what should be")
+    func heardIntervals() throws {
+        func heard(
+            _ outcome: IntervalMeasurement.Outcome,
+            isExperimental: Bool = false,
+            main: String = ""
+        ) throws -> Finding {
+            let findings = adapter(isExperimental: isExperimental).findings(
+                main: MainConfiguration(text: main),
+                heard: HeardInterval(listener: "hci1", outcome: outcome)
+            )
+            return try #require(findings.first { $0.layer == "interval" })
+        }
+        let fast = try heard(.interval(.milliseconds(104)))
+        #expect(fast.verdict == .good && fast.fix == nil)
+        #expect(fast.text == "hci0 advertises every 104 ms, as hci1 hears it")
+        let slow = try heard(.interval(.milliseconds(1284)))
+        #expect(slow.verdict == .doubtful && slow.text.contains("1284 ms"))
+        #expect(slow.fix?.contains("Experimental = true in [General]") == true)
+        let waiting = "[General]\nExperimental = true\n"
+        let restart = try heard(.interval(.milliseconds(1284)), main: waiting)
+        #expect(restart.fix == "sudo systemctl restart bluetooth")
+        let odd = try heard(.interval(.milliseconds(1284)), isExperimental: true)
+        #expect(odd.fix?.contains("MinAdvertisementInterval = 160") == true)
+        let silent = try heard(.notHeard, isExperimental: true)
+        #expect(silent.verdict == .doubtful && silent.text.hasPrefix("hci1 does not hear hci0"))
+        #expect(try heard(.refused(.notPermitted)).text.contains("1.28 s only"))
+    }
+
     @Test("the kernel's switches: a soft one is unblocked by a command, a hard one by hand")
     func switches() throws {
         let folder = try TemporaryFolder()

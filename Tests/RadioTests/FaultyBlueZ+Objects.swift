@@ -133,9 +133,14 @@ extension FaultyBlueZ {
         try await emit("InterfacesRemoved", [.objectPath(Self.adapter), .strings(interfaces)])
     }
 
-    func hears(_ number: Int, rssi: Int16, data: [UInt8]) async throws {
+    func hears(
+        _ number: Int,
+        rssi: Int16,
+        data: [UInt8],
+        service: String = FaultyBlueZ.feed
+    ) async throws {
         let properties: [String: Value] = [
-            "RSSI": .int16(rssi), "ServiceData": .properties([Self.feed: .bytes(data)]),
+            "RSSI": .int16(rssi), "ServiceData": .properties([service: .bytes(data)]),
         ]
         let device = Self.value(["org.bluez.Device1": properties])
         try await emit(

@@ -246,7 +246,7 @@ final class FaultyBlueZ: Sendable {
             ),
             timeout: .seconds(10)
         )
-        return reply.first?.asProperties?["ServiceData"]?.asProperties?[Self.feed]?.asBytes
+        return reply.first?.asProperties?["ServiceData"]?.asProperties?.values.first?.asBytes
     }
 
     func unregister(_ call: Invocation, _ ticket: Int) async throws {

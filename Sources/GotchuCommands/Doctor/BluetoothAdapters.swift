@@ -13,10 +13,21 @@ struct BluetoothAdapters {
         /// Only an experimental bluetoothd has this interface at the versions that matter here.
         let isExperimental: Bool
 
-        var findings: [Finding] { findings(main: .current) }
+        /// As it is on the bus.
+        var state: AdapterState? {
+            guard let path = ObjectPath("/org/bluez/\(name)") else { return nil }
+            var state = AdapterState(path: path)
+            state.isPowered = isPowered
+            state.canAdvertise = canAdvertise
+            state.canMonitor = isExperimental
+            state.version = version
+            return state
+        }
 
-        /// - Parameter main: What bluetoothd is configured with.
-        func findings(main: MainConfiguration) -> [Finding] {
+        /// - Parameters:
+        ///   - main: What bluetoothd is configured with.
+        ///   - heard: What another adapter heard of its advertising, if there is one.
+        func findings(main: MainConfiguration, heard: HeardInterval? = nil) -> [Finding] {
             [
                 isPowered
                     ? Finding("adapter", .good, "\(name) is on")
@@ -37,7 +48,7 @@ struct BluetoothAdapters {
                 versionFinding,
                 scanFinding,
                 monitorFinding,
-                intervalFinding(main),
+                heard?.finding(of: name, advice: intervalFinding(main)) ?? intervalFinding(main),
             ]
         }
 

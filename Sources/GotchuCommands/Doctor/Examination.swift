@@ -8,7 +8,8 @@ struct Examination {
     func run(_ note: ([Finding]) -> Void) async {
         // What the daemon says decides only whether there is a radio at all.
         let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
-        note(await BluetoothCheck(radioKind: status?.radio.kind).run())
+        let radio = status?.radio
+        note(await BluetoothCheck(radioKind: radio?.kind, adapter: radio?.adapter).run())
         note([await ConfigurationCheck().run(), PermissionCheck.current.finding])
         note(daemonFindings)
         let probe = await ServerProbe.run(server: status?.server.url)

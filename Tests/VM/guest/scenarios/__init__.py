@@ -13,6 +13,7 @@ ORDER = (
     "latency",
     "management",
     "monitor",
+    "interval",
     "rotates",
     "shares",
     "recovers",
