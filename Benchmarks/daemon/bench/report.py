@@ -45,6 +45,8 @@ def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], sh
             f"{run['alone_cpu_us']:9.1f}   {bleak}   {ratio:6.2f}   {alone:9.2f}"
             f"   {run['p50_ms']:6.2f}   {run['p99_ms']:6.2f}   {run['rss_mib']:7.1f}"
         )
+    late = max(run["sender_latest_ms"] for run in runs)
+    print(f"the sender itself was at most {late:.1f} ms late, which delays may hold")
     if peers:
         worst = max(run["cpu_us"] / peers[run["rate"]] for run in runs if run["rate"] in peers)
         print(aim(f"aim: under {share:g} of bleak's CPU per advert; worst {worst:.2f}", worst < share))
