@@ -7,11 +7,7 @@ import Testing
 /// in mid-batch all the while, as they do in every history.
 @Suite("Databases whose disk fails", .timeLimit(.minutes(5)))
 struct DiskFaultTests {
-    /// Run on request: the checker has not been seen to believe this history yet.
-    @Test(
-        "PostgreSQL: a slow sync, a failed sync, a full disk",
-        .enabled(if: ProcessInfo.processInfo.environment["GOTCHU_DISK_FAULTS"] != nil)
-    )
+    @Test("PostgreSQL: a slow sync, a failed sync, a full disk")
     func postgresql() async throws {
         let cluster = try PostgresCluster(faultLibrary: try await Faults.libraryPath())
         let faults = try #require(cluster.faults)
