@@ -8,6 +8,7 @@ package struct Ledger: Sendable {
     package let metrics = LedgerMetrics()
     package let store: any LedgerStore
     private let writer: LedgerWriter
+    private let reads: CertainReads
     private let sweep: ExpirySweep
     private let relay: SessionRelay?
     private let sealer: Sealer
@@ -26,12 +27,14 @@ package struct Ledger: Sendable {
             feed: feed,
             logger: logger,
             metrics: metrics,
-            queueLimit: queueLimit
+            queueLimit: queueLimit,
+            clock: { store.now }
         )
+        reads = CertainReads(store: store, writer: writer)
         sealer = Sealer(store: store, logger: logger)
         sweep = ExpirySweep(store: store, writer: writer, logger: logger)
-        relay = store.changes.map { [feed] in
-            SessionRelay($0, store: store, feed: feed, logger: logger)
+        relay = store.changes.map { [feed, reads] in
+            SessionRelay($0, reads: reads, feed: feed, logger: logger)
         }
     }
 
@@ -40,6 +43,9 @@ package struct Ledger: Sendable {
         let always: [any Service] = [writer, sealer, sweep]
         return relay.map { always + [$0] } ?? always
     }
+
+    /// The time by which sessions run out.
+    package var now: Timestamp { store.now }
 
     /// How many commands wait for the next commit.
     package var waitingCount: Int { writer.waitingCount }
@@ -110,13 +116,18 @@ package struct Ledger: Sendable {
         _ id: SessionID,
         visibleTo user: UserID
     ) async throws(LedgerError) -> Decided<Session> {
-        guard let stored = try await store.session(id) else {
+        guard let stored = try await reads.session(id) else {
             return .refused(Refusal(.unknownSession))
         }
         guard stored.isVisible(to: user) else { return .refused(Refusal(.forbidden)) }
-        let now = Timestamp.now.advanced(by: .zero - store.expiryMargin)
+        let now = store.now.advanced(by: .zero - store.expiryMargin)
         guard stored.settled(at: now) != stored else { return .accepted(stored) }
         return decided(try await writer.submit(.expire(id)))
+    }
+
+    /// What was answered to a payment's key.
+    package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
+        try await reads.send(key)
     }
 
     /// Commits something, to prove that it can be done.

@@ -53,6 +53,19 @@ package protocol LedgerStore: Sendable {
     /// the same books may have accepted a payment for it in time.
     var expiryMargin: Duration { get }
 
+    /// The time by which sessions run out: one and the same for all servers of these books.
+    var now: Timestamp { get }
+
+    /// Whether something that can be read may still be lost, because a replica that would take over
+    /// does not have it yet.
+    var readsAhead: Bool { get }
+
     /// Sessions that others than this server's writer may have changed; `nil` if there are none.
     var changes: ChangeMailbox? { get }
+}
+
+extension LedgerStore {
+    /// Books of one machine go by its clock.
+    package var now: Timestamp { .now }
+    package var readsAhead: Bool { false }
 }

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 internal import ServiceProcess
@@ -29,6 +30,11 @@ struct MetricsRoute: Sendable {
         addRequests(&page)
         page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
         if let reading = await store.reading { addStore(reading, to: &page) }
+        page.gauge(
+            "gotchu_server_clock_ahead_milliseconds",
+            "How far this machine's clock is ahead of that of the books, which counts.",
+            Int(ledger.now.duration(to: .now).wholeMilliseconds)
+        )
         page.gauge(
             "gotchu_server_draining",
             "1 once a stop was asked for.",

@@ -61,12 +61,13 @@ struct SessionRoutes: Sendable {
         guard let eid = text.flatMap({ EID($0) }) else {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
-        guard let published = try await ledger.store.published(eid), published.resolves(at: .now)
+        let now = ledger.now
+        guard let published = try await ledger.store.published(eid), published.resolves(at: now)
         else {
             limits.missed(by: asker)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
-        let session = published.session.settled(at: .now)
+        let session = published.session.settled(at: now)
         if let over = session.whyOver { throw Refusal(over).problem }
         return try Reply.json(
             ResolveReply(

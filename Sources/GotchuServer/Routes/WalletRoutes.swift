@@ -53,7 +53,7 @@ struct WalletRoutes: Sendable {
         try limits.allowCall(by: payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
         guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
-        guard let send = try await ledger.store.send(SendKey(user: payer, key: key)) else {
+        guard let send = try await ledger.send(SendKey(user: payer, key: key)) else {
             throw Problem(
                 .notFound,
                 detail: "Nothing was decided under this key.",

@@ -59,7 +59,8 @@ struct Server: Sendable {
         let tokens = Tokens(
             own: OwnTokens(books.secret),
             issuer: issuer,
-            users: UserDirectory(ledger: ledger)
+            users: UserDirectory(ledger: ledger),
+            clock: { ledger.now }
         )
         let readiness = Readiness(ledger: ledger)
         let routes = Routes(
@@ -77,6 +78,7 @@ struct Server: Sendable {
         let webhooks = WebhookWorker(
             store: books.store,
             sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
+            clock: { ledger.now },
             logger: logger
         )
         let application = Application(

@@ -25,6 +25,10 @@ actor PostgreSQLReader {
         ).first
     }
 
+    func look(_ watch: PostgreSQLWatch) throws {
+        try repeating { try watch.look(over: $0) }
+    }
+
     func published(_ eid: EID) throws -> PublishedSession? {
         try query(
             """

@@ -10,16 +10,19 @@ internal import Synchronization
 package final class PostgreSQLStore: LedgerStore, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 4
+    /// How often its clock and its replicas are looked at.
+    private static let lookInterval: Duration = .seconds(2)
     /// How long to wait for a database that is away before listening is tried again.
     private static let relistening: Duration = .milliseconds(200)
 
     /// What another server accepted before a session ran out may still be on its way to the
-    /// database, and the clocks of two machines differ by a little: for so long nobody writes down
-    /// that the session is over.
+    /// database, and what two machines know of its clock differs by a little: for so long nobody
+    /// writes down that the session is over.
     package let expiryMargin: Duration = .seconds(2)
     /// Sessions that other servers have changed.
     package let changes: ChangeMailbox? = ChangeMailbox()
 
+    private let watch: PostgreSQLWatch
     private let settings: ConnectionSettings
     let writer: PostgreSQLWriter
     /// Continues the chain beside the payments.
@@ -44,10 +47,12 @@ package final class PostgreSQLStore: LedgerStore, Service {
         logger: Logger
     ) throws(LedgerError) {
         let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
+        let watch = PostgreSQLWatch(logger: logger)
         try wrapping(.cannotOpen) {
             let connection = try Connection(settings)
             let other = try Connection(settings)
             try PostgreSQLPooler.refuse(before: connection, other)
+            try watch.look(over: connection)
             switch opening {
             case .asTheyAre:
                 try PostgreSQLSchema.requireNewest(connection)
@@ -56,6 +61,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
                 try Self.tryPromises(of: connection, settings, logger: logger)
             }
         }
+        self.watch = watch
         self.settings = settings
         self.logger = logger
         writer = PostgreSQLWriter(settings, logger: logger)
@@ -107,8 +113,31 @@ package final class PostgreSQLStore: LedgerStore, Service {
         }
     }
 
-    /// Listens to the other servers until the program ends.
+    package var now: Timestamp { watch.clock.now }
+    package var readsAhead: Bool { watch.hasReplica }
+
+    /// Looks at the database's clock and whether it has replicas to wait for.
+    package func look() async throws(LedgerError) {
+        try await wrapping(.tryAgain) { try await reader.look(watch) }
+    }
+
+    /// Listens to the other servers, and keeps an eye on the database, until the program ends.
     package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await cancelWhenGracefulShutdown {
+                    while !Task.isCancelled {
+                        try? await Task.sleep(for: Self.lookInterval)
+                        // What was seen last holds until the database can be asked again.
+                        try? await self.look()
+                    }
+                }
+            }
+            await listen()
+        }
+    }
+
+    private func listen() async {
         let waker = Waker()
         let listener = PostgreSQLListener(settings, waker: waker, logger: logger)
         await withTaskCancellationOrGracefulShutdownHandler {

@@ -33,7 +33,7 @@ package struct ExpirySweep: Service {
     private func sweep() async {
         do {
             let due = try await store.due(
-                at: .now.advanced(by: .zero - store.expiryMargin),
+                at: store.now.advanced(by: .zero - store.expiryMargin),
                 limit: Self.batchLimit
             )
             await withDiscardingTaskGroup { group in

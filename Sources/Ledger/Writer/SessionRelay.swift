@@ -8,13 +8,13 @@ package struct SessionRelay: Service {
     private static let pause: Duration = .milliseconds(500)
 
     private let changes: ChangeMailbox
-    private let store: any LedgerStore
+    private let reads: CertainReads
     private let feed: SessionFeed
     private let logger: Logger
 
-    init(_ changes: ChangeMailbox, store: any LedgerStore, feed: SessionFeed, logger: Logger) {
+    init(_ changes: ChangeMailbox, reads: CertainReads, feed: SessionFeed, logger: Logger) {
         self.changes = changes
-        self.store = store
+        self.reads = reads
         self.feed = feed
         self.logger = logger
     }
@@ -33,7 +33,7 @@ package struct SessionRelay: Service {
             }
         for (index, id) in sessions.enumerated() {
             do throws(LedgerError) {
-                if let session = try await store.session(id) { feed.publish([session]) }
+                if let session = try await reads.session(id) { feed.publish([session]) }
             } catch {
                 logger.info("A session cannot be read.", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: Self.pause)

@@ -20,17 +20,7 @@ struct PowerCut {
     ///   - folder: Where library and notes go.
     ///   - prefix: The paths to watch begin with it.
     init(in folder: TemporaryFolder, watching prefix: String) async throws {
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("PowerCut/powercut.c").path
-        let library = "\(folder.path)/powercut.so"
-        let compiler = try Program(
-            "/usr/bin/env",
-            ["clang", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
-        )
-        guard try await compiler.exitCode() == 0 else {
-            throw NeverHappened(description: "the library is built: \(compiler.text)")
-        }
+        let library = try await Preload.library("PowerCut/powercut.c", in: folder)
         log = "\(folder.path)/powercut.log"
         fault = "\(folder.path)/powercut.fail"
         self.prefix = prefix

@@ -1,4 +1,5 @@
 import Foundation
+import GotchuCore
 import Ledger
 import Postgres
 import PostgresTestSupport
@@ -83,6 +84,36 @@ struct SharedDatabaseTests {
             try primary.killPostmaster()
             try replica.promote()
         }
+    }
+
+    @Test("go by the database's clock: one whose own is wrong harms nobody's sessions")
+    func wrongClock() async throws {
+        let cluster = try PostgresCluster.shared()
+        let url = cluster.url(try cluster.makeDatabase())
+        let right = try await ServerProcess(database: url)
+        let folder = try TemporaryFolder()
+        let library = try await Preload.library("Faults/faults.c", in: folder)
+        let fast = try await ServerProcess(
+            database: url,
+            environment: ["LD_PRELOAD": library, "FAULT_CLOCK": folder.write("3600", to: "clock")]
+        )
+        let payee = try await right.wire.login("payee")
+        let payer = try await right.wire.login("payer")
+        let sid = try await right.wire.create(payee, cents: 7).string("sid")
+        #expect(try await fast.wire.lock(sid, by: payer).status == 200)
+        #expect(
+            try await right.wire.get("/sessions/\(sid)", token: payee).string("status") == "LOCKED"
+        )
+        let key = "0123456789abcdef"
+        #expect(try await fast.wire.send(sid, by: payer, key: key).status == 200)
+        // What it makes itself does not live an hour longer either.
+        let made = try await fast.wire.create(payee, cents: 7).string("exp_at")
+        let end = try #require(Timestamp(iso8601: made))
+        #expect(Timestamp.now.duration(to: end) < .seconds(1_000))
+        // It knows, and says so.
+        let ahead = try await fast.wire.metric("gotchu_server_clock_ahead_milliseconds")
+        #expect(try #require(ahead) > 3_000_000)
+        #expect(fast.program.text.contains("the database's counts"))
     }
 
     @Test("push a session's changes to whoever follows it at another server")

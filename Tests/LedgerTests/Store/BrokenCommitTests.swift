@@ -3,6 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Postgres
 import PostgresTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -84,6 +85,99 @@ struct BrokenCommitTests {
         #expect(await failure?.code == .unknownOutcome)
         // Not our own patience: PostgreSQL's word came first.
         #expect("\(await failure as Any)".contains("01000"))
+    }
+
+    /// The wait for the replica was given up, so that everybody can see the payment; if the machine
+    /// dies now, the replica knows nothing of it.
+    @Test("and can be seen all the same: nobody is told that it is paid before the replica has it")
+    func seenTooEarly() async throws {
+        let cluster = try PostgresCluster()
+        let store = try PostgreSQLStore(
+            url: cluster.url(try cluster.makeDatabase()),
+            logger: TestBooks.logger
+        )
+        try await withLedger(on: store) { ledger in
+            let link = try cluster.connect("postgres")
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let key = SendKey(user: payer, key: Cast.keys[0])
+            try await Self.replicate(to: "nobody", link, store, ledger)
+            let unsure = try await Self.givingUp(link) {
+                _ = try await ledger.pay(session, by: payer, key: key.key.rawValue)
+            }
+            #expect(unsure == .unknownOutcome)
+            #expect(try await store.session(session.id)?.status == .paid)
+            let shown = try await Self.givingUp(link) {
+                _ = try await ledger.session(session.id, visibleTo: payee)
+            }
+            #expect(shown != nil)
+            let told = try await Self.givingUp(link) { _ = try await ledger.send(key) }
+            #expect(told != nil)
+            try await Self.replicate(to: "", link, store, ledger)
+            #expect(try await ledger.send(key)?.session == session.id)
+            guard
+                case .accepted(let paid) = try await ledger.session(
+                    session.id,
+                    visibleTo: payee
+                )
+            else { throw UnexpectedRefusal(description: "the session") }
+            #expect(paid.status == .paid)
+        }
+    }
+
+    /// Has commits wait for a replica of that name, or for none.
+    private static func replicate(
+        to name: String,
+        _ link: PostgresCluster.Link,
+        _ store: PostgreSQLStore,
+        _ ledger: Ledger
+    ) async throws {
+        try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try link.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("commits wait for it, or do not any more") {
+            let failure = try await givingUp(link) { try await ledger.probe() }
+            return (failure == .unknownOutcome) == !name.isEmpty ? true : nil
+        }
+        try await store.look()
+        #expect(store.readsAhead == !name.isEmpty)
+    }
+
+    /// What `body` fails with while every wait for a replica is given up as soon as it begins.
+    private static func givingUp(
+        _ link: PostgresCluster.Link,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws -> LedgerError.Code? {
+        let end = End()
+        async let code = Self.code(of: body, end)
+        try await eventually("it ends") {
+            _ = try link.connection.query(
+                """
+                SELECT pg_cancel_backend(pid)::int FROM pg_stat_activity
+                WHERE wait_event = 'SyncRep'
+                """,
+                read: { try $0.integer(0) }
+            )
+            return end.isReached.load(ordering: .relaxed) ? true : nil
+        }
+        return await code
+    }
+
+    private static func code(
+        of body: @Sendable () async throws -> Void,
+        _ end: End
+    ) async -> LedgerError.Code? {
+        defer { end.isReached.store(true, ordering: .relaxed) }
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? LedgerError)?.code
+        }
+    }
+
+    private final class End: Sendable {
+        let isReached = Atomic<Bool>(false)
     }
 
     /// The server takes its new configuration when it comes round to it: until then it commits.

@@ -1,0 +1,56 @@
+internal import GotchuCore
+internal import Logging
+internal import Postgres
+internal import Synchronization
+
+/// What a server must know of its database and looks at now and then: what time it is there, and
+/// whether commits wait for a replica.
+final class PostgreSQLWatch: Sendable {
+    /// A difference of clocks that is worth a word.
+    private static let tolerance: Duration = .seconds(1)
+
+    let clock = DatabaseClock()
+    private let isReplicated = Atomic<Bool>(false)
+    private let isOff = Atomic<Bool>(false)
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    var hasReplica: Bool { isReplicated.load(ordering: .relaxed) }
+
+    func look(over connection: borrowing Connection) throws {
+        let asked = MonotonicTime.now
+        var answer: (time: Int64, replicas: Int64)?
+        try connection.run([
+            Query(
+                """
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+                    length(coalesce(current_setting('synchronous_standby_names', true), ''))::bigint
+                """
+            ) { answer = (try $0.integer(0), try $0.integer(1)) }
+        ])
+        guard let answer else { return }
+        let time = Timestamp(milliseconds: answer.time)
+        clock.set(time, asked: asked, answered: .now)
+        isReplicated.store(answer.replicas > 0, ordering: .relaxed)
+        compare()
+    }
+
+    /// The database's time counts, whoever of the two is right. But who reads this machine's clock
+    /// is misled: those who follow its log, and the keys of an issuer.
+    private func compare() {
+        let difference = clock.now.duration(to: .now)
+        let isOff = difference > Self.tolerance || difference < .zero - Self.tolerance
+        guard self.isOff.exchange(isOff, ordering: .relaxed) != isOff else { return }
+        if isOff {
+            logger.error(
+                "This machine's clock and the database's differ: the database's counts.",
+                metadata: ["ahead-milliseconds": "\(difference.wholeMilliseconds)"]
+            )
+        } else {
+            logger.notice("This machine's clock and the database's agree again.")
+        }
+    }
+}
