@@ -66,9 +66,13 @@ final class CrashStage: Sendable {
 
     func start(_ part: Part) async throws {
         if part.name == server.name {
+            // What the server writes to start is no step of the story.
+            let planned = part.faults.pending.split(separator: "\n").map(String.init)
+            part.faults.clear()
             let program = try Self.serve("127.0.0.1:\(port)", folder.path, part.faults)
             part.program.withLock { $0 = program }
             _ = try await Self.address(of: program)
+            try part.faults.plan(planned)
             return
         }
         let program = try Program(
