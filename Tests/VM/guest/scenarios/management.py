@@ -12,10 +12,9 @@ from ..deadline import eventually
 from ..recovery import begin_fresh_scans
 from ..scenario import FAR, TAP, World, expect
 from ..stack import OPENING_BALANCE, is_powered
-from .latency import LIMITS, tap
+from .latency import measure
 
 AMOUNT = 900
-ROUNDS = 3
 
 
 def run(world: World) -> None:
@@ -53,16 +52,7 @@ def run(world: World) -> None:
     expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
     world.expect_silence(kiosk)
 
-    late = []
-    for mode, limit in LIMITS.items():
-        world.air.duplicates(mode)
-        times = [tap(world, events) for _ in range(ROUNDS)]
-        world.figures[f"tap_seconds_{mode}"] = max(times)
-        world.figures[f"tap_seconds_{mode}_fastest"] = min(times)
-        if max(times) > limit:
-            late.append(f"{max(times)} s with duplicate filter {mode}, and not {limit} s")
-    if late:
-        raise AssertionError("; ".join(late))
+    measure(world, events)
     scans_again(world)
 
 
