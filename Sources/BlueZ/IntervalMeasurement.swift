@@ -53,6 +53,7 @@ package struct IntervalMeasurement: Sendable {
                 return nil
             }
             group.addTask {
+                // The measurement takes this long at most; who has its answer earlier cancels this.
                 try? await Task.sleep(for: limit)
                 sign.finish()
                 return nil

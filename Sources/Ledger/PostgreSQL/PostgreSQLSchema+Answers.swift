@@ -1,6 +1,6 @@
 extension PostgreSQLSchema {
-    /// References that cost each payment more than they are worth: checking all of them was a third
-    /// of the database's work for it.
+    /// Three of the six references that a payment touches. Checking all six was a third of the
+    /// database's work for it (docs/benchmarks.md); these three alone were not measured.
     ///
     /// What holds money keeps its own: entries their wallet and their transfer, transfers their
     /// session. Who ordered a transfer is its session's payer, whom that and his wallet refer to;
