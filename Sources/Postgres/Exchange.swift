@@ -46,7 +46,10 @@ struct Exchange {
     private static func failure(_ result: borrowing Result, in query: Query) -> PostgresError {
         let (state, message) = result.complaint
         let kind: PostgresError.Kind
-        if let state {
+        if query.isCommit, result.isBreakdown {
+            // Whatever its code: a full disk ends a COMMIT that may be on the disk already.
+            kind = .unknownOutcome
+        } else if let state {
             kind = PostgresError.Kind(state, isCommit: query.isCommit)
         } else {
             // libpq's own words: the connection is gone, and it names the statement whose answer it

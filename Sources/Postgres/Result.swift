@@ -26,10 +26,19 @@ struct Result: ~Copyable {
 
     /// The server's code and its sentence, without the detail that may quote values.
     var complaint: (state: SQLState?, message: String) {
-        let state = PQresultErrorField(handle, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
-        let primary = PQresultErrorField(handle, Int32(UInt8(ascii: "M")))
-        let message = (primary ?? PQresultErrorMessage(handle)).map { String(cString: $0) } ?? ""
-        return (state.map { SQLState(rawValue: $0) }, onOneLine(message))
+        let primary = field("M") ?? PQresultErrorMessage(handle).map { String(cString: $0) }
+        return (field("C").map { SQLState(rawValue: $0) }, onOneLine(primary ?? ""))
+    }
+
+    /// Whether the server ended the session with this (`FATAL`), or itself (`PANIC`), instead of
+    /// refusing the statement and rolling back.
+    var isBreakdown: Bool {
+        let severity = field("V") ?? field("S")
+        return severity == "FATAL" || severity == "PANIC"
+    }
+
+    private func field(_ name: Unicode.Scalar) -> String? {
+        PQresultErrorField(handle, Int32(name.value)).map { String(cString: $0) }
     }
 }
 

@@ -23,6 +23,10 @@ struct BrokenCommitTests {
     }
 
     private func open(_ user: Int) async throws -> Decision {
+        try await Self.open(user, in: store)
+    }
+
+    private static func open(_ user: Int, in store: PostgreSQLStore) async throws -> Decision {
         let open = Cast.openWallet(user)
         let command = Command(acceptedAt: .now, action: .openWallet(open))
         return try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
@@ -60,6 +64,30 @@ struct BrokenCommitTests {
         #expect(try await open(1).effects.isEmpty)
         #expect(proxy.cuts == 1)
         #expect(try books.audit().isClean)
+    }
+
+    /// When a sync fails nobody knows what is on the disk: PostgreSQL says so, ends its processes
+    /// and looks into its log anew, where it may find what it was about to commit.
+    @Test("in which PostgreSQL panics is an unknown outcome, and is found done")
+    func panic() async throws {
+        // What syncs its log in the background must not be what fails.
+        let cluster = try PostgresCluster(
+            settings: ["wal_writer_delay=10s"],
+            faultLibrary: try await Faults.libraryPath()
+        )
+        let store = try PostgreSQLStore(
+            url: cluster.url(try cluster.makeDatabase()),
+            logger: TestBooks.logger
+        )
+        _ = try await Self.open(0, in: store)
+        try cluster.faults?.failSync(of: "pg_wal")
+        let error = await #expect(throws: LedgerError.self) { try await Self.open(1, in: store) }
+        #expect(error?.code == .unknownOutcome)
+        #expect(cluster.text.contains("PANIC:  could not fdatasync file"))
+        let again = try await eventually("PostgreSQL is back") {
+            try? await Self.open(1, in: store)
+        }
+        #expect(again.effects.isEmpty)
     }
 
     /// PostgreSQL gives such a wait up with a mere warning and says that it has committed.
