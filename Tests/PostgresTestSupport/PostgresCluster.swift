@@ -15,6 +15,8 @@ package final class PostgresCluster: Sendable {
     package let folder: String
     /// What can be done to its disk, if it was made for that.
     package let faults: Faults?
+    /// Where its log of changes is, if that has a disk of its own.
+    package let logDisk: SmallDisk?
     private let options: [String]
     private let supervisor = Mutex<Supervisor?>(nil)
     private let databases = Atomic<Int>(0)
@@ -29,24 +31,31 @@ package final class PostgresCluster: Sendable {
     ///   - parent: Where its files go; in memory unless said, where syncing is fast but done.
     ///   - settings: What is not as usual, as in `max_connections=20`.
     ///   - faultLibrary: What is loaded into it, if its disk is to fail.
+    ///   - hasLogDisk: Whether its log of changes gets a small disk of its own, which only root can
+    ///     make.
     package init(
         in parent: String? = nil,
         settings: [String] = [],
-        faultLibrary: String? = nil
+        faultLibrary: String? = nil,
+        hasLogDisk: Bool = false
     ) throws {
         let folder = try Self.makeFolder(in: parent)
         self.folder = folder
-        options = Self.usual + settings
+        options = Self.usual + (hasLogDisk ? Self.smallLog : []) + settings
+        let disk = hasLogDisk ? try SmallDisk(at: "\(folder)/log-disk", megabytes: 24) : nil
+        logDisk = disk
         // Only what lies in a folder of his own can be read by the user that it runs as.
         let copy = "\(folder)/faults.so"
         if let faultLibrary {
             try FileManager.default.copyItem(atPath: faultLibrary, toPath: copy)
         }
         faults = faultLibrary.map { _ in Faults("disk", in: folder, library: copy) }
-        try Self.runAsOwner([
+        let initdb = [
             "\(Self.binaries)/initdb", "--pgdata=\(folder)/data", "--username=\(Self.user)",
             "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
-        ])
+        ]
+        let log = disk.map { ["--waldir=\($0.path)/pg_wal", "--wal-segsize=1"] } ?? []
+        try Self.run((disk?.entrance ?? []) + Self.asOwner + initdb + log)
         try start()
     }
 
@@ -55,11 +64,14 @@ package final class PostgresCluster: Sendable {
         folder = try Self.makeFolder(in: nil)
         options = Self.usual
         faults = nil
-        try Self.runAsOwner([
-            "\(Self.binaries)/pg_basebackup", "--pgdata=\(folder)/data", "--wal-method=stream",
-            "--checkpoint=fast", "--write-recovery-conf", "--no-sync",
-            "--dbname=host=\(primary.socketFolder) user=\(Self.user)",
-        ])
+        logDisk = nil
+        try Self.run(
+            Self.asOwner + [
+                "\(Self.binaries)/pg_basebackup", "--pgdata=\(folder)/data", "--wal-method=stream",
+                "--checkpoint=fast", "--write-recovery-conf", "--no-sync",
+                "--dbname=host=\(primary.socketFolder) user=\(Self.user)",
+            ]
+        )
         try start()
     }
 
@@ -71,6 +83,9 @@ package final class PostgresCluster: Sendable {
         "listen_addresses=", "max_connections=150", "shared_buffers=32MB", "max_wal_senders=4",
         "wal_keep_size=64MB", "log_checkpoints=off", "dynamic_shared_memory_type=mmap",
     ]
+
+    /// Keeps its log of changes so small that a small disk holds it.
+    private static let smallLog = ["min_wal_size=2MB", "max_wal_size=4MB", "wal_keep_size=0"]
 
     /// Where a program of the newest version that is installed is: `pg_dump`.
     package static func program(_ name: String) -> String { "\(binaries)/\(name)" }
@@ -114,17 +129,18 @@ package final class PostgresCluster: Sendable {
             ["/usr/bin/env"] + environment
             + ["\(Self.binaries)/postgres", "-D", data, "-k", socketFolder]
             + options.flatMap { ["-c", $0] }
+        let command = (logDisk?.entrance ?? []) + Self.asOwner + server
         supervisor.withLock { $0 = nil }
         // After a kill the old one's processes may hold its memory for another moment.
         let deadline = ContinuousClock.now + .seconds(60)
-        var started = try Supervisor(Self.asOwner + server, folder: folder, log: log)
+        var started = try Supervisor(command, folder: folder, log: log)
         while ContinuousClock.now < deadline {
             if (try? connect("postgres")) != nil {
                 supervisor.withLock { $0 = started }
                 return
             }
             if !started.isRunning {
-                started = try Supervisor(Self.asOwner + server, folder: folder, log: log)
+                started = try Supervisor(command, folder: folder, log: log)
             }
             // SAFETY: the pause between two looks at another process; the deadline decides.
             usleep(20_000)
@@ -152,7 +168,7 @@ package final class PostgresCluster: Sendable {
 
     /// Makes a replica the primary.
     package func promote() throws {
-        try Self.runAsOwner(["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
+        try Self.run(Self.asOwner + ["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
     }
 
     /// A new empty database.
@@ -188,11 +204,11 @@ package final class PostgresCluster: Sendable {
         package var isInTransaction: Bool { connection.isInTransaction }
     }
 
-    private static func runAsOwner(_ command: [String]) throws {
+    private static func run(_ command: [String]) throws {
         let process = Process()
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: (asOwner + command)[0])
-        process.arguments = Array((asOwner + command).dropFirst())
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output

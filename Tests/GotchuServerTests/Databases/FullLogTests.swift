@@ -1,0 +1,48 @@
+import Foundation
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// PostgreSQL cannot go on when the disk of its log is full: it panics, cannot recover either, and
+/// ends. Whoever runs it makes room and starts it again; that must be all there is to do.
+@Suite("A database whose log's disk is full", .timeLimit(.minutes(3)))
+struct FullLogTests {
+    @Test(
+        "loses and doubles nothing, and its servers come back by themselves",
+        .enabled(if: geteuid() == 0, "only root can mount")
+    )
+    func fullLog() async throws {
+        let cluster = try PostgresCluster(hasLogDisk: true)
+        let disk = try #require(cluster.logDisk)
+        let url = cluster.url(try cluster.makeDatabase())
+        let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
+        let books = CheckedBooks.postgresql(url)
+        try await PaidHistory.check("A full log", on: fleet, books) { tally, _ in
+            for _ in 0..<2 {
+                try await tally.waitForPayments(10)
+                disk.fill()
+                try await eventually("PostgreSQL ends", within: .seconds(60)) {
+                    // Until then its log grows faster than payments make it grow.
+                    try? cluster.connect("postgres").connection.execute("SELECT pg_switch_wal()")
+                    return cluster.isRunning ? nil : true
+                }
+                for wire in await fleet.wires {
+                    try await eventually("a server is not ready") {
+                        try await wire.get("/readyz").status == 503 ? true : nil
+                    }
+                    #expect(try await wire.get("/healthz").status == 200)
+                }
+                disk.free()
+                try cluster.start()
+                for wire in await fleet.wires {
+                    try await eventually("a server is ready") {
+                        try await wire.get("/readyz").status == 200 ? true : nil
+                    }
+                }
+            }
+        }
+        #expect(cluster.text.contains("PANIC:  could not write to file"))
+        #expect(try await fleet.stop() == [0, 0])
+    }
+}

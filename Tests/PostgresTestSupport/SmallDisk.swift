@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+
+/// A file system of a few megabytes in memory, which fills up as any other does. It is mounted for
+/// a process of its own and those that enter there, and gone with the last of them.
+package final class SmallDisk: Sendable {
+    private static let script = """
+        mount -t tmpfs -o mode=777,size="$2"m none "$1" && echo mounted && read -r _
+        """
+
+    /// Where it is, for who has entered.
+    package let path: String
+    private let keeper: Int32
+    private let input = Pipe()
+
+    package init(at path: String, megabytes: Int) throws {
+        self.path = path
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false
+        )
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+        process.arguments = [
+            "--mount", "/bin/sh", "-c", Self.script, "sh", path, "\(megabytes)",
+        ]
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        keeper = process.processIdentifier
+        guard !output.fileHandleForReading.availableData.isEmpty else {
+            throw NeverHappened(description: "a small disk is mounted")
+        }
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+    }
+
+    /// What a command begins with that is to see it.
+    var entrance: [String] { ["/usr/bin/nsenter", "--mount=/proc/\(keeper)/ns/mnt"] }
+
+    private var ballast: String { "/proc/\(keeper)/root\(path)/ballast" }
+
+    /// Writes until nothing more can be written.
+    package func fill() {
+        let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let bytes = [UInt8](repeating: 0, count: 4_096)
+        while write(file, bytes, bytes.count) > 0 {}
+        close(file)
+    }
+
+    /// Makes room again.
+    package func free() { unlink(ballast) }
+}
