@@ -125,6 +125,28 @@ package struct Ledger: Sendable {
         return decided(try await writer.submit(.expire(id)))
     }
 
+    /// What an EID stands for.
+    package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
+        try await reads.published(eid)
+    }
+
+    /// A user's wallet and its newest entries, newest first.
+    package func statement(
+        of user: UserID,
+        entries: Int
+    ) async throws(LedgerError) -> WalletStatement? {
+        try await reads.statement(of: user, entries: entries)
+    }
+
+    /// A stretch of the history of a user's wallet in one currency; `nil` if he has no such wallet.
+    package func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory? {
+        try await reads.history(of: user, in: currency, range)
+    }
+
     /// What was answered to a payment's key.
     package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
         try await reads.send(key)

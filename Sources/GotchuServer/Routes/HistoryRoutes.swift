@@ -77,7 +77,7 @@ struct HistoryRoutes: Sendable {
         of user: UserID,
         _ range: WalletHistory.Range
     ) async throws -> WalletHistory {
-        let found = try await ledger.store.history(of: user, in: Self.currency, range)
+        let found = try await ledger.history(of: user, in: Self.currency, range)
         guard let found else {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }

@@ -62,7 +62,7 @@ struct SessionRoutes: Sendable {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
         let now = ledger.now
-        guard let published = try await ledger.store.published(eid), published.resolves(at: now)
+        guard let published = try await ledger.published(eid), published.resolves(at: now)
         else {
             limits.missed(by: asker)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")

@@ -14,7 +14,7 @@ struct WalletRoutes: Sendable {
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await tokens.user(of: request)
         try limits.allowCall(by: user)
-        let found = try await ledger.store.statement(of: user, entries: Self.recentEntries)
+        let found = try await ledger.statement(of: user, entries: Self.recentEntries)
         guard let statement = found else { throw Refusal(.unknownUser).problem }
         return try Reply.json(
             WalletReply(

@@ -45,14 +45,19 @@ extension PostgreSQLWriter {
         limit: Int
     ) throws -> [WebhookDelivery] {
         try link.use { connection in
-            let events = try connection.query(
-                WebhookQueries.claim,
-                [
-                    .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
-                    .text(endpoint), .integer(Int64(limit)),
-                ],
-                read: { try $0.text(0) }
-            )
+            var events: [String] = []
+            // Whoever is told of a payment acts on it: the COMMIT makes sure of it.
+            try connection.run([
+                Self.begin,
+                Query(
+                    WebhookQueries.claim,
+                    [
+                        .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
+                        .text(endpoint), .integer(Int64(limit)),
+                    ]
+                ) { events.append(try $0.text(0)) },
+                .commit,
+            ])
             guard !events.isEmpty else { return [] }
             var deliveries: [WebhookDelivery] = []
             // They travel together.

@@ -6,7 +6,8 @@ internal import GotchuCore
 /// given up, or it has been started anew in between. If it dies then and the replica takes over,
 /// the payment is gone. But a commit waits until the replica has all that came before it, and that
 /// is the way to be sure: a session that is read as paid is locked and committed once more by the
-/// writer, along with whatever else waits there.
+/// writer, along with whatever else waits there; a wallet, which any payment may have changed, is
+/// told once something was committed after it was read.
 struct CertainReads: Sendable {
     let store: any LedgerStore
     let writer: LedgerWriter
@@ -21,6 +22,36 @@ struct CertainReads: Sendable {
         guard let send = try await store.send(key) else { return nil }
         if case .paid = send.outcome { try await makeSure(of: send.session) }
         return send
+    }
+
+    func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
+        guard let published = try await store.published(eid) else { return nil }
+        if published.session.status == .paid { try await makeSure(of: published.session.id) }
+        return published
+    }
+
+    func statement(
+        of user: UserID,
+        entries: Int
+    ) async throws(LedgerError) -> WalletStatement? {
+        let statement = try await store.statement(of: user, entries: entries)
+        try await makeSureOfAll()
+        return statement
+    }
+
+    func history(
+        of user: UserID,
+        in currency: Currency,
+        _ range: WalletHistory.Range
+    ) async throws(LedgerError) -> WalletHistory? {
+        let history = try await store.history(of: user, in: currency, range)
+        try await makeSureOfAll()
+        return history
+    }
+
+    private func makeSureOfAll() async throws(LedgerError) {
+        guard store.readsAhead else { return }
+        _ = try await writer.submit(.probe)
     }
 
     private func makeSure(of session: SessionID) async throws(LedgerError) {

@@ -142,8 +142,22 @@ struct BrokenCommitTests {
             #expect(shown != nil)
             let told = try await Self.givingUp(link) { _ = try await ledger.send(key) }
             #expect(told != nil)
+            let found = try await Self.givingUp(link) {
+                _ = try await ledger.published(session.eid)
+            }
+            #expect(found != nil)
+            let balance = try await Self.givingUp(link) {
+                _ = try await ledger.statement(of: payee, entries: 1)
+            }
+            #expect(balance != nil)
+            let history = try await Self.givingUp(link) {
+                let newest = WalletHistory.Range(.newest(skipping: 0), limit: 1)
+                _ = try await ledger.history(of: payee, in: .usd, newest)
+            }
+            #expect(history != nil)
             try await Self.replicate(to: "", link, store, ledger)
             #expect(try await ledger.send(key)?.session == session.id)
+            #expect(try await ledger.statement(of: payee, entries: 1)?.wallet.balance == 7)
             guard
                 case .accepted(let paid) = try await ledger.session(
                     session.id,
