@@ -21,7 +21,7 @@ struct RudeClientTests {
         let rude = try await Python.run("rude.py", [String(port)])
         #expect(try await rude.exitCode(within: .seconds(120)) == 0, "\(rude.text)")
         let outcomes = try JSONDecoder().decode([String: Outcome].self, from: Data(rude.text.utf8))
-        #expect(outcomes.count == 15)
+        #expect(outcomes.count == 16)
         for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
         func status(_ name: String) -> String? { outcomes[name]?.status }
         // Those who do not come to the point are not answered.
@@ -41,6 +41,9 @@ struct RudeClientTests {
             #expect(["", "400", "415"].contains(status(name)), "\(name)")
         }
         #expect(status("honest") == "200")
+        // What would follow the head is the next one's answer.
+        #expect(status("no-body-please") == "405")
+        #expect(outcomes["no-body-please"]?.reply.hasSuffix("\r\n\r\n") == true)
         #expect(try await server.wire.get("/healthz").status == 200)
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
     }

@@ -84,6 +84,7 @@ CASES = {
         b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
         b"Transfer-Encoding: chunked\r\n" + CLOSE + b"\r\n0\r\n\r\n",
     ),
+    "no-body-please": (b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
     "honest": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
 }
 

@@ -34,6 +34,8 @@ struct Problems: RouterMiddleware {
         } catch {
             response = try Self.response(to: error, context)
         }
+        // Whoever asked with HEAD would take a body for the answer to his next request.
+        if request.method == .head { response = response.createHeadResponse() }
         response.headers[.requestID] = context.requestID
         for field in note.headers { response.headers[field.name] = field.value }
         metrics.answered(context.endpointPath, response.status.code)
