@@ -34,10 +34,13 @@ package struct JSONFields {
         }
     }
 
-    /// A string of at most `limit` characters without control characters.
+    /// A string of at most `limit` characters of Unicode, without control characters.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
-        guard text.count <= limit, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+        // One character may have any number of accents, and each of them takes room.
+        let scalars = text.unicodeScalars
+        guard scalars.count <= limit,
+            !scalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             throw .invalid("\(name) may have at most \(limit) characters, none of them control.")
         }

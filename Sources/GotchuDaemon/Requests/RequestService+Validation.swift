@@ -20,7 +20,7 @@ extension RequestService {
                 detail: "ttl_seconds must be 1 to \(allowedSeconds.upperBound)."
             )
         }
-        if let memo = new.memo, memo.count > memoLimit {
+        if let memo = new.memo, memo.unicodeScalars.count > memoLimit {
             throw Problem(
                 .validationError,
                 detail: "memo may have \(memoLimit) characters at most."
