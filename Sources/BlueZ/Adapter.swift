@@ -5,6 +5,9 @@ package struct AdapterState: Equatable, Sendable {
     package let path: ObjectPath
     package var address: String?
     package var isPowered = false
+    /// How often it was off and on again at once. bluetoothd tells its properties when it has
+    /// nothing else to do, so all that is seen of that is that it says once more what it said.
+    package var powerBlinks = 0
     package var isDiscovering = false
     /// Whether `LEAdvertisingManager1` is there; it comes and goes apart from the adapter.
     package var canAdvertise = false

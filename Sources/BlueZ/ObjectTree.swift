@@ -98,6 +98,9 @@ package struct ObjectTree {
         _ invalidated: [String]
     ) -> ObjectChange? {
         if interface == BlueZ.adapterInterface {
+            if let isPowered = changed["Powered"]?.asBool, isPowered == adapters[path]?.isPowered {
+                adapters[path]?.powerBlinks += 1
+            }
             adapters[path]?.update(changed, invalidated: invalidated)
             return adapters[path] == nil ? nil : .adapters
         }

@@ -127,6 +127,18 @@ import Testing
         #expect(tree.adapters.isEmpty)
     }
 
+    @Test("an adapter that says again that it is on was off in between")
+    mutating func powerBlink() {
+        for (isPowered, blinks) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
+            let said = ["Powered": Value.boolean(isPowered)]
+            _ = tree.apply(Self.changed(Self.adapter, said, interface: "org.bluez.Adapter1"))
+            #expect(tree.adapters[Self.adapter]?.powerBlinks == blinks)
+        }
+        let other = ["Discovering": Value.boolean(true)]
+        _ = tree.apply(Self.changed(Self.adapter, other, interface: "org.bluez.Adapter1"))
+        #expect(tree.adapters[Self.adapter]?.powerBlinks == 2)
+    }
+
     @Test("random addresses cost no memory, and a flood of our UUID only so much")
     mutating func bounded() {
         for number in 0..<20_000 {

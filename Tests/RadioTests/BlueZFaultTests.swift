@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    @Test("an adapter that was off for a moment sends and scans again")
+    func powerBlink() async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            try await bluez.blinksPower()
+            try await Self.until(bluez, Self.advertising)
+        }
+    }
+
     @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in

@@ -123,6 +123,21 @@ extension FaultyBlueZ {
         )
     }
 
+    /// The kernel has the adapter off and on again before bluetoothd says anything of it. The
+    /// advertisements are off the air, although bluetoothd keeps their registrations.
+    func blinksPower() async throws {
+        let isOn = state.withLock { state in
+            guard state.isPowered else { return false }
+            state.isDiscovering = false
+            state.sessions = []
+            state.deadUntil = nil
+            for path in state.advertisements.keys { state.advertisements[path]?.isLost = true }
+            return true
+        }
+        guard isOn else { return }
+        try await changed(["Powered": .boolean(true), "Discovering": .boolean(false)])
+    }
+
     /// Shows the adapter, or what of it there is.
     func showsAdapter() async throws {
         guard let interfaces else { return }

@@ -45,6 +45,8 @@ final class FaultyBlueZ: Sendable {
         let readSince: Int
         /// `nil` while it is being read.
         var data: [UInt8]?
+        /// The kernel has taken it off the air, and bluetoothd has not noticed.
+        var isLost = false
     }
 
     /// One client's advertisement monitor.
@@ -119,7 +121,7 @@ final class FaultyBlueZ: Sendable {
             guard state.hasAdapter, state.isPowered else {
                 return Reality(onAir: [], isScanning: false)
             }
-            let data = state.advertisements.values.compactMap(\.data)
+            let data = state.advertisements.values.filter { !$0.isLost }.compactMap(\.data)
             return Reality(
                 onAir: data.sorted { $0.lexicographicallyPrecedes($1) },
                 isScanning: !state.sessions.isEmpty && state.isDiscovering && state.deadUntil == nil

@@ -12,6 +12,7 @@ final class FaultyWorld {
         case killed
         case hung
         case powered
+        case blinked
         case unplugged
         case busRestarted
         case scanDead
@@ -72,6 +73,7 @@ final class FaultyWorld {
         case .killed: try await restart()
         case .hung: bluez.turns.hang()
         case .powered: try await power(false)
+        case .blinked: try await bluez.blinksPower()
         case .unplugged:
             bluez.state.withLock { state in
                 state.hasAdapter = false

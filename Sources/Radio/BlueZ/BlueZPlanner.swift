@@ -119,6 +119,7 @@ struct BlueZPlanner: Sendable {
         adapter = choose(from: adapters)
         if before?.path != adapter?.path || before?.isPowered != adapter?.isPowered
             || before?.canAdvertise != adapter?.canAdvertise
+            || before?.powerBlinks != adapter?.powerBlinks
         {
             startAfresh()
         } else if let adapter, before?.isDiscovering != adapter.isDiscovering,

@@ -91,6 +91,21 @@ class Control:
         for each in self._named(controller):
             each.lose_scan()
 
+    def fail(self, controller: str) -> None:
+        """Has a controller's firmware crash and start afresh, which it says."""
+        for each in self._named(controller):
+            each.fail()
+
+    def freeze(self, controller: str) -> None:
+        """Has a controller's firmware hang: it answers nothing, sends and hears nothing."""
+        for each in self._named(controller):
+            each.freeze()
+
+    def thaw(self, controller: str, remembers: bool = False) -> None:
+        """Has it go on; what it was told meanwhile is carried out now, or is lost."""
+        for each in self._named(controller):
+            each.thaw(remembers)
+
     def _named(self, name: str) -> list[Controller]:
         found = [each for each in self._controllers if name in ("*", each.name)]
         if not found and name != "*":

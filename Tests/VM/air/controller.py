@@ -76,6 +76,14 @@ class Scan:
         self.drops_duplicates = False
 
 
+class Frozen:
+    """What a controller has to go on with whose firmware hangs."""
+
+    def __init__(self, on_air: list[AdvertisingSet]) -> None:
+        self.on_air = on_air
+        self.commands: list[bytes] = []
+
+
 class Controller:
     """Answers the host's commands and reports what it hears.
 
@@ -107,6 +115,7 @@ class Controller:
         """How often it had something on the air and then nothing."""
         self.is_dead = False
         """Answers nothing, as one whose firmware has crashed."""
+        self.frozen: Frozen | None = None
         self._send = send
         self._unplug = unplug
         self.sets: dict[int, AdvertisingSet] = {}
@@ -121,15 +130,40 @@ class Controller:
         self.reset(b"")
         self._unplug()
 
+    def fail(self) -> None:
+        """Starts afresh and says so, as firmware does that has crashed (7.7.16)."""
+        self.thaw(remembers=False)
+        self.reset(b"")
+        self._event(0x10, b"\x00")
+
     def lose_scan(self) -> None:
         """Stops scanning without telling the host, as chips do that lose their way."""
         self.scan.is_on = False
+
+    def freeze(self) -> None:
+        """Neither hears nor sends nor answers, as firmware that hangs."""
+        self.frozen = Frozen(self.on_air)
+        for each in self.frozen.on_air:
+            each.beacon.stop()
+
+    def thaw(self, remembers: bool) -> None:
+        """Goes on where it was; what it was told meanwhile is done now, or is lost."""
+        frozen, self.frozen = self.frozen, None
+        if frozen is None:
+            return
+        for each in frozen.on_air:
+            each.beacon.start()
+        for packet in frozen.commands if remembers else ():
+            self.handle(packet)
 
     # The host's side.
 
     def handle(self, packet: bytes) -> None:
         """Takes one packet from the host. Data packets have nowhere to go and are dropped."""
         if packet[0] != COMMAND_PACKET or self.is_dead:
+            return
+        if self.frozen is not None:
+            self.frozen.commands.append(packet)
             return
         opcode, length = struct.unpack_from("<HB", packet, 1)
         self.commands += 1
@@ -150,7 +184,7 @@ class Controller:
     # The air's side.
 
     def hear(self, advert: Advert, level: int, answered: bool) -> None:
-        if not self.scan.is_on:
+        if not self.scan.is_on or self.frozen is not None:
             return
         if self.scan.only_accepted and (advert.address_type, advert.address) not in self.accepted:
             return

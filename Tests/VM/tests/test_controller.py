@@ -39,6 +39,37 @@ class CommandTest(TestCase):
         self.assertNotIn("c0", room.medium.sent)
         self.assertEqual(room.controllers[0].on_air, [])
 
+    def test_a_crash_leaves_nothing_and_is_told(self) -> None:
+        room = Room()
+        room.advertise(0, FEED)
+        room.scan(0)
+        room.packets[0].clear()
+        room.controllers[0].fail()
+        self.assertEqual(room.packets[0], [bytes((0x04, 0x10, 1, 0))])
+        self.assertEqual(room.controllers[0].on_air, [])
+        self.assertFalse(room.controllers[0].scan.is_on)
+
+    def test_frozen_it_does_nothing_and_then_what_it_did(self) -> None:
+        for remembers in (False, True):
+            with self.subTest(remembers=remembers):
+                room = Room()
+                room.advertise(0, FEED)
+                room.scan(0)
+                room.stranger()
+                room.pass_time(1)
+                room.controllers[0].freeze()
+                room.packets[0].clear()
+                sent = room.medium.sent["c0"]
+                room.pass_time(1)
+                room.controllers[0].handle(struct.pack("<BHB", 1, 0x0C03, 0))
+                self.assertEqual(room.packets[0], [])
+                self.assertEqual(room.medium.sent["c0"], sent)
+                room.controllers[0].thaw(remembers)
+                room.pass_time(1)
+                # The reset that it was told meanwhile is carried out, or is lost.
+                self.assertEqual(bool(room.controllers[0].on_air), not remembers)
+                self.assertEqual(len(room.packets[0]) > 1, not remembers)
+
     def test_a_set_that_is_not_there_cannot_be_removed(self) -> None:
         self.assertEqual(Room().command(0, 0x203C, b"\x05"), b"\x42")
 

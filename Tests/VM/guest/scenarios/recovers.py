@@ -19,7 +19,7 @@ def run(world: World) -> None:
     world.place(TAP)
     world.start(world.kiosk, world.payer)
     till = Till(world, world.kiosk)
-    for cause in (ended_by_another, lost, powered_off, blocked, restarted, killed, hung, bus):
+    for cause in (ended_by_another, lost, failed, powered_off, blocked, restarted, killed, hung, bus):
         print(f"        {cause.__name__}", flush=True)
         ended = cause(world, till)
         till.measure(
@@ -41,6 +41,12 @@ def ended_by_another(world: World, till: Till) -> float:
 def lost(world: World, till: Till) -> float:
     """The payer's controller stops scanning, and nobody is told."""
     world.air.do("lose_scan", controller="c1")
+    return monotonic()
+
+
+def failed(world: World, till: Till) -> float:
+    """Both controllers' firmware crashes: the kernel has each off and on again in a moment."""
+    world.air.do("fail", controller="*")
     return monotonic()
 
 
