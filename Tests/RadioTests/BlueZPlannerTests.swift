@@ -153,8 +153,8 @@ import Testing
         #expect(planner.state.recovery.signalLosses == 1)
     }
 
-    @Test("samples that flow leave the scan alone; samples that stop have it restarted")
-    mutating func samples() {
+    @Test("samples that flow leave the scan alone, also when they stop: a restart brings no more")
+    mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         for _ in 0..<100 {
@@ -162,9 +162,30 @@ import Testing
             hear(-40)
             #expect(planner.next(now: now) == nil)
         }
+        #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
+        // And when the controller begins to leave out what it has reported.
+        now = now + SampleRefresher.flowWindow
+        hear(-40)
+        for _ in 0..<20 {
+            now = now + SampleRefresher.flowWindow
+            hear(-40)
+        }
         now = now + SampleRefresher.fastPause
         #expect(planner.next(now: now) == .refreshScan)
-        finish(.refreshScan)
+    }
+
+    @Test("samples that come only with a restart of the scan have it restarted")
+    mutating func samples() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        for _ in 0..<100 {
+            now = now + .milliseconds(10)
+            hear(-40)
+            #expect(planner.next(now: now) == nil)
+            now = now + SampleRefresher.fastPause
+            #expect(planner.next(now: now) == .refreshScan)
+            finish(.refreshScan)
+        }
         #expect(planner.next(now: now) == nil)
         let lastHeard = now + (.zero - SampleRefresher.fastPause)
         now = now + SampleRefresher.candidateLifetime

@@ -5,7 +5,10 @@ import GotchuCore
 /// Many controllers report each address once per scan, and the kernel restarts a scan only every
 /// 10.24 s: no payer waits that long at a till. So while somebody's EID is in the air and no fresh
 /// sample of it comes by itself, the scan is restarted. A controller that reports everything
-/// delivers samples faster than the pause here and is never disturbed.
+/// delivers samples faster than the pause here and is never disturbed; when it falls silent, a
+/// restart would bring nothing, and may do harm: one that has just stopped answering loses the
+/// command to stop, and the kernel then waits for ever for that stop (its discovery stays in the
+/// state `STOPPING` and refuses every scan until the adapter is switched off).
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
@@ -23,6 +26,10 @@ struct SampleRefresher: Sendable {
     static let movementLifetime: Duration = .seconds(5)
     /// One EID earns no more attention than this: none is valid for longer by far.
     static let attention: Duration = .seconds(600)
+    /// So many samples in so short a time, and no restart of ours in it, are what a controller
+    /// reports that leaves nothing out.
+    static let flow = 5
+    static let flowWindow: Duration = .seconds(2)
     /// EIDs remembered; the candidate heard longest ago is forgotten for a new one.
     static let limit = 64
 
@@ -31,6 +38,24 @@ struct SampleRefresher: Sendable {
         var lastHeard: MonotonicTime
         var level: Int?
         var movedAt: MonotonicTime
+        /// Samples since `flowStart`.
+        var flowing = 1
+        var flowStart: MonotonicTime
+        /// The controller reports each of its advertisements.
+        var isFlowing = false
+
+        mutating func sampled(now: MonotonicTime, lastRestart: MonotonicTime?) {
+            lastHeard = now
+            let isOver = now - flowStart > SampleRefresher.flowWindow
+            if isOver || lastRestart.map({ $0 > flowStart }) ?? false {
+                if flowing < SampleRefresher.flow { isFlowing = false }
+                flowing = 1
+                flowStart = now
+            } else {
+                flowing += 1
+                if flowing >= SampleRefresher.flow { isFlowing = true }
+            }
+        }
     }
 
     private var candidates: [EID: Candidate] = [:]
@@ -52,11 +77,12 @@ struct SampleRefresher: Sendable {
                 firstHeard: now,
                 lastHeard: now,
                 level: sighting.rssi?.dBm,
-                movedAt: now
+                movedAt: now,
+                flowStart: now
             )
             return
         }
-        known.lastHeard = now
+        known.sampled(now: now, lastRestart: lastRestart)
         if let level = sighting.rssi?.dBm {
             if let before = known.level, abs(level - before) >= Self.movement {
                 known.movedAt = now
@@ -94,7 +120,7 @@ struct SampleRefresher: Sendable {
     }
 
     private func isActive(_ candidate: Candidate, now: MonotonicTime) -> Bool {
-        now - candidate.lastHeard < Self.candidateLifetime
+        !candidate.isFlowing && now - candidate.lastHeard < Self.candidateLifetime
             && now - candidate.firstHeard < Self.attention
     }
 
