@@ -30,6 +30,8 @@ package struct LedgerError: Error, Sendable {
         case rejected = "ledger-rejected"
         /// The database cannot be opened or read.
         case cannotOpen = "ledger-cannot-open"
+        /// Another server has the books for itself.
+        case inUse = "ledger-in-use"
         /// The database is no ledger of ours, or a newer program's.
         case foreign = "ledger-foreign"
         /// The database holds something that cannot be.

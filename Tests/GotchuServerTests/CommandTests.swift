@@ -104,6 +104,19 @@ struct CommandTests {
         #expect(ended.code == code, "\(ended.text)")
     }
 
+    @Test("books in a file are served by one server, until that has ended")
+    func twice() async throws {
+        let server = try await ServerProcess()
+        let arguments = ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
+        let second = try Program("gotchu-server", arguments)
+        #expect(try await second.exitCode() == 69)
+        #expect(second.text.contains("serves these books already"), "\(second.text)")
+        #expect(try await server.wire.get("/readyz").status == 200)
+        server.program.signal(SIGKILL)
+        try await server.program.exitCode()
+        _ = try await ServerProcess(folder: server.folder)
+    }
+
     @Test("a taken port and a foreign file have their own exit codes")
     func taken() async throws {
         let server = try await ServerProcess()

@@ -54,6 +54,7 @@ enum Failures {
         case .rejected: .software
         case .cannotOpen: .inputOutput
         case .foreign, .corrupt: .data
+        case .inUse: .unavailable
         case .notDurable: .configuration
         }
     }

@@ -21,7 +21,7 @@ struct OpenBooks: Sendable {
         switch location {
         case .sqlite(let path):
             let store = try SQLiteStore(path: path)
-            try await store.renewLog()
+            try await store.takeOver()
             let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
             return OpenBooks(store: store, secret: secret)
         case .postgres(let url):

@@ -15,6 +15,25 @@ enum BookFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Takes the right to serve a file, which ends with the program, however that ends.
+    ///
+    /// The descriptor stays open for as long: closing it would drop SQLite's locks on the file
+    /// (fcntl(2)), with which this one has nothing to do.
+    ///
+    /// - Throws: `inUse` if another program has it.
+    static func claim(_ path: String) throws(LedgerError) {
+        guard path != ":memory:" else { return }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw LedgerError(
+                .inUse,
+                "Another gotchu-server serves these books already.",
+                fix: "Stop it, or name other books with --database. Several servers can share "
+                    + "those on PostgreSQL."
+            )
+        }
+    }
+
     /// Writes a file over itself, byte for byte, and syncs it: so all of it is on the disk, also
     /// what the system takes for written although an earlier sync had failed.
     ///

@@ -55,10 +55,10 @@ package final class SQLiteStore: LedgerStore, Service {
         return decision
     }
 
-    /// Makes sure that the disk holds the log as it was found. To be done by a server before it
-    /// commits anything.
-    package func renewLog() async throws(LedgerError) {
-        try await wrapping(.cannotOpen) { try await writer.renewLog() }
+    /// Makes this the only server of the books, and sure that the disk holds their log as it was
+    /// found. To be done by a server before it commits anything.
+    package func takeOver() async throws(LedgerError) {
+        try await wrapping(.cannotOpen) { try await writer.takeOver() }
     }
 
     /// Keeps the log short until the program ends.
