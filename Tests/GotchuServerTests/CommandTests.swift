@@ -84,6 +84,7 @@ struct CommandTests {
             (["--listen", "nonsense"], 64, "HOST:PORT"),
             (["--listen", "127.0.0.1:0", "--dev-opening-balance", "5"], 64, "goes with --dev"),
             (["--listen", "192.0.2.1:0"], 78, "does not have the address"),
+            (["--listen", "no-such-host.invalid:0"], 78, "not known here"),
         ]
     )
     func refused(arguments: [String], code: Int32, sentence: String) async throws {

@@ -43,6 +43,12 @@ enum Failures {
                 "This machine does not have the address to listen at.",
                 fix: "Name one of its own with --listen."
             )
+        case is SocketAddressError.UnknownHost:
+            ServerFailure(
+                .configuration,
+                "The address to listen at is not known here.",
+                fix: "Name one that this machine has with --listen."
+            )
         default:
             ServerFailure(.software, "Something unexpected happened: \(error)")
         }
