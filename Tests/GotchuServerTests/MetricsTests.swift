@@ -71,6 +71,25 @@ struct MetricsTests {
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
+    @Test("are all explained to whoever runs the server, and no others are")
+    func manual() async throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let manual = try String(
+            contentsOf: root.appendingPathComponent("docs/operations.md"),
+            encoding: .utf8
+        )
+        let page = try await wire.get("/metrics").text
+        let names = Set(page.matches(of: /TYPE gotchu_server_([a-z_]+)/).map(\.output.1))
+        #expect(names.count > 15)
+        for name in names {
+            #expect(manual.contains("gotchu_server_\(name)") || manual.contains("…\(name)"))
+        }
+        for told in manual.matches(of: /gotchu_server_([a-z_]+)/).map(\.output.1) {
+            #expect(names.contains(told), "\(told)")
+        }
+    }
+
     @Test("tell what a database holds that several servers share")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()
