@@ -81,7 +81,7 @@ struct TokenClaims: Equatable, Sendable {
         let scalars = plain.unicodeScalars.filter {
             !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
         }
-        let name = String(String.UnicodeScalarView(scalars)).prefix(longestName)
-        return name.allSatisfy(\.isWhitespace) ? nil : String(name)
+        let name = String(String.UnicodeScalarView(scalars.prefix(longestName)))
+        return name.allSatisfy(\.isWhitespace) ? nil : name
     }
 }

@@ -33,8 +33,9 @@ struct AddDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func validate() throws {
-        let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard (1...Self.longestName).contains(name.count), isPlain else {
+        let scalars = name.unicodeScalars
+        let isPlain = scalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard (1...Self.longestName).contains(scalars.count), isPlain else {
             throw ValidationError("a name has 1 to 64 characters, none of them control")
         }
     }
