@@ -174,9 +174,13 @@ package final class PostgresCluster: Sendable {
     /// A new empty database.
     ///
     /// - Returns: Its name.
-    package func makeDatabase() throws -> String {
+    package func makeDatabase(encoding: String = "UTF8") throws -> String {
         let name = "t\(databases.add(1, ordering: .relaxed).newValue)"
-        try connect("postgres").connection.execute("CREATE DATABASE \(name) TEMPLATE template0")
+        try connect("postgres").connection.execute(
+            """
+            CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C' ENCODING '\(encoding)'
+            """
+        )
         return name
     }
 

@@ -20,6 +20,7 @@ enum PostgreSQLSchema {
         for attempt in 1... {
             do {
                 guard try checkedVersion(of: connection) < newestVersion else { return }
+                try requireAllText(connection)
                 try step(connection)
                 return
             } catch let error as PostgresError {
@@ -28,6 +29,22 @@ enum PostgreSQLSchema {
                 guard isRace, attempt < startingTogether else { throw error }
                 if connection.isInTransaction { try connection.execute("ROLLBACK") }
             }
+        }
+    }
+
+    /// Refuses a database to which some names and memos cannot be written: whoever uses one would
+    /// be told for ever to try again. `SQL_ASCII` keeps any text as it is.
+    private static func requireAllText(_ connection: borrowing Connection) throws {
+        let encodings = try connection.query(
+            "SELECT coalesce(current_setting('server_encoding', true), 'UTF8')",
+            read: { try $0.text(0) }
+        )
+        guard encodings.allSatisfy({ ["UTF8", "SQL_ASCII"].contains($0) }) else {
+            throw LedgerError(
+                .cannotOpen,
+                "The database cannot hold every text: its encoding is not UTF8.",
+                fix: "Make another one: createdb --encoding UTF8 --template template0."
+            )
         }
     }
 

@@ -39,6 +39,24 @@ struct PostgreSQLStoreTests {
         )
     }
 
+    @Test("a database to which some texts cannot be written is refused")
+    func encoding() throws {
+        let cluster = try PostgresCluster.shared()
+        let narrow = TestBooks(
+            postgresql: cluster.url(try cluster.makeDatabase(encoding: "LATIN1"))
+        )
+        let error = #expect(throws: LedgerError.self) { try narrow.open() }
+        #expect(error?.fix?.contains("--encoding UTF8") == true)
+        #expect(
+            try narrow.texts("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
+                == []
+        )
+        let plain = TestBooks(
+            postgresql: cluster.url(try cluster.makeDatabase(encoding: "SQL_ASCII"))
+        )
+        _ = try plain.open()
+    }
+
     @Test("a database that would forget commits is refused")
     func durability() throws {
         let books = try StoreKind.postgresql.makeBooks()
