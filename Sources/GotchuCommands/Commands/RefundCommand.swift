@@ -39,9 +39,9 @@ struct RefundCommand: SocketCommand {
     var reference: String?
 
     @Option(
-        help: ArgumentHelp("What the amount is in: what was paid in.", valueName: "code")
+        help: ArgumentHelp("What was paid in, and what the amount is in.", valueName: "code")
     )
-    var currency: Currency = .usd
+    var currency: Currency?
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -63,7 +63,7 @@ struct RefundCommand: SocketCommand {
             NewRefund(
                 sid: sid,
                 amountCents: money?.minorUnits,
-                currency: money?.currency,
+                currency: money?.currency ?? currency,
                 reference: reference
             )
         )
@@ -73,6 +73,7 @@ struct RefundCommand: SocketCommand {
 
     private func typedAmount() throws -> Money? {
         guard let amount else { return nil }
+        let currency = currency ?? .usd
         guard let money = Money(amount, currency: currency),
             Money.allowedRequest.contains(money.minorUnits)
         else {
@@ -88,7 +89,7 @@ struct RefundCommand: SocketCommand {
     private var unasked: String {
         var words = ["gotchu-ctl refund", id.shellQuoted]
         if let amount { words.append(amount.shellQuoted) }
-        if currency != .usd { words.append("--currency \(currency.rawValue)") }
+        if let currency { words.append("--currency \(currency.rawValue)") }
         if let reference { words.append("--reference \(reference.shellQuoted)") }
         return (words + ["--yes"]).joined(separator: " ")
     }

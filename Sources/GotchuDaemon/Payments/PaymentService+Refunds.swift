@@ -51,7 +51,8 @@ extension PaymentService {
         guard let given, given != paid else { return }
         throw Problem(
             .validationError,
-            detail: "This was paid in \(paid.rawValue), not in \(given.rawValue)."
+            detail: "This was paid in \(paid.rawValue), not in \(given.rawValue).",
+            fix: "Say how much in \(paid.rawValue), or no amount for all that is left."
         )
     }
 
