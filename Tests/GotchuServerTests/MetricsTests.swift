@@ -48,8 +48,11 @@ struct MetricsTests {
             samples.first { $0.name == "gotchu_server_\(name)" && $0.labels == labels }?.value
         }
         #expect(value("payments_total") == 1 && value("replays_total") == 2)
-        #expect(value("declines_total", ["reason": "INSUFFICIENT_BALANCE"]) == 1)
-        #expect(value("refusals_total", ["reason": "OWN_SESSION"]) == 1)
+        // The code is what the payer was told.
+        let poor = ["code": "INSUFFICIENT_WALLET_BALANCE", "reason": "INSUFFICIENT_BALANCE"]
+        #expect(value("declines_total", poor) == 1)
+        let own = ["code": "OWN_SESSION", "reason": "OWN_SESSION"]
+        #expect(value("refusals_total", own) == 1)
         #expect(value("resolve_misses_total") == 1)
         #expect(value("unknown_outcomes_total") == 0 && value("queue_commands") == 0)
         #expect(value("open_sessions") == 1 && value("event_streams") == 1)

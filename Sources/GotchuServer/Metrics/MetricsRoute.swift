@@ -103,13 +103,13 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_declines_total",
-            "Payments that were declined, by reason.",
-            Refusal.Reason.allCases.map { (["reason": $0.rawValue], reading.declines[$0] ?? 0) }
+            "Payments that were declined, by the code that was told and the reason in the books.",
+            Self.byReason(reading.declines)
         )
         page.counter(
             "gotchu_server_refusals_total",
-            "Other commands that were refused, by reason.",
-            Refusal.Reason.allCases.map { (["reason": $0.rawValue], reading.refusals[$0] ?? 0) }
+            "Other commands that were refused, by the same.",
+            Self.byReason(reading.refusals)
         )
         page.counter(
             "gotchu_server_unknown_outcomes_total",
@@ -121,6 +121,12 @@ struct MetricsRoute: Sendable {
             "Commands that were not taken because too many waited.",
             reading.turnedAway
         )
+    }
+
+    private static func byReason(_ counts: [Refusal.Reason: Int]) -> [MetricsPage.Sample] {
+        Refusal.Reason.allCases.map { reason in
+            (["code": reason.code.rawValue, "reason": reason.rawValue], counts[reason] ?? 0)
+        }
     }
 
     private func addRequests(_ page: inout MetricsPage) {

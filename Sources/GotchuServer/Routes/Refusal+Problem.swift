@@ -19,7 +19,8 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    fileprivate var code: ErrorCode {
+    /// What the wire calls it: several may share one.
+    var code: ErrorCode {
         switch self {
         case .unknownUser: .unauthorized
         case .unknownSession: .notFound
