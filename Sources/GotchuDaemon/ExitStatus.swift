@@ -42,6 +42,12 @@ enum ExitStatus: Int32 {
                     "Another gotchud serves \(socketPath).",
                     next: "Stop it (systemctl stop gotchud), or choose another with --socket."
                 )
+            case .occupied:
+                throw exit(
+                    .inputOutput,
+                    "The socket \(socketPath) cannot be made: something else stands there.",
+                    next: "Move that away, or choose another path with --socket."
+                )
             case .unusable(let reason):
                 throw exit(
                     .inputOutput,

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import LocalAPI
 import TestSupport
 import Testing
@@ -45,5 +45,17 @@ struct AccessPolicyTests {
         #expect(throws: SocketLock.Failure.inUse) { _ = try SocketLock(socketPath: path) }
         _ = consume first
         #expect(throws: Never.self) { _ = try SocketLock(socketPath: path) }
+    }
+
+    @Test("what is no socket keeps its place, a link to nowhere too")
+    func occupied() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("till notes", to: "file")
+        let link = folder.path + "/link"
+        #expect(symlink(folder.path + "/nowhere", link) == 0)
+        for path in [file, link, folder.path] {
+            #expect(throws: SocketLock.Failure.occupied) { _ = try SocketLock(socketPath: path) }
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "till notes")
     }
 }

@@ -11,12 +11,16 @@ package struct SocketLock: ~Copyable {
     package enum Failure: Error, Equatable, Sendable {
         /// Another process serves this path.
         case inUse
+        /// Something else than a socket stands at the path; it is never removed.
+        case occupied
         /// The lock file could not be opened; the errno's text.
         case unusable(String)
     }
 
     /// Takes the lock or fails at once.
     package init(socketPath: String) throws(Failure) {
+        var found = stat()
+        if lstat(socketPath, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK { throw .occupied }
         let opened = open(socketPath + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let openError = errno
         guard opened >= 0 else { throw .unusable(String(cString: strerror(openError))) }
