@@ -80,6 +80,18 @@ struct SocketTests {
         }
     }
 
+    @Test("a body that breaks off or is no chunk is the sender's mistake, not the daemon's")
+    func brokenBody() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let start = "POST /v1/requests HTTP/1.1\r\nHost: gotchu\r\n"
+        for rest in ["Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\nzz\r\n"] {
+            let reply = await UnixHTTP.exchange(start + rest, at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")
+            #expect(reply.contains("VALIDATION_ERROR"), "\(reply)")
+        }
+    }
+
     @Test(
         "lets a stranger look and nothing more",
         .enabled(if: geteuid() == 0, "only root can become somebody else")

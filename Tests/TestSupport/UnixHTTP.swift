@@ -27,6 +27,18 @@ package enum UnixHTTP {
         return parse(readAll(descriptor))
     }
 
+    /// Says `text`, then that no more follows.
+    ///
+    /// - Returns: All that is answered.
+    @concurrent
+    package static func exchange(_ text: String, at socketPath: String) async -> String {
+        guard let descriptor = connected(to: socketPath) else { return "" }
+        defer { close(descriptor) }
+        _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
+        shutdown(descriptor, Int32(SHUT_WR))
+        return String(decoding: readAll(descriptor), as: UTF8.self)
+    }
+
     /// A stream socket that is connected, or `nil` if nobody listens.
     package static func connected(to path: String) -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

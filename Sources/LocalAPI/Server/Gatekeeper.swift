@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 
 /// The outermost layer: says who we are, turns browsers away, learns who calls, and answers every
@@ -27,6 +28,9 @@ struct Gatekeeper: RouterMiddleware {
             response = .problem(problem)
         } catch let error as any HTTPResponseError {
             response = .problem(Self.problem(status: error.status, request))
+        } catch is HTTPParserError {
+            // The body broke off, or is no chunk: nothing here has failed.
+            response = .problem(Self.problem(status: .badRequest, request))
         } catch {
             context.logger.info("A local request failed", metadata: ["error": "\(error)"])
             response = .problem(Problem(.internalError, detail: "gotchud failed to answer."))

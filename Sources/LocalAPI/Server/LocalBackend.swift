@@ -10,11 +10,11 @@ package protocol LocalBackend: Sendable {
     func metrics() async -> String
     func bugReport() async -> BugReportReply
 
-    /// - Parameter key: Names the caller's wish, if it may be repeated.
     func calibrations() async -> CalibrationsReply
     func calibrate(_ new: NewCalibration) async throws(Problem) -> CalibrationsReply
     func resetCalibration() async throws(Problem) -> CalibrationsReply
 
+    /// - Parameter key: Names the caller's wish, if it may be repeated.
     func createRequest(
         _ new: NewRequest,
         key: IdempotencyKey?
