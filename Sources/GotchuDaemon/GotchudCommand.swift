@@ -40,7 +40,10 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Option(help: "Read the login token from this file.")
     var tokenFile: String?
 
-    @Option(help: "auto, bluez or management, :hciN or not; simulated:FOLDER@X,Y; replay:FILE.")
+    @Option(
+        help:
+            "auto, bluez, discovery or management, :hciN or not; simulated:FOLDER@X,Y; replay:FILE."
+    )
     var radio: String?
 
     @Option(help: "A user id that may ask for money; may be given several times.")

@@ -102,20 +102,37 @@ struct ConfigurationTests {
         "a bad file is refused with its line",
         arguments: [
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting of this name."),
-            ("{\n\n  \"socket\": 5\n}", 3, "socket"),
-            ("{\n  \"socket\" \"x\"\n}", 2, "This is not valid JSON."),
+            ("{\n\n  \"socket\": 5\n}", 3, "socket: This must be text in quotes."),
+            ("{\n  \"socket\" \"x\"\n}", 2, "This is not a valid JSON object"),
+            ("{\n  \"group\": \"a\",\n  \"group\": \"b\"\n}", 3, "names a key twice"),
+            ("{\n  \"cashier_uids\": [1,\n  -1]\n}", 2, "cashier_uids: No such number"),
+            ("{\n  \"spender_uids\": 7\n}", 2, "spender_uids: This must be a list."),
+            ("{\n  \"eid_seconds\": 99999999999999999999\n}", 1, "No such number"),
+            ("{\n  \"eid_seconds\": \"5\"\n}", 2, "eid_seconds: This must be a whole number."),
+            ("{\n  \"power_cycle\": 1\n}", 2, "power_cycle: This must be true or false."),
+            ("{\n  \"proximity\": -40\n}", 2, "proximity: This must be an object."),
+            ("[]", 1, "This is not a valid JSON object"),
             ("{\n  \"radio\": \"wifi\"\n}", 2, "A radio is"),
             ("{\n  \"server\": \"ftp://x\"\n}", 2, "A server is"),
             ("{\n\n\n  \"proximity\": {\"tap_enter\": -90}\n}", 4, "Levels are"),
             ("{\n  \"proximity\": {\n    \"tap\": 1\n  }\n}", 3, "tap: There is no setting"),
             ("{\"log_level\": \"loud\"}", 1, "A log level is one of"),
-            ("", 1, "This is not valid JSON."),
+            ("", 1, "This is not a valid JSON object"),
         ]
     )
     func badFile(text: String, line: Int, problem: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try resolve(file: text) }
         #expect(error?.place.hasSuffix("gotchud.json:\(line)") == true, "\(error?.place ?? "")")
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+    }
+
+    @Test("a report shows every setting")
+    func shown() throws {
+        let shown = Set(try resolve().lines.map(\.key))
+        for key in ConfigurationFile.CodingKeys.allCases {
+            let names = key == .proximity ? ["tap", "near"] : [key.rawValue]
+            #expect(shown.isSuperset(of: names), "\(key.rawValue)")
+        }
     }
 
     @Test("a bad variable is refused by its name")

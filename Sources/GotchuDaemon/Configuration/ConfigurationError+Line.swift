@@ -1,28 +1,39 @@
 import GotchuAPI
 
 extension ConfigurationError {
+    /// Refuses what is no JSON object, and one that names a key twice: which of the two counts
+    /// must not be guessed.
+    static func requireObject(_ text: String, path: String) throws(ConfigurationError) {
+        do throws(JSONReader.Malformed) {
+            _ = try JSONReader.object(Array(text.utf8))
+        } catch {
+            let line = line(atByte: error.offset, in: text)
+            throw ConfigurationError(
+                place: "\(path):\(line)",
+                problem: "This is not a valid JSON object, or names a key twice."
+            )
+        }
+    }
+
     /// What a decoding error means for somebody who edits the file.
     init(decoding error: DecodingError, path: String, text: String) {
         let context: DecodingError.Context
         let problem: String
         switch error {
         case .typeMismatch(let type, let found):
-            (context, problem) = (found, "A value of another type than \(type) stands here.")
+            (context, problem) = (found, "This must be \(Self.noun(for: type)).")
         case .valueNotFound(_, let found): (context, problem) = (found, "null is not a value.")
         case .keyNotFound(let key, let found):
             (context, problem) = (found, "\(key.stringValue) is missing.")
         case .dataCorrupted(let found) where found.debugDescription == UnknownKey.mark:
             (context, problem) = (found, "There is no setting of this name.")
-        case .dataCorrupted(let found): (context, problem) = (found, "This is not valid JSON.")
+        case .dataCorrupted(let found): (context, problem) = (found, "No such number can be here.")
         @unknown default:
             (context, problem) = (.init(codingPath: [], debugDescription: ""), "It cannot be read.")
         }
         let key = context.codingPath.last { $0.intValue == nil }?.stringValue
-        let line =
-            Self.lineOfSyntaxError(in: text)
-            ?? key.flatMap { Self.line(of: $0, in: text) } ?? 1
         self.init(
-            place: "\(path):\(line)",
+            place: "\(path):\(key.flatMap { Self.line(of: $0, in: text) } ?? 1)",
             problem: key.map { "\($0): \(problem)" } ?? problem
         )
     }
@@ -32,13 +43,15 @@ extension ConfigurationError {
         text.firstRange(of: "\"\(key)\"").map { line(at: $0.lowerBound, in: text) }
     }
 
-    /// The line on which the text stops being a JSON object; the decoder does not tell.
-    private static func lineOfSyntaxError(in text: String) -> Int? {
-        do throws(JSONReader.Malformed) {
-            _ = try JSONReader.object(Array(text.utf8))
-            return nil
-        } catch {
-            return line(atByte: error.offset, in: text)
+    /// A type of a setting, in words.
+    private static func noun(for type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "text in quotes"
+        case is Bool.Type: "true or false"
+        case is Double.Type: "a number"
+        case is any FixedWidthInteger.Type: "a whole number"
+        case is [Any].Type: "a list"
+        default: "an object"
         }
     }
 

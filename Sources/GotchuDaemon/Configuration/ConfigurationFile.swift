@@ -79,12 +79,29 @@ struct ConfigurationFile: Decodable, Sendable {
         serviceUUID = try container.decodeIfPresent(Text.self, forKey: .serviceUUID)
         eidSeconds = try container.decodeIfPresent(Int.self, forKey: .eidSeconds)
         group = try container.decodeIfPresent(Text.self, forKey: .group)
-        cashierUIDs = try container.decodeIfPresent([UInt32].self, forKey: .cashierUIDs)
-        spenderUIDs = try container.decodeIfPresent([UInt32].self, forKey: .spenderUIDs)
+        cashierUIDs = try Self.userIDs(container, .cashierUIDs)
+        spenderUIDs = try Self.userIDs(container, .spenderUIDs)
         acceptUnknownRSSI = try container.decodeIfPresent(Bool.self, forKey: .acceptUnknownRSSI)
         powerCycle = try container.decodeIfPresent(Bool.self, forKey: .powerCycle)
         proximity = try container.decodeIfPresent(Levels.self, forKey: .proximity)
         logLevel = try container.decodeIfPresent(Text.self, forKey: .logLevel)
+    }
+
+    /// A number that is no user id is refused here: the decoder would not say under which key.
+    private static func userIDs(
+        _ container: KeyedDecodingContainer<CodingKeys>,
+        _ key: CodingKeys
+    ) throws -> [UInt32]? {
+        try container.decodeIfPresent([Int].self, forKey: key)?.map { number in
+            guard let userID = UInt32(exactly: number) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key,
+                    in: container,
+                    debugDescription: "no user id"
+                )
+            }
+            return userID
+        }
     }
 
     /// Reads a file. An error names the file and the line.
@@ -95,6 +112,7 @@ struct ConfigurationFile: Decodable, Sendable {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(place: path, problem: "The file is not UTF-8 text.")
         }
+        try ConfigurationError.requireObject(text, path: path)
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch let error as DecodingError {

@@ -55,7 +55,7 @@ struct ConfigurationSources {
         guard let radio = RadioSpecification(picked?.value ?? "auto") else {
             throw ConfigurationError(
                 place: picked?.place ?? "radio",
-                problem: "A radio is auto, bluez or management, with or without :hciN, "
+                problem: "A radio is auto, bluez, discovery or management, with or without :hciN, "
                     + "simulated:FOLDER with @X,Y in metres, or replay:FILE."
             )
         }

@@ -65,6 +65,10 @@ struct BugReport {
     /// What became of the requests and payments, without who they were with and what for.
     private static func summary(requests: [RequestView], payments: [PaymentView]) -> [String] {
         requests.map { "request \($0.state.rawValue) \($0.amount) \($0.createdAt.iso8601)" }
-            + payments.map { "payment \($0.state.rawValue) \($0.amount) \($0.createdAt.iso8601)" }
+            + payments.map { payment in
+                let kind = payment.kind?.rawValue ?? "payment"
+                return "\(kind) \(payment.state.rawValue) \(payment.amount) "
+                    + payment.createdAt.iso8601
+            }
     }
 }

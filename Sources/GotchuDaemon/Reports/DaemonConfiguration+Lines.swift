@@ -10,12 +10,14 @@ extension DaemonConfiguration {
             ("token_file", tokenFile ?? "(none)"),
             ("radio", "\(radio)"),
             ("service_uuid", String(serviceUUID, radix: 16)),
+            ("eid_seconds", "\(eidLifetime?.components.seconds ?? 0)"),
             ("group", group),
             ("cashier_uids", "\(cashierUserIDs.count) users"),
             ("spender_uids", "\(spenderUserIDs.count) users"),
             ("accept_unknown_rssi", "\(proximity.acceptsUnknownRSSI)"),
             ("tap", "\(proximity.tap.enter) enters, \(proximity.tap.leave) leaves"),
             ("near", "\(proximity.near.enter) enters, \(proximity.near.leave) leaves"),
+            ("power_cycle", "\(canPowerCycle)"),
             ("log_level", "\(logLevel)"),
         ]
     }
