@@ -51,6 +51,35 @@ struct LocalAPIDocumentTests {
         #expect(own.isSubset(of: named))
     }
 
+    @Test("names every member of every body, and every code of what is wrong")
+    func members() throws {
+        let bodies = [
+            "Local/Calibrations", "Local/Event", "Local/LocalLogin", "Local/Payments",
+            "Local/Presence", "Local/Refunds", "Local/Requests", "Local/Status", "Server/Wallet",
+        ]
+        var names: Set<String> = []
+        for body in bodies {
+            let source = try Self.text("Sources/GotchuAPI/\(body).swift")
+            for keys in source.matches(of: #/enum CodingKeys: [^{]*\{([^}]*)\}/#) {
+                for line in keys.output.1.matches(of: #/case ([^\n]+)/#) {
+                    for key in line.output.1.split(separator: ",") {
+                        let words = key.split(separator: "=")
+                        names.insert(String(words[words.count - 1].filter { !" \"".contains($0) }))
+                    }
+                }
+            }
+        }
+        #expect(names.isSuperset(of: ["amount_cents", "eid", "smoothed_dbm", "depends_on"]))
+        let known = try Self.text("Sources/GotchuDaemon/Status/HealthItem+Known.swift")
+            .matches(of: /code: "([a-z-]+)"/).map { String($0.output.1) }
+        let radio = try Self.text("Sources/Radio/RadioFailure.swift")
+            .matches(of: /case \w+ = "([a-z-]+)"/).map { String($0.output.1) }
+        #expect(known.count > 5 && radio.count > 10)
+        for name in names.union(known + radio) {
+            #expect(document.firstMatch(of: try Regex("`\(name)[`:]")) != nil, "\(name)")
+        }
+    }
+
     @Test("its examples ask for money, pay, give back and take back, typed as they stand")
     func typed() async throws {
         let examples = examples
