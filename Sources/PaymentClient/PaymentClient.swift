@@ -9,6 +9,11 @@ import NIOHTTP1
 ///
 /// It sends each call once: whoever calls decides about retries, because only the caller knows
 /// whether the journal allows one. Safe to use from any number of tasks.
+///
+/// No call throws. What went wrong is in the `Answer`: `.refused` with the server's code, of which
+/// each call names its own (`VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized`
+/// where the token is not taken, and `.unknown` where nobody knows, within `callLimit` at the
+/// latest. Amounts are whole minor units of the currency that stands beside them.
 package struct PaymentClient: Sendable {
     /// How long a call may take, from connecting to the last byte of the answer.
     package static let callLimit: Duration = .seconds(10)
@@ -17,12 +22,14 @@ package struct PaymentClient: Sendable {
 
     static let healthPath = "/healthz"
 
+    /// Where the calls go.
     package let server: ServerURL
     let http: HTTPClient
     private var access: any AccessSource
     private let onOutage: @Sendable () -> Void
 
     /// - Parameters:
+    ///   - http: Made with `httpConfiguration`; whoever gives it shuts it down.
     ///   - access: Gives the token at the time of each call; `nil` for a client that makes only the
     ///     calls that anybody may make.
     ///   - onOutage: Told when a call other than `ping` found no server.
@@ -59,44 +66,76 @@ package struct PaymentClient: Sendable {
         return configuration
     }
 
-    /// Whether the server is there: `GET /healthz`.
+    /// Whether the server is there: `GET /healthz`. Needs no token, and `onOutage` is not told.
     package func ping() async -> Answer<Void> {
         await raw(.GET, Self.healthPath).map { _ in }
     }
 
-    /// Asks a development server for a token.
+    /// Asks a development server for a token. Needs none.
+    ///
+    /// - Returns: The token, good for a while. Refused with `NOT_FOUND` by any other server.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
         await call(.POST, "/auth/dev-login", DevLoginRequest(email: email))
     }
 
     /// Asks for a short token in exchange for a device's credential, which that spends.
+    ///
+    /// - Returns: The token with its life in seconds, and the next credential. `.unauthorized` if
+    ///   the credential is not taken. After `.unknown` it may be spent: ask again with the same
+    ///   one, which the server forgives until its successor has been used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
         await call(.POST, "/auth/token", TokenRequest(refreshToken: credential))
     }
 
+    /// The caller's own wallet.
+    ///
+    /// - Returns: The balance in minor units, and the newest entries, newest first.
     package func wallet() async -> Answer<WalletReply> {
         decode(await raw(.GET, "/wallet/me"))
     }
 
+    /// Asks for money, as the payee.
+    ///
+    /// Not idempotent: after `.unknown` there may be a session that nobody advertises, and that
+    /// ends by itself.
+    ///
+    /// - Parameter request: The amount in minor units, and how long it is open, in seconds.
+    /// - Returns: The session and its first EID, with its end by the server's clock. Refused with
+    ///   `VALIDATION_ERROR` also where the payee has no wallet in the currency.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
         await call(.POST, "/sessions/create", request)
     }
 
+    /// What an EID stands for. Changes nothing, and needs no token.
+    ///
+    /// - Returns: Amount in minor units, payee, and what else a payer should see. Refused with
+    ///   `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func resolve(_ eid: EID) async -> Answer<ResolveReply> {
         await call(.POST, "/sessions/resolve", ResolveRequest(eid: eid))
     }
 
+    /// Takes a session for this payer; the first one wins. Again by the same payer is no error.
+    ///
+    /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer has it),
+    ///   `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func lock(_ sid: SessionID) async -> Answer<LockReply> {
         let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", LockRequest(sid: sid))
         return answer.requiring(\.ok)
     }
 
     /// Gives a locked session back; harmless if it is not ours.
+    ///
+    /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
+    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`, none of which leaves it locked by this payer.
     package func unlock(_ sid: SessionID) async -> Answer<Void> {
         await raw(.POST, "/sessions/\(sid)/unlock", body: []).map { _ in }
     }
 
+    /// Takes a session back, as its payee. Again is no error.
+    ///
+    /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` (a payer holds it), `SESSION_PAID` or
+    ///   `SESSION_EXPIRED`.
     package func cancel(_ sid: SessionID) async -> Answer<Void> {
         await raw(.POST, "/sessions/\(sid)/cancel", body: []).map { _ in }
     }
@@ -105,6 +144,8 @@ package struct PaymentClient: Sendable {
     ///
     /// - Parameter eid: The one that is on the air. Asking again with the same one, after an answer
     ///   was lost, gets the answer that was lost.
+    /// - Returns: The new EID. Refused with `NOT_FOUND`, `TOO_MANY_ROTATIONS`, `SESSION_PAID`,
+    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`: the old one stays what it was.
     package func rotateEID(
         of sid: SessionID,
         replacing eid: EID
@@ -112,6 +153,9 @@ package struct PaymentClient: Sendable {
         await call(.POST, "/sessions/\(sid)/eids", RotateEIDRequest(replaces: eid))
     }
 
+    /// A session as it stands, for its payee and its payer.
+    ///
+    /// - Returns: Its state, with amounts in minor units. Refused with `NOT_FOUND` or `FORBIDDEN`.
     package func session(_ sid: SessionID) async -> Answer<SessionReply> {
         decode(await raw(.GET, "/sessions/\(sid)"))
     }
@@ -121,6 +165,10 @@ package struct PaymentClient: Sendable {
     /// - Parameters:
     ///   - body: The exact bytes that the journal holds.
     ///   - key: The payment's one key, from the journal too.
+    /// - Returns: The payer's new balance in minor units. Refused, for good under this key, with
+    ///   `INSUFFICIENT_WALLET_BALANCE`, `AMOUNT_CHANGED`, `OWN_SESSION`, `NOT_FOUND` or a code of
+    ///   the session's state; with `IDEMPOTENCY_KEY_REUSED` if `body` is not that of the first
+    ///   call. After `.unknown` it may have been paid: only the same bytes and key may follow.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
         let bytes = await raw(
             .POST,
@@ -133,6 +181,10 @@ package struct PaymentClient: Sendable {
     }
 
     /// What became of a payment.
+    ///
+    /// - Parameter key: The one that it was sent with.
+    /// - Returns: Its end and the balance then, in minor units. Refused with `NOT_FOUND` while the
+    ///   server has decided nothing under this key, which a `send` on its way may still change.
     package func sendOutcome(of key: IdempotencyKey) async -> Answer<SendOutcomeReply> {
         decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
     }
@@ -142,6 +194,10 @@ package struct PaymentClient: Sendable {
     /// - Parameters:
     ///   - body: The exact bytes that the journal holds.
     ///   - key: The refund's one key, from the journal too.
+    /// - Returns: The payee's new balance in minor units, and whether it had been made before.
+    ///   Refused with `INSUFFICIENT_WALLET_BALANCE`, `NOT_FOUND`, `SESSION_NOT_PAID`,
+    ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE` or `IDEMPOTENCY_KEY_REUSED`. After `.unknown` only
+    ///   the same bytes and key may follow.
     package func refund(
         _ sid: SessionID,
         body: [UInt8],
