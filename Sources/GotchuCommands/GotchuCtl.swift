@@ -72,7 +72,8 @@ package struct GotchuCtl: AsyncParsableCommand {
         }
         let invocation = Invocation(
             socketPath: command.socketPath,
-            arguments: CommandLine.arguments
+            arguments: CommandLine.arguments,
+            command: type(of: command).configuration.commandName
         )
         let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
         Output(isJSON: command.isJSON).tell(diagnosis)

@@ -39,7 +39,10 @@ struct RecordingTests {
         // What is there is kept.
         let again = try Program("gotchu-ctl", arguments)
         #expect(try await again.exitCode() == 74, "\(again.text)")
-        #expect(again.text.contains("is not written over"), "\(again.text)")
+        #expect(
+            again.text == "gotchu-ctl: \(file) is there already, and is not written over.\n"
+                + "→ gotchu-ctl record ANOTHER-FILE\n"
+        )
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
 
         let desk = Device(name: "desk", shop: shop)

@@ -13,6 +13,7 @@ struct LiveTests {
         let wallet = try await GotchuCtl.run(["wallet"], socket: system.kiosk)
         #expect(wallet.code == 78, "\(wallet.err)")
         #expect(wallet.next == "→ gotchu-ctl login")
+        #expect(wallet.err.contains("Nobody is logged in at the payment server."))
         let doctor = try await GotchuCtl.run(["doctor"], socket: system.kiosk)
         #expect(doctor.code == 1)
         #expect(doctor.out.contains("✗ login"))
@@ -70,8 +71,11 @@ struct LiveTests {
         #expect(poor.code == 1)
         #expect(poor.err.contains("Not paid: "))
         #expect(poor.next == "→ gotchu-ctl wallet", "\(poor.err)")
-        #expect(poor.out.contains(#""state" : "declined""#))
-        #expect(poor.out.contains("INSUFFICIENT_WALLET_BALANCE"))
+        // One object, as `--json` promises: the payment, and that it is a failure.
+        let told = try poor.json()
+        #expect(told["state"] as? String == "declined")
+        #expect(told["code"] as? String == "INSUFFICIENT_WALLET_BALANCE")
+        #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 1)
         let unknown = try await pay("0000000000", "--max", "1")
         #expect(unknown.code == 1)
         try system.movePayer(to: 5)
@@ -133,6 +137,7 @@ struct LiveTests {
         let memo = String(repeating: "m", count: 141)
         let long = try await GotchuCtl.run(["request", "5", "--memo", memo], socket: system.kiosk)
         #expect(long.code == 65, "\(long.err)")
+        #expect(long.next == "→ gotchu-ctl request --help")
     }
 
     @Test("scan sees what is there, in lines and in JSON, and is 1 when nothing is")

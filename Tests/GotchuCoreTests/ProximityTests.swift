@@ -109,6 +109,17 @@ struct ProximityTests {
         }
     }
 
+    @Test("a level that is near but was not held for long enough is said to be that")
+    func notYet() throws {
+        var board = ProximityBoard()
+        _ = board.add(sighting(kiosk, -38, at: 0))
+        let presence = try #require(board[kiosk])
+        #expect(presence.verdict == .far)
+        #expect(
+            presence.reason(margin: nil) == "-38.0 dBm, not yet held above -60.0 for long enough"
+        )
+    }
+
     @Test("between two equal tills the verdict is ambiguous, until one leads by 6 dB for 300 ms")
     func ambiguous() {
         var board = ProximityBoard()

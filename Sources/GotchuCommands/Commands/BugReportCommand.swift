@@ -57,7 +57,11 @@ struct BugReportCommand: ReportingCommand {
     }
 
     private func gather() async -> (text: String, missing: [String]) {
-        let invocation = Invocation(socketPath: socketPath, arguments: CommandLine.arguments)
+        let invocation = Invocation(
+            socketPath: socketPath,
+            arguments: CommandLine.arguments,
+            command: Self.configuration.commandName
+        )
         var redactor = Redactor()
         var missing: [String] = []
         var findings: [String] = []

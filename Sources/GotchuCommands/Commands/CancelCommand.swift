@@ -30,20 +30,22 @@ struct CancelCommand: SocketCommand {
             )
         }
         let request = try await client.cancelRequest(id)
-        if output.isJSON { try output.json(request) }
         switch request.state {
         case .cancelled, .expired:
-            if !output.isJSON { output.line("Taken back · nobody was charged") }
+            guard !output.isJSON else { return try output.json(request) }
+            output.line("Taken back · nobody was charged")
         case .paid:
-            throw CommandFailure.negative(
+            let failure = CommandFailure.negative(
                 "It was paid before it could be taken back.",
                 next: "gotchu-ctl history"
             )
+            throw CommandFailure.about(request, failure)
         case .advertising, .locked, .unknown:
-            throw CommandFailure.tryAgain(
+            let failure = CommandFailure.tryAgain(
                 "It is not taken back: \(request.reason.printable)",
                 next: "gotchu-ctl cancel \(id)"
             )
+            throw CommandFailure.about(request, failure)
         }
     }
 }

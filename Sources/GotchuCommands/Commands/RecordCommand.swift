@@ -40,19 +40,11 @@ struct RecordCommand: SocketCommand {
         let written = Mutex(Written(file: file))
         let outcome = try await race(limit: .seconds(seconds)) {
             try await client.withRecording(seconds: seconds) { lines in
-                // Only now: without a daemon, or a permission, no empty file is left behind.
-                var recording = try RecordingFile(path: file)
-                output.talk("Recording to \(file.printable), Ctrl-C ends it.")
-                while let line = try await lines.next(isolation: #isolation) {
-                    guard try recording.write(line) else { return false }
-                    written.withLock { $0.take(bytes: recording.byteCount) }
-                }
-                try recording.sync()
-                return true
+                try await write(&lines, written, output)
             }
         }
         let result = written.withLock(\.self)
-        if case .finished(false) = outcome {
+        if case .finished(let hasRoom) = outcome, try !hasRoom.get() {
             let limit = "\(RecordingFile.limit >> 20) MiB"
             output.talk("The file is full: a recording has \(limit) at most.")
         }
@@ -60,6 +52,30 @@ struct RecordCommand: SocketCommand {
             try output.json(result)
         } else {
             output.line("Recorded \(result.lines) lines to \(file.printable).")
+        }
+    }
+
+    /// Writes down what comes.
+    ///
+    /// - Returns: Whether there was room for all of it. What happens to the file is a result,
+    ///   because an error would be taken for the connection's.
+    private func write(
+        _ lines: inout LocalLines,
+        _ written: borrowing Mutex<Written>,
+        _ output: Output
+    ) async throws -> Result<Bool, CommandFailure> {
+        do {
+            // Only now: without a daemon, or a permission, no empty file is left behind.
+            var recording = try RecordingFile(path: file)
+            output.talk("Recording to \(file.printable), Ctrl-C ends it.")
+            while let line = try await lines.next(isolation: #isolation) {
+                guard try recording.write(line) else { return .success(false) }
+                written.withLock { $0.take(bytes: recording.byteCount) }
+            }
+            try recording.sync()
+            return .success(true)
+        } catch let failure as CommandFailure {
+            return .failure(failure)
         }
     }
 

@@ -34,7 +34,8 @@ struct DoctorCommand: ReportingCommand {
         var findings: [Finding] = []
         let invocation = Invocation(
             socketPath: options.socketPath,
-            arguments: CommandLine.arguments
+            arguments: CommandLine.arguments,
+            command: Self.configuration.commandName
         )
         await Examination(invocation: invocation).run { new in
             findings += new

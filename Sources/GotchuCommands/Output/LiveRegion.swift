@@ -14,7 +14,7 @@ struct LiveRegion {
         if lines.count > limit {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
-        var frame = height == 0 ? Self.hideCursor : ""
+        var frame = height == 0 ? Self.begin : ""
         frame += rewind
         frame += shown.map { $0 + Self.clearToEndOfLine + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen)
@@ -25,22 +25,23 @@ struct LiveRegion {
     mutating func finish() {
         guard height > 0 else { return }
         // The terminal has written ^C here if that is what ended it.
-        output.raw("\r" + Self.clearToEndOfLine + Self.showCursor)
+        output.raw("\r" + Self.clearToEndOfLine + Self.end)
         height = 0
     }
 
     /// Takes away what was drawn and gives the cursor back.
     mutating func erase() {
         guard height > 0 else { return }
-        output.raw(rewind + Self.clearToEndOfScreen + Self.showCursor)
+        output.raw(rewind + Self.clearToEndOfScreen + Self.end)
         height = 0
     }
 
     private var rewind: String { height == 0 ? "" : "\u{1B}[\(height)A\r" }
 
-    // ECMA-48, and DEC's private mode 25.
-    private static let hideCursor = "\u{1B}[?25l"
-    private static let showCursor = "\u{1B}[?25h"
+    // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 breaks lines at the right edge, and
+    // a line that were broken would be two that the next frame does not know of.
+    private static let begin = "\u{1B}[?25l\u{1B}[?7l"
+    private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"
     private static let clearToEndOfScreen = "\u{1B}[J"
 }

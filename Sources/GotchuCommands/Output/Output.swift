@@ -38,10 +38,27 @@ struct Output: Sendable {
     /// Tells a failure; the last line is the command to run next.
     func tell(_ diagnosis: Diagnosis) {
         if isJSON {
-            try? json(["error": diagnosis])
+            try? json(Failed(diagnosis))
         }
         talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
         talk("→ " + talking.paint(diagnosis.fix, .bold))
+    }
+
+    /// A failure as JSON has it: what it is about, and the member `error`.
+    private struct Failed: Encodable {
+        private let diagnosis: Diagnosis
+
+        init(_ diagnosis: Diagnosis) {
+            self.diagnosis = diagnosis
+        }
+
+        private enum CodingKeys: CodingKey { case error }
+
+        func encode(to encoder: any Encoder) throws {
+            try diagnosis.subject?.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(diagnosis, forKey: .error)
+        }
     }
 
     private func encoded(

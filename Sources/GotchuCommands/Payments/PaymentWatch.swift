@@ -23,26 +23,27 @@ final class PaymentWatch: Sendable {
     func finish(_ client: LocalClient, limit: Duration) async throws {
         let outcome = try await race(limit: limit) { try await self.untilEnd(client) }
         let payment = latest.withLock { $0 }
-        if output.isJSON { try output.json(payment) }
         switch outcome {
         case .finished: break
-        case .timedOut, .interrupted: throw unfinished(payment)
+        case .timedOut, .interrupted: throw CommandFailure.about(payment, unfinished(payment))
         }
         switch payment.state {
         case .paid:
-            guard !output.isJSON else { break }
+            guard !output.isJSON else { return try output.json(payment) }
             output.line(paidText(payment))
             if payment.wasMadeBefore == true {
                 output.talk("To give the same amount again, name it with another --reference.")
             }
         case .declined:
             let code = payment.code.flatMap(ErrorCode.init(rawValue:))
-            throw CommandFailure.negative(
+            let failure = CommandFailure.negative(
                 "\(payment.kind == nil ? "Not paid" : "Nothing went back"): "
                     + payment.detail.printable,
                 next: payment.nextStep?.printable ?? code?.usualFix ?? "gotchu-ctl scan"
             )
-        case .locking, .sending, .unknown: throw unfinished(payment)
+            throw CommandFailure.about(payment, failure)
+        case .locking, .sending, .unknown:
+            throw CommandFailure.about(payment, unfinished(payment))
         }
     }
 

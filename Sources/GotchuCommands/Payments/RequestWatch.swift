@@ -27,9 +27,10 @@ final class RequestWatch: Sendable {
         let request = state.withLock { $0.latest }
         guard !output.isJSON else { return }
         let memo = request.memo.map { " · \($0.printable)" } ?? ""
-        output.line(output.data.paint("\(request.amount)", .bold) + memo)
+        // At once: between two writes a reader who wants one line is gone, and so would this be.
         output.line(
-            "EID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
+            output.data.paint("\(request.amount)", .bold) + memo
+                + "\nEID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
                 + "Ctrl-C takes it back"
         )
     }
@@ -51,20 +52,19 @@ final class RequestWatch: Sendable {
 
     /// Says how it ended, and throws the exit code if nobody paid.
     func tellEnd(_ end: RequestView) throws {
+        guard end.state.isFinal else {
+            let failure = CommandFailure.tryAgain(
+                "The request \(end.id) has not ended: \(end.reason.printable)",
+                next: "gotchu-ctl wait --for paid:\(end.id)"
+            )
+            throw CommandFailure.about(end, failure)
+        }
         if output.isJSON {
             try output.json(end)
         } else {
             output.line(sentence(of: end))
         }
-        switch end.state {
-        case .paid: return
-        case .expired, .cancelled: throw ExitCode(ExitStatus.negative.rawValue)
-        case .advertising, .locked, .unknown:
-            throw CommandFailure.tryAgain(
-                "The request \(end.id) has not ended: \(end.reason.printable)",
-                next: "gotchu-ctl wait --for paid:\(end.id)"
-            )
-        }
+        if end.state != .paid { throw ExitCode(ExitStatus.negative.rawValue) }
     }
 
     private func follow(_ client: LocalClient) async throws -> RequestView {

@@ -41,7 +41,11 @@ enum PresenceRow {
 
     /// The numbers behind a verdict.
     static func explanation(_ presence: PresenceView) -> String {
-        let margin = presence.marginDB.map { "leads by \(oneDecimal($0)) dB" }
+        // The other verdicts have it in their reason.
+        let lead = presence.verdict == .far ? presence.marginDB : nil
+        let margin = lead.map {
+            $0 < 0 ? "behind by \(oneDecimal(-$0)) dB" : "leads by \(oneDecimal($0)) dB"
+        }
         return [
             presence.reason.printable,
             margin,

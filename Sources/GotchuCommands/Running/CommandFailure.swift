@@ -18,6 +18,8 @@ enum CommandFailure: Error {
     case inputOutput(String, next: String)
     /// Something that never happens, happened.
     case bug(String)
+    /// What was asked about is known, and is not what was hoped for: in JSON both are one object.
+    indirect case about(any Encodable & Sendable, CommandFailure)
 
     init(_ error: any Error) {
         switch error {

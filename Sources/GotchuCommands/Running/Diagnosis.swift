@@ -11,6 +11,8 @@ struct Diagnosis: Encodable {
     /// The command to run next.
     let fix: String
     let status: ExitStatus
+    /// What it is about, if that is known; for those who read JSON.
+    private(set) var subject: (any Encodable & Sendable)?
 
     /// The one place where a failure becomes a sentence and an exit code.
     init(_ failure: CommandFailure, invocation: Invocation) {
@@ -27,6 +29,9 @@ struct Diagnosis: Encodable {
             self.init("NOT_IN_TIME", sentence, fix: next, .tryAgain)
         case .inputOutput(let sentence, let next):
             self.init("INPUT_OUTPUT", sentence, fix: next, .inputOutput)
+        case .about(let subject, let failure):
+            self.init(failure, invocation: invocation)
+            self.subject = subject
         case .bug(let what):
             self.init("BUG", "This is a bug in gotchu-ctl: \(what)", fix: Self.doctor, .bug)
         }
@@ -111,10 +116,13 @@ struct Diagnosis: Encodable {
     }
 
     private init(_ problem: Problem, invocation: Invocation) {
-        var fix = problem.fix ?? problem.errorCode?.usualFix ?? Self.doctor
-        if problem.errorCode == .notPermitted {
-            fix = problem.fix ?? "sudo \(invocation.commandLine)"
-        }
+        let usual =
+            switch problem.errorCode {
+            case .notPermitted: "sudo \(invocation.commandLine)"
+            case .validationError, .contentTooLarge: invocation.helpCommand
+            default: problem.errorCode?.usualFix ?? Self.doctor  // SAFETY: the others' own words.
+            }
+        let fix = problem.fix ?? usual
         self.init(
             problem.code,
             problem.detail.printable,

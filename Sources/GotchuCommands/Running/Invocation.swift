@@ -5,10 +5,16 @@ import LocalAPI
 struct Invocation {
     let socketPath: String
     let arguments: [String]
+    /// The command's name.
+    let command: String?
 
     /// The command line again, quoted for a shell. No secret is ever on it.
     var commandLine: String {
         (["gotchu-ctl"] + arguments.dropFirst()).map(\.shellQuoted).joined(separator: " ")
+    }
+
+    var helpCommand: String {
+        ["gotchu-ctl", command, "--help"].compactMap(\.self).joined(separator: " ")
     }
 
     var startCommand: String {

@@ -12,8 +12,11 @@ extension Presence {
         case .near:
             return "\(heard), above \(Self.oneDecimal(nearThresholds.leave))\(lead)"
         case .far:
-            return "\(heard), near begins at \(Self.oneDecimal(nearThresholds.enter))"
-                + (isCalibrated ? ", as calibrated" : "")
+            let enter = Self.oneDecimal(nearThresholds.enter)
+            let why =
+                level < nearThresholds.enter
+                ? "near begins at \(enter)" : "not yet held above \(enter) for long enough"
+            return "\(heard), \(why)" + (isCalibrated ? ", as calibrated" : "")
         case .ambiguous:
             return "\(heard), another one is as near\(lead)"
         }

@@ -7,15 +7,24 @@ extension Answer {
         switch self {
         case .success(let reply): return reply
         case .refused(let problem): throw problem
-        case .unauthorized: throw .notLoggedIn
+        case .unauthorized: throw .loginRefused
         case .unknown(let outage): throw Problem(outage)
         }
     }
 }
 
 extension Problem {
-    /// Nobody is logged in, or the server does not accept the token any more.
+    /// There is no token.
     static var notLoggedIn: Problem {
+        Problem(
+            .notLoggedIn,
+            detail: "Nobody is logged in at the payment server.",
+            fix: "gotchu-ctl login"
+        )
+    }
+
+    /// The server does not accept the token any more.
+    static var loginRefused: Problem {
         Problem(
             .notLoggedIn,
             detail: "The payment server does not accept this daemon's login.",
