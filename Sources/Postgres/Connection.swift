@@ -158,7 +158,7 @@ package struct Connection: ~Copyable {
         health.isBroken = true
         // A COMMIT that waits for its replicas must go on waiting: cancelled, it would count as
         // done without them.
-        if !health.isCommitting { Canceller(handle)?.cancel() }
+        if !health.isCommitting { Canceller.ask(handle) }
         return PostgresError(.connectionLost, message: "the server did not answer in time")
     }
 

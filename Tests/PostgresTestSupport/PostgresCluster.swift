@@ -158,12 +158,28 @@ package final class PostgresCluster: Sendable {
 
     /// Kills the postmaster in the middle of whatever it does; the cluster must be started again.
     package func killPostmaster() throws {
-        let file = try String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8)
-        guard let pid = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
-            throw NeverHappened(description: "the postmaster has a process")
-        }
-        kill(pid, SIGKILL)
+        kill(try postmaster, SIGKILL)
         supervisor.withLock { $0?.waitForEnd() }
+    }
+
+    /// Lets all its processes stand still, as on a machine that hangs, or go on.
+    package func freeze(_ isFrozen: Bool) throws {
+        let postmaster = try postmaster
+        let list = "/proc/\(postmaster)/task/\(postmaster)/children"
+        let children = try String(contentsOfFile: list, encoding: .utf8).split(separator: " ")
+        for process in [postmaster] + children.compactMap({ Int32($0) }) {
+            kill(process, isFrozen ? SIGSTOP : SIGCONT)
+        }
+    }
+
+    private var postmaster: Int32 {
+        get throws {
+            let file = try String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8)
+            guard let pid = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+                throw NeverHappened(description: "the postmaster has a process")
+            }
+            return pid
+        }
     }
 
     /// Makes a replica the primary.

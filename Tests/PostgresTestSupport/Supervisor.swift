@@ -10,7 +10,7 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
         exec 3<&0
         "$@" </dev/null 3<&- &
         server=$!
-        ( read -r _ <&3; : >"$folder/ended"; kill -QUIT $server ) 2>/dev/null &
+        ( read -r _ <&3; : >"$folder/ended"; kill -QUIT $server; kill -CONT $server ) 2>/dev/null &
         watcher=$!
         exec 3<&-
         wait $server

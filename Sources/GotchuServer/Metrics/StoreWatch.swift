@@ -6,10 +6,13 @@ internal import Synchronization
 /// metrics are read.
 final class StoreWatch: Sendable {
     private static let period: Duration = .seconds(5)
+    /// How long the metrics wait for it: the other figures are wanted most when the store hangs.
+    private static let patience: Duration = .seconds(1)
 
     private struct State {
         var reading: StoreReading?
         var askedAt: MonotonicTime?
+        var question: Task<Void, Never>?
     }
 
     private let store: any OperationsStore
@@ -19,19 +22,30 @@ final class StoreWatch: Sendable {
         self.store = store
     }
 
-    /// What was read last, or `nil` if it could not be read.
+    /// What was read last, or `nil` if it could not be read of late.
     var reading: StoreReading? {
         get async {
-            guard isDue else { return state.withLock { $0.reading } }
-            let reading = try? await store.storeReading()
-            state.withLock { $0.reading = reading }
-            return reading
+            if isDue {
+                let (answers, answer) = AsyncStream.makeStream(of: Never.self)
+                state.withLock { state in
+                    // Not a child of the caller, who waits for a second at most.
+                    // SAFETY: owned by the state until the store answers or gives up.
+                    state.question = Task {
+                        let reading = try? await self.store.storeReading()
+                        self.state.withLock { ($0.reading, $0.question) = (reading, nil) }
+                        answer.finish()
+                    }
+                }
+                try? await withTimeout(Self.patience) { for await _ in answers {} }
+            }
+            return state.withLock { $0.question == nil ? $0.reading : nil }
         }
     }
 
     private var isDue: Bool {
         let now = MonotonicTime.now
         return state.withLock { state in
+            if state.question != nil { return false }
             if let askedAt = state.askedAt, now - askedAt < Self.period { return false }
             state.askedAt = now
             return true

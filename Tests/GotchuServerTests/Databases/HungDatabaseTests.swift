@@ -1,0 +1,56 @@
+import Foundation
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// A database that neither answers nor goes away: its machine hangs, or its disk does.
+@Suite("A database that hangs", .timeLimit(.minutes(3)))
+struct HungDatabaseTests {
+    private let cluster: PostgresCluster
+    private let server: ServerProcess
+    private let payee: String
+    private let payer: String
+
+    init() async throws {
+        cluster = try PostgresCluster()
+        server = try await ServerProcess(database: cluster.url(try cluster.makeDatabase()))
+        payee = try await server.wire.login("payee")
+        payer = try await server.wire.login("payer")
+    }
+
+    @Test("keeps nobody waiting for ever, and the operator not at all")
+    func calls() async throws {
+        let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
+        let key = "0123456789abcdef"
+        try cluster.freeze(true)
+        async let read = server.wire.get("/wallet/me", token: payee)
+        async let paid = server.wire.send(sid, by: payer, key: key)
+        for _ in 0..<3 {
+            let began = ContinuousClock.now
+            #expect(try await server.wire.metric("gotchu_server_queue_commands") != nil)
+            #expect(ContinuousClock.now - began < .seconds(4))
+        }
+        #expect(try await server.wire.get("/readyz").status == 503)
+        #expect(try await server.wire.get("/healthz").status == 200)
+        let replies = try await [read, paid]
+        #expect(replies.map(\.code) == ["TRY_AGAIN", "TRY_AGAIN"])
+        try cluster.freeze(false)
+        try await eventually("the payment is made", within: .seconds(30)) {
+            let reply = try await server.wire.send(sid, by: payer, key: key)
+            return reply.status == 200 ? true : nil
+        }
+        #expect(try await server.wire.balance(payer) == 9_995)
+    }
+
+    @Test("does not keep a server from ending")
+    func end() async throws {
+        let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
+        try cluster.freeze(true)
+        async let paid = try? server.wire.send(sid, by: payer, key: "0123456789abcdef")
+        #expect(try await server.wire.get("/readyz").status == 503)
+        server.program.signal(SIGTERM)
+        #expect(try await server.program.exitCode(within: .seconds(40)) == 0)
+        #expect(await paid?.status != 200)
+        try cluster.freeze(false)
+    }
+}
