@@ -100,8 +100,11 @@ extension Audit {
 
     /// The database's own word that it watches over them. The rows are looked at one by one.
     private static let references = AuditCheck(
-        rule: "every reference leads somewhere (tables)",
-        count: "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema()",
+        rule: "every reference leads somewhere (references)",
+        count: """
+            SELECT count(*) FROM pg_catalog.pg_constraint
+            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+            """,
         firstBroken: """
             SELECT 'reference ' || conname::text || ' is not valid'
             FROM pg_catalog.pg_constraint
@@ -115,11 +118,15 @@ extension Audit {
         try connection.query(
             """
             SELECT format(
-                'SELECT ''table %1$s refers to a missing row of %3$s'' FROM %1$s AS child '
+                'SELECT ''table %1$s, row '' || child.%5$I || '': %2$s '' || child.%2$I '
+                    '|| '' is missing in %3$s'' FROM %1$s AS child '
                     'LEFT JOIN %3$s AS parent ON parent.%4$I = child.%2$I '
                     'WHERE child.%2$I IS NOT NULL AND parent.%4$I IS NULL LIMIT 1',
-                conrelid::regclass, child.attname, confrelid::regclass, parent.attname
+                conrelid::regclass, child.attname, confrelid::regclass, parent.attname, key.attname
             ) FROM pg_catalog.pg_constraint
+            JOIN pg_catalog.pg_index ON indrelid = conrelid AND indisprimary
+            JOIN pg_catalog.pg_attribute key
+                ON key.attrelid = conrelid AND key.attnum = indkey[0]
             JOIN pg_catalog.pg_attribute child
                 ON child.attrelid = conrelid AND child.attnum = conkey[1]
             JOIN pg_catalog.pg_attribute parent

@@ -29,7 +29,8 @@ extension Audit {
         var findings = [try soundness(of: connection)]
         // Of a file with broken pages no other answer means anything.
         guard findings[0].broken == nil else { return findings }
-        for check in checks + AuditCheck.all {
+        findings.append(try references(in: connection))
+        for check in [guards] + AuditCheck.all {
             let count = try connection.query(check.count) { try $0.integer(0) }.first ?? 0
             // A sum that does not fit is itself a finding, not a failure to look.
             let broken: String?
@@ -58,24 +59,43 @@ extension Audit {
         )
     }
 
-    private static let checks = [
-        AuditCheck(
-            rule: "every reference leads somewhere (tables)",
-            count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
-            firstBroken: """
-                SELECT 'table ' || "table" || ' refers to a missing row of ' || parent
-                FROM pragma_foreign_key_check LIMIT 1
-                """
-        ),
-        AuditCheck(
-            rule: "transfers, entries and seals cannot be changed (guards)",
-            count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
-            firstBroken: """
-                SELECT 'trigger ' || value || ' is missing' FROM json_each(
-                    '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept",
-                    "seals_stay", "seals_are_kept"]'
-                ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
-                """
-        ),
-    ]
+    /// One question for each reference that the tables have: which row leads nowhere?
+    private static func references(in connection: borrowing Connection) throws -> Finding {
+        let questions = try connection.query(
+            """
+            SELECT printf(
+                'SELECT ''table %w, row '' || child."%w" || '': %w '' || child."%w"
+                    || '' is missing in %w'' FROM "%w" AS child
+                LEFT JOIN "%w" AS parent ON parent."%w" = child."%w"
+                WHERE child."%w" IS NOT NULL AND parent."%w" IS NULL LIMIT 1',
+                child.name, key.name, link."from", link."from", link."table", child.name,
+                link."table", link."to", link."from", link."from", link."to"
+            ) FROM sqlite_schema AS child
+            JOIN pragma_foreign_key_list(child.name) AS link
+            JOIN pragma_table_info(child.name) AS key ON key.pk = 1
+            WHERE child.type = 'table' ORDER BY child.name, link."from"
+            """,
+            read: { try $0.text(0) }
+        )
+        var broken: String?
+        for question in questions where broken == nil {
+            broken = try connection.query(question) { try $0.text(0) }.first
+        }
+        return Finding(
+            rule: "every reference leads somewhere (references)",
+            count: Int64(questions.count),
+            broken: broken
+        )
+    }
+
+    private static let guards = AuditCheck(
+        rule: "transfers, entries and seals cannot be changed (guards)",
+        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+        firstBroken: """
+            SELECT 'trigger ' || value || ' is missing' FROM json_each(
+                '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept",
+                "seals_stay", "seals_are_kept"]'
+            ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
+            """
+    )
 }

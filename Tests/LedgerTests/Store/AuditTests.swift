@@ -120,7 +120,33 @@ struct AuditTests {
             Damage(
                 sql: "DELETE FROM users WHERE id = 'user-0'",
                 rule: "every reference leads somewhere",
-                names: "users"
+                names: "user_id user-0 is missing in users"
+            ),
+            Damage(
+                sql: "UPDATE entries SET wallet_id = 'none' WHERE transfer_id = 'transfer-6' "
+                    + "AND amount > 0",
+                rule: "every reference leads somewhere",
+                names: "table entries, row none: wallet_id none is missing in wallets"
+            ),
+            Damage(
+                sql: "UPDATE sends SET refusal = 'LOST' WHERE session_id = 'session-1'",
+                rule: "every session is in a state",
+                names: "session-1 was refused as LOST"
+            ),
+            Damage(
+                sql: "UPDATE refunds SET refusal = 'LOST' WHERE transfer_id IS NULL",
+                rule: "every session is in a state",
+                names: "session-0 was refused as LOST"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET status = 'PAIE' WHERE id = 'session-0'",
+                rule: "every session is in a state",
+                names: "session-0 is PAIE"
+            ),
+            Damage(
+                sql: "UPDATE sessions SET paid_at = NULL WHERE id = 'session-0'",
+                rule: "every session is in a state",
+                names: "session-0"
             ),
         ],
         StoreKind.allCases
