@@ -3,6 +3,8 @@ import SQLite
 import TestSupport
 import Testing
 
+@testable import GotchuServer
+
 /// The program as a person or a script meets it.
 @Suite("Commands", .timeLimit(.minutes(2)))
 struct CommandTests {
@@ -103,6 +105,18 @@ struct CommandTests {
     func databases(database: String, code: Int32) async throws {
         let ended = try await ServerProcess.run("verify", "--database", database)
         #expect(ended.code == code, "\(ended.text)")
+    }
+
+    @Test("each option is a variable too, and one that is misspelt is named")
+    func variables() async throws {
+        let help = try await ServerProcess.run("serve", "--help").text
+        let options = help.matches(of: /\n  (?:-h, )?--([a-z-]+)/).map { String($0.output.1) }
+        #expect(Set(options) == Set(Variable.allCases.map(\.option) + ["help", "version"]))
+        let server = try await ServerProcess(
+            environment: ["GOTCHU_SERVER_TRUSTED_PROXIES": "::1", "GOTCHU_SERVER_QUEUE": "99"]
+        )
+        #expect(server.program.text.contains("name=GOTCHU_SERVER_TRUSTED_PROXIES"))
+        #expect(!server.program.text.contains("GOTCHU_SERVER_QUEUE"))
     }
 
     @Test("books in a file are served by one server, until that has ended")

@@ -23,7 +23,7 @@ struct DatabaseOption: ParsableArguments {
                 )
             }
             let form = "written as sqlite:PATH or postgres://USER@HOST/NAME"
-            guard let location = try Variable.value("DATABASE", form, { DatabaseLocation($0) })
+            guard let location = try Variable.database.value(form, { DatabaseLocation($0) })
             else {
                 throw ServerFailure(
                     .usage,

@@ -27,13 +27,13 @@ struct LimitOptions: ParsableArguments {
         get throws {
             var limits = ServerLimits()
             limits.connections =
-                try number(connections, "CONNECTIONS", 1...65_536) ?? limits.connections
-            limits.queue = try number(queue, "QUEUE", 1...65_536) ?? limits.queue
-            limits.drain = .seconds(try number(drainSeconds, "DRAIN_SECONDS", 0...60) ?? 0)
-            limits.hasOpenMetrics = try openMetrics || Variable.isOn("OPEN_METRICS")
+                try number(connections, .connections, 1...65_536) ?? limits.connections
+            limits.queue = try number(queue, .queue, 1...65_536) ?? limits.queue
+            limits.drain = .seconds(try number(drainSeconds, .drainSeconds, 0...60) ?? 0)
+            limits.hasOpenMetrics = try openMetrics || Variable.openMetrics.isOn
             var proxies = trustedProxy
             if proxies.isEmpty {
-                let listed = try Variable.text("TRUSTED_PROXY") ?? ""
+                let listed = try Variable.trustedProxy.text ?? ""
                 proxies = listed.split { $0 == "," || $0 == " " }.map(String.init)
             }
             limits.proxies = Set(
@@ -54,18 +54,17 @@ struct LimitOptions: ParsableArguments {
 
     private func number(
         _ given: Int?,
-        _ name: String,
+        _ variable: Variable,
         _ range: ClosedRange<Int>
     ) throws -> Int? {
         let form = "from \(range.lowerBound) to \(range.upperBound)"
         guard let given else {
-            return try Variable.value(name, form) { text in
+            return try variable.value(form) { text in
                 Int(text).flatMap { range.contains($0) ? $0 : nil }
             }
         }
         guard range.contains(given) else {
-            let option = name.lowercased().replacing("_", with: "-")
-            throw ServerFailure(.usage, "--\(option) must be \(form).")
+            throw ServerFailure(.usage, "--\(variable.option) must be \(form).")
         }
         return given
     }

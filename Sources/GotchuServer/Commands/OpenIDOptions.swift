@@ -26,9 +26,9 @@ struct OpenIDOptions: ParsableArguments {
     /// What is asked for, or `nil` without an issuer.
     var settings: OpenIDSettings? {
         get throws {
-            let issuer = try issuer ?? Variable.text("OIDC_ISSUER")
-            let audience = try audience ?? Variable.text("OIDC_AUDIENCE")
-            let keys = try keys ?? Variable.text("OIDC_JWKS")
+            let issuer = try issuer ?? Variable.oidcIssuer.text
+            let audience = try audience ?? Variable.oidcAudience.text
+            let keys = try keys ?? Variable.oidcJWKS.text
             guard issuer != nil || audience != nil || keys != nil else { return nil }
             guard let issuer, let audience, let keys else {
                 throw ServerFailure(

@@ -74,10 +74,10 @@ struct Serve: AsyncParsableCommand {
     /// What the command line says, else the environment, else what is usual.
     private var options: ServerOptions {
         get throws {
-            let isDevelopment = try dev || Variable.isOn("DEV")
+            let isDevelopment = try dev || Variable.dev.isOn
             let balance =
                 try devOpeningBalance
-                ?? Variable.value("DEV_OPENING_BALANCE", "from 0 to 1000000000000") { text in
+                ?? Variable.devOpeningBalance.value("from 0 to 1000000000000") { text in
                     Int64(text).flatMap { Self.openingBalances.contains($0) ? $0 : nil }
                 }
             guard balance == nil || isDevelopment else {
@@ -85,12 +85,12 @@ struct Serve: AsyncParsableCommand {
             }
             let seconds =
                 try tokenSeconds
-                ?? Variable.value("TOKEN_SECONDS", "from 1 to 900") { text in
+                ?? Variable.tokenSeconds.value("from 1 to 900") { text in
                     Int64(text).flatMap { Self.tokenLifetimes.contains($0) ? $0 : nil }
                 } ?? Self.usualTokenLifetime
             return try ServerOptions(
                 listen: try listen
-                    ?? Variable.value("LISTEN", "written as HOST:PORT") { ListenAddress($0) }
+                    ?? Variable.listen.value("written as HOST:PORT") { ListenAddress($0) }
                     ?? .usual,
                 database: database.database,
                 developmentOpening: isDevelopment ? balance ?? 0 : nil,
@@ -106,10 +106,13 @@ struct Serve: AsyncParsableCommand {
             let options = try self.options
             let level =
                 try logLevel
-                ?? Variable.value("LOG_LEVEL", "a level of the log") { Logger.Level(rawValue: $0) }
+                ?? Variable.logLevel.value("a level of the log") { Logger.Level(rawValue: $0) }
                 ?? .info
             let logger = Logger(label: "gotchu-server") { _ in
                 StandardErrorLogHandler(level: level)
+            }
+            for name in Variable.unknown {
+                logger.warning("A variable means nothing here.", metadata: ["name": "\(name)"])
             }
             if options.developmentOpening == nil, options.openID == nil {
                 logger.notice(

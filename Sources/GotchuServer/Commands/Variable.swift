@@ -1,25 +1,50 @@
-internal import ArgumentParser
+internal import FoundationEssentials
 internal import Glibc
 
 /// An option's value from the environment, for what the command line does not say.
-enum Variable {
-    /// Reads `GOTCHU_SERVER_<NAME>`; empty is as good as absent.
+enum Variable: String, CaseIterable {
+    case connections = "CONNECTIONS"
+    case database = "DATABASE"
+    case dev = "DEV"
+    case devOpeningBalance = "DEV_OPENING_BALANCE"
+    case drainSeconds = "DRAIN_SECONDS"
+    case listen = "LISTEN"
+    case logLevel = "LOG_LEVEL"
+    case oidcAudience = "OIDC_AUDIENCE"
+    case oidcIssuer = "OIDC_ISSUER"
+    case oidcJWKS = "OIDC_JWKS"
+    case openMetrics = "OPEN_METRICS"
+    case queue = "QUEUE"
+    case tokenSeconds = "TOKEN_SECONDS"
+    case trustedProxy = "TRUSTED_PROXY"
+
+    private static let prefix = "GOTCHU_SERVER_"
+
+    /// Those of the environment that look like one and are none: misspelt, and without effect.
+    static var unknown: [String] {
+        let known = Set(allCases.map(\.name))
+        return ProcessInfo.processInfo.environment.keys
+            .filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
+    }
+
+    private var name: String { Self.prefix + rawValue }
+
+    /// The option that it stands for, without its dashes.
+    var option: String { rawValue.lowercased().replacing("_", with: "-") }
+
+    /// What it holds; empty is as good as absent.
     ///
     /// - Parameters:
     ///   - form: How such a value is written, for a person who wrote it otherwise.
-    static func value<Value>(
-        _ name: String,
-        _ form: String,
-        _ read: (String) -> Value?
-    ) throws -> Value? {
-        guard let text = getenv("GOTCHU_SERVER_\(name)").map({ String(cString: $0) }),
-            !text.isEmpty
-        else { return nil }
+    func value<Value>(_ form: String, _ read: (String) -> Value?) throws -> Value? {
+        guard let text = getenv(name).map({ String(cString: $0) }), !text.isEmpty else {
+            return nil
+        }
         guard let value = read(text) else {
             // The text is not repeated: it may hold a password.
             throw ServerFailure(
                 .configuration,
-                "GOTCHU_SERVER_\(name) is not \(form).",
+                "\(name) is not \(form).",
                 fix: "Correct it, or leave it out."
             )
         }
@@ -27,18 +52,20 @@ enum Variable {
     }
 
     /// A text.
-    static func text(_ name: String) throws -> String? {
-        try value(name, "a text") { $0 }
+    var text: String? {
+        get throws { try value("a text") { $0 } }
     }
 
     /// `1`, `true` or `yes`, or the opposite.
-    static func isOn(_ name: String) throws -> Bool {
-        try value(name, "true or false") { text in
-            switch text.lowercased() {
-            case "1", "true", "yes": true
-            case "0", "false", "no": false
-            default: nil
-            }
-        } ?? false
+    var isOn: Bool {
+        get throws {
+            try value("true or false") { text in
+                switch text.lowercased() {
+                case "1", "true", "yes": true
+                case "0", "false", "no": false
+                default: nil
+                }
+            } ?? false
+        }
     }
 }
