@@ -17,6 +17,10 @@ import NIOHTTP1
 package struct PaymentClient: Sendable {
     /// How long a call may take, from connecting to the last byte of the answer.
     package static let callLimit: Duration = .seconds(10)
+    /// How many connections to the server there can be at once. Whoever follows a session keeps one
+    /// for as long; 16 open requests, an EID's change and a payment beside each, leave as many for
+    /// all else. A call that finds none free waits, and then fails as if there were no server.
+    private static let connectionLimit = 64
     /// How large an answer may be, in bytes.
     static let replyLimit = 256 * 1024
 
@@ -61,6 +65,7 @@ package struct PaymentClient: Sendable {
             timeout: .init(connect: .seconds(5), read: .seconds(40))
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
         // A refused connection is an answer; when to try again is decided by whoever calls.
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration

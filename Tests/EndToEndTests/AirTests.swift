@@ -48,6 +48,29 @@ struct AirTests {
         }
     }
 
+    @Test("as many requests as can be open leave the way to the server free")
+    func full() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        var requests: [RequestView] = []
+        for _ in 0..<16 { requests.append(try await ask(kiosk)) }
+        await #expect { _ = try await ask(kiosk) } throws: {
+            ($0 as? Problem)?.errorCode == .rateLimited
+        }
+        #expect(try await kiosk.balance() == 10_000)
+        let wish = NewPayment(eid: try #require(requests.last).eid, confirmAmountCents: 100)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        let ended: RequestView = try await kiosk.call(
+            "DELETE",
+            "/v1/requests/\(requests[0].id)",
+            nil as String?
+        )
+        #expect(ended.state == .cancelled)
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        #expect(status.server.isReachable == true)
+    }
+
     @Test("an EID is replaced without a gap, the old one can still be paid, and a kill loses none")
     func rotation() async throws {
         let shop = try await Shop()
