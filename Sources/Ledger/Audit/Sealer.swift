@@ -7,7 +7,8 @@ internal import ServiceLifecycle
 ///
 /// Nothing waits for it. Transfers are found by three walks along their names, which grow with the
 /// time of the server that made them. No clock is asked: what another server made an hour late, or
-/// committed behind others that are sealed already, is found by the longer walks.
+/// committed behind others that are sealed already, is found by the longer walks. Of several
+/// servers those take them that seal; the others follow the newest transfers, to take over.
 package actor Sealer: Service {
     /// How often it looks.
     static let interval: Duration = .seconds(1)
@@ -31,6 +32,11 @@ package actor Sealer: Service {
     /// The last name in all that was looked at.
     private var newest: TransferID?
     private var isDaysTurn = false
+    /// The chain's end as it was seen last.
+    private var head: Seal?
+    /// Whether this one, and whether another one, has continued the chain of late.
+    private var hasSealed = false
+    private var othersHaveSealed = false
 
     package init(store: any LedgerStore, logger: Logger) {
         self.init(store: store, logger: logger, size: Bite())
@@ -55,9 +61,12 @@ package actor Sealer: Service {
     /// fails is left for the next time.
     func work(within budget: Duration) async {
         let end = ContinuousClock.now + budget
-        isDaysTurn.toggle()
+        hasSealed = false
+        othersHaveSealed = false
         do throws(LedgerError) {
             while try await look(.newest) != .end, .now < end, !Task.isCancelled {}
+            guard hasSealed || !othersHaveSealed else { return }
+            isDaysTurn.toggle()
             let walk: Walk = isDaysTurn ? .day : .everything
             while try await look(walk) == .sealed, .now < end, !Task.isCancelled {}
         } catch {
@@ -76,6 +85,8 @@ package actor Sealer: Service {
             start = try await beginning(of: walk)
         }
         let found = try await store.unsealed(after: start, size)
+        if let head, head != found.head { othersHaveSealed = true }
+        head = found.head
         try await seal(found)
         positions[walk] = found.lookedUpTo
         guard let last = found.lookedUpTo else { return .end }
@@ -105,6 +116,8 @@ package actor Sealer: Service {
             seals.append((seals.last ?? found.head).next(over: transfer))
         }
         try await store.append(seals)
+        head = seals.last
+        hasSealed = true
     }
 }
 

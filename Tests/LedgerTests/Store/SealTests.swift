@@ -155,6 +155,30 @@ struct SealTests {
         #expect(try await chain.store.sealHead().number == 254)
     }
 
+    @Test("of two servers the one that seals takes the longer walks", arguments: StoreKind.allCases)
+    func together(kind: StoreKind) async throws {
+        let chain = try await Chain(kind, isEmpty: true)
+        let store = FaultyStore(chain.store)
+        let other = Sealer(store: store, logger: TestBooks.logger)
+        func looksOfOther() async -> Int {
+            let before = store.looks
+            await other.work(within: .seconds(60))
+            return store.looks - before
+        }
+        let now = Timestamp.now
+        try await chain.openMany(1, "first", at: now)
+        _ = await looksOfOther()
+        let usual = await looksOfOther()
+        try await chain.openMany(1, "second", at: now)
+        await chain.sealer.work(within: .seconds(60))
+        #expect(await looksOfOther() == usual - 1)
+        // Nobody seals any more: it does not rely on anybody who may be gone.
+        #expect(await looksOfOther() == usual)
+        try await chain.openMany(1, "third", at: now)
+        #expect(await looksOfOther() >= usual)
+        #expect(try await chain.store.sealHead().number == 3)
+    }
+
     @Test(
         "the chain holds a head that was written down; a chain that was forged anew does not",
         arguments: StoreKind.allCases

@@ -7,6 +7,7 @@ final class FaultyStore: LedgerStore {
     private let store: any LedgerStore
     private let failure = Mutex<LedgerError?>(nil)
     private let gate = Gate()
+    private let looked = Atomic<Int>(0)
 
     var expiryMargin: Duration { store.expiryMargin }
     var changes: ChangeMailbox? { store.changes }
@@ -19,6 +20,9 @@ final class FaultyStore: LedgerStore {
     func fail(with error: LedgerError?) {
         failure.withLock { $0 = error }
     }
+
+    /// How often transfers without a seal were looked for.
+    var looks: Int { looked.load(ordering: .relaxed) }
 
     /// Holds commits until `release`.
     func hold() async { await gate.close() }
@@ -70,7 +74,8 @@ final class FaultyStore: LedgerStore {
         after start: TransferID?,
         _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
-        try await store.unsealed(after: start, size)
+        looked.add(1, ordering: .relaxed)
+        return try await store.unsealed(after: start, size)
     }
 
     func append(_ seals: [Seal]) async throws(LedgerError) { try await store.append(seals) }
