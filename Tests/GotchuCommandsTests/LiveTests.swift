@@ -140,6 +140,25 @@ struct LiveTests {
         #expect(long.next == "→ gotchu-ctl request --help")
     }
 
+    @Test(
+        "on a terminal that is narrower than its table scan breaks no line, and mends it after",
+        .enabled(if: access("/usr/bin/script", X_OK) == 0)
+    )
+    func narrow() async throws {
+        let system = try await LiveSystem()
+        _ = try await system.request("7.50")
+        let scan = "exec \(GotchuCtl.path) scan --timeout 2 --socket \(system.payer)"
+        let terminal = try Program(
+            "/usr/bin/script",
+            ["--quiet", "--flush", "--command", "stty cols 20 rows 24; \(scan)", "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        )
+        try await terminal.exitCode()
+        let parts = terminal.text.split(separator: "\u{1B}[?7l", omittingEmptySubsequences: false)
+        #expect(parts.count == 2 && parts.last?.contains("EID ") == true, "\(terminal.text)")
+        #expect(parts.last?.hasSuffix("\u{1B}[?7h\u{1B}[?25h") == true, "\(terminal.text)")
+    }
+
     @Test("scan sees what is there, in lines and in JSON, and is 1 when nothing is")
     func scan() async throws {
         let system = try await LiveSystem()

@@ -16,7 +16,8 @@ struct LiveRegion {
         }
         var frame = height == 0 ? Self.begin : ""
         frame += rewind
-        frame += shown.map { $0 + Self.clearToEndOfLine + "\n" }.joined()
+        // Cleared first: behind a full line the cursor stands on its last column.
+        frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen)
         height = shown.count
     }
