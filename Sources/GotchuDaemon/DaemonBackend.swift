@@ -105,6 +105,7 @@ struct DaemonBackend: LocalBackend {
                 throw Problem(.validationError, detail: "A token is one line of visible ASCII.")
             }
             token = usable
+            if !TokenStore.isDevice(token) { try await refuseUnaccepted(token) }
         case (nil, let email?):
             token = try await client.devLogin(email: email).getOrThrow().token
         case (nil, nil), (_?, _?):
@@ -163,6 +164,17 @@ struct DaemonBackend: LocalBackend {
             .paymentInProgress,
             detail: "A \(hasPayment ? "payment" : "request") of this user is still open.",
             fix: "gotchu-ctl history"
+        )
+    }
+
+    /// Refuses a token that the server certainly does not take. While it cannot be asked, the one
+    /// who logs in is believed.
+    private func refuseUnaccepted(_ token: String) async throws(Problem) {
+        guard case .unauthorized = await client.using(GivenToken(token)).wallet() else { return }
+        throw Problem(
+            .notLoggedIn,
+            detail: "The payment server does not accept this token.",
+            fix: "gotchu-ctl login"
         )
     }
 

@@ -5,6 +5,26 @@ package protocol AccessSource: Sendable {
 
     /// What to send instead of a token that the server has refused.
     func access(insteadOf refused: String) async -> Access
+
+    /// Told what the server made of a login.
+    ///
+    /// - Parameter token: What was sent; `nil` if there was nothing to send.
+    func note(isTaken: Bool, token: String?)
+}
+
+/// One token, and no other in its place.
+package struct GivenToken: AccessSource {
+    private let token: String
+
+    package init(_ token: String) {
+        self.token = token
+    }
+
+    package func access() async -> Access { .bearer(token) }
+
+    package func access(insteadOf refused: String) async -> Access { .none }
+
+    package func note(isTaken: Bool, token: String?) {}
 }
 
 /// What a call carries to say who makes it.
@@ -22,4 +42,6 @@ struct NoAccess: AccessSource {
     func access() async -> Access { .none }
 
     func access(insteadOf refused: String) async -> Access { .none }
+
+    func note(isTaken: Bool, token: String?) {}
 }

@@ -315,12 +315,29 @@ package struct PaymentClient: Sendable {
         let access = await source.access()
         if case .outage(let outage) = access { return .unknown(outage) }
         let answer = await call(access)
-        guard case .unauthorized = answer, case .bearer(let token) = access else { return answer }
+        guard case .unauthorized = answer, case .bearer(let token) = access else {
+            return noting(answer, access, source)
+        }
         switch await source.access(insteadOf: token) {
-        case .none: return answer
-        case .bearer(let new): return await call(.bearer(new))
+        case .none: return noting(answer, access, source)
+        case .bearer(let new): return noting(await call(.bearer(new)), .bearer(new), source)
         case .outage(let outage): return .unknown(outage)
         }
+    }
+
+    private func noting<Reply: Sendable>(
+        _ answer: Answer<Reply>,
+        _ access: Access,
+        _ source: any AccessSource
+    ) -> Answer<Reply> {
+        let token: String? = if case .bearer(let token) = access { token } else { nil }
+        switch answer {
+        case .success, .refused:
+            if token != nil { source.note(isTaken: true, token: token) }
+        case .unauthorized: source.note(isTaken: false, token: token)
+        case .unknown: break
+        }
+        return answer
     }
 
     private func execute(

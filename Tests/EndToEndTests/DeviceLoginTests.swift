@@ -75,9 +75,11 @@ struct DeviceLoginTests {
                     ? true : nil
             }
         }
+        #expect(try await health(of: kiosk) == ["login-refused"])
         // A new code, and the same till goes on.
         let renewed = try await manage("renew", id).split(separator: "\n")
         #expect(try await logIn(kiosk, String(renewed[renewed.count - 1])).server.isLoggedIn)
+        #expect(try await health(of: kiosk).isEmpty)
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
@@ -101,24 +103,26 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("is told when a code is not good, and stays as it was")
+    @Test("is told when a code or a token is not good, and stays as it was")
     func wrongCode() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let code = try await code("Corner Cafe")
-        let wrong = code.dropLast(2) + "AA"
-        await #expect {
-            _ = try await logIn(kiosk, String(wrong))
-        } throws: { error in
-            (error as? Problem)?.errorCode == .notLoggedIn
+        for wrong in [code.dropLast(2) + "AA", "a.typed.token"] {
+            await #expect {
+                _ = try await logIn(kiosk, String(wrong))
+            } throws: { error in
+                (error as? Problem)?.errorCode == .notLoggedIn
+            }
         }
         let status = try await kiosk.get("/v1/status", as: StatusReply.self)
         #expect(!status.server.isLoggedIn)
     }
 
-    @Test("gets another token when the server does not know the last one, and repeats the call")
+    @Test("gets another token when the server does not know the last one; a person is told to")
     func refusedToken() async throws {
         let shop = try await Shop(more: ["--token-seconds", "900"])
-        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let (kiosk, payer) = try await shop.pair()
+        _ = try await kiosk.call("DELETE", "/v1/login", nil as String?) as StatusReply
         let made = try Program(
             "gotchu-server",
             ["devices", "add", "till", "--database", shop.database]
@@ -144,5 +148,27 @@ struct DeviceLoginTests {
             try? await ask(kiosk)
         }
         #expect(request.state == .cancelled)
+        #expect(try await health(of: kiosk).isEmpty)
+
+        try await eventually("the server refuses the person's token") { () -> Bool? in
+            do {
+                _ = try await payer.balance()
+                return nil
+            } catch let problem as Problem {
+                return problem.errorCode == .notLoggedIn ? true : nil
+            }
+        }
+        #expect(try await health(of: payer) == ["login-refused"])
+        let doctor = try Program("gotchu-ctl", ["doctor", "--socket", payer.socket])
+        #expect(try await doctor.exitCode() == 1)
+        #expect(doctor.text.contains("✗ login          The payment server does not accept"))
+        try await payer.logIn()
+        #expect(try await health(of: payer).isEmpty)
+    }
+
+    private func health(of device: Device) async throws -> [String] {
+        let status = try await device.get("/v1/status", as: StatusReply.self)
+        #expect(status.isReady == status.health.isEmpty)
+        return status.health.map(\.code)
     }
 }

@@ -3,7 +3,7 @@ import GotchuAPI
 /// What the daemon's own health says beyond what was looked at already.
 enum HealthCheck {
     /// Codes that a finding of another layer says in its own words.
-    private static let saidAlready: Set = ["not-logged-in", "server-unreachable"]
+    private static let saidAlready: Set = ["not-logged-in", "login-refused", "server-unreachable"]
 
     static func findings(_ status: StatusReply?) -> [Finding] {
         guard let status else { return [] }

@@ -26,10 +26,16 @@ enum ServerCheck {
                     fix: "curl -sv \(server.url.shellQuoted)/readyz"
                 )
             }
+        let refusal = status?.health.first { $0.code == "login-refused" }
         let login =
             server.isLoggedIn
             ? Finding("login", .good, "logged in")
-            : Finding("login", .bad, "Nobody is logged in.", fix: "gotchu-ctl login")
+            : Finding(
+                "login",
+                .bad,
+                refusal?.text.printable ?? "Nobody is logged in.",
+                fix: "gotchu-ctl login"
+            )
         return [reach, login]
     }
 

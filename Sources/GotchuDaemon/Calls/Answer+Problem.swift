@@ -18,8 +18,8 @@ extension Problem {
     static var notLoggedIn: Problem {
         Problem(
             .notLoggedIn,
-            detail: "Nobody is logged in at the payment server.",
-            fix: "gotchu-ctl login"
+            detail: HealthItem.notLoggedIn.text,
+            fix: HealthItem.notLoggedIn.fix
         )
     }
 
@@ -27,8 +27,8 @@ extension Problem {
     static var loginRefused: Problem {
         Problem(
             .notLoggedIn,
-            detail: "The payment server does not accept this daemon's login.",
-            fix: "gotchu-ctl login"
+            detail: HealthItem.loginRefused.text,
+            fix: HealthItem.loginRefused.fix
         )
     }
 

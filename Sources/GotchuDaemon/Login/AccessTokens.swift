@@ -60,6 +60,13 @@ final class AccessTokens: AccessSource {
         await held(insteadOf: refused).access
     }
 
+    func note(isTaken: Bool, token: String?) {
+        // Not of a login that another has taken the place of. What becomes of a device's is known
+        // when it is shown.
+        guard let login = tokens.login, !login.isDevice, token == login.text else { return }
+        tokens.note(login.text, isTaken: isTaken)
+    }
+
     /// The same tokens for calls that may be made as one user alone: while another one is logged
     /// in, or nobody, such a call is not made.
     func only(of user: String) -> some AccessSource { OneUser(user: user, tokens: self) }
@@ -73,6 +80,8 @@ final class AccessTokens: AccessSource {
         func access(insteadOf refused: String) async -> Access {
             await tokens.held(insteadOf: refused).access(of: user)
         }
+
+        func note(isTaken: Bool, token: String?) { tokens.note(isTaken: isTaken, token: token) }
     }
 
     private func held() async -> Held {
@@ -139,6 +148,7 @@ final class AccessTokens: AccessSource {
         let asked = MonotonicTime.now
         switch await client.refresh(login.text) {
         case .success(let reply):
+            tokens.note(login.text, isTaken: true)
             do {
                 try tokens.replace(login.text, with: reply.refreshToken)
             } catch {
@@ -151,6 +161,7 @@ final class AccessTokens: AccessSource {
         case .unauthorized, .refused:
             logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
+            tokens.note(login.text, isTaken: false)
             return Held(identity: login.identity, access: .none)
         case .unknown(let outage):
             return Held(identity: login.identity, access: .outage(outage))

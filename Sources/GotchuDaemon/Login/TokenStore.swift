@@ -12,6 +12,8 @@ final class TokenStore: Sendable {
     /// Whether the file is ours to write; a credential of systemd or of the operator is not.
     private let isWritable: Bool
     private let cached: Mutex<String?>
+    /// What the server has refused last.
+    private let refused = Mutex<String?>(nil)
 
     /// Why a token could not be kept.
     enum Failure: Error, Equatable {
@@ -52,6 +54,16 @@ final class TokenStore: Sendable {
     }
 
     var login: Login? { token.map(Login.init) }
+
+    /// Whether the server does not take what there is to log in with.
+    var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
+
+    /// Notes what the server made of it.
+    func note(_ login: String, isTaken: Bool) {
+        refused.withLock { refused in
+            if !isTaken { refused = login } else if refused == login { refused = nil }
+        }
+    }
 
     private static let devicePrefix = "gotchu-device."
 

@@ -102,7 +102,7 @@ final class DaemonStatus: Sendable {
                 url: server.description,
                 isReachable: state.reachability.isReachable,
                 latencyMilliseconds: state.reachability.latency.map { Int($0.wholeMilliseconds) },
-                isLoggedIn: tokens.token != nil
+                isLoggedIn: tokens.token != nil && !tokens.isRefused
             ),
             health: health
         )
@@ -142,6 +142,7 @@ final class DaemonStatus: Sendable {
         case false?: items.append(.serverUnreachable(server))
         }
         if tokens.token == nil { items.append(.notLoggedIn) }
+        if tokens.isRefused { items.append(.loginRefused) }
         if state.unresolvedPayments > 0 {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }

@@ -43,6 +43,13 @@ extension HealthItem {
         fix: "gotchu-ctl login"
     )
 
+    static let loginRefused = HealthItem(
+        code: "login-refused",
+        severity: .error,
+        text: "The payment server does not accept this daemon's login.",
+        fix: "gotchu-ctl login"
+    )
+
     /// Nothing is guessed about them, so that a person must know.
     static func paymentsUnresolved(_ count: Int) -> HealthItem {
         HealthItem(
