@@ -43,6 +43,14 @@ struct SignalTests {
         }
     }
 
+    @Test("a request that could not be told of is taken back")
+    func untold() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let shell = "exec \(GotchuCtl.path) request 5 --socket \(system.kiosk) >/dev/full"
+        #expect(try await Program("/bin/sh", ["-c", shell]).exitCode() != 0)
+        #expect(try await system.requestStates() == ["cancelled"])
+    }
+
     @Test("a signal that the caller ignores, as nohup does, stays ignored")
     func ignored() async throws {
         let system = try await LiveSystem(distance: 5)

@@ -77,4 +77,14 @@ struct StreamTests {
         #expect(try await program.exitCode() == 130)
         #expect(program.text.contains("nothing is left behind"))
     }
+
+    @Test("a demo that nobody reads any more leaves no server behind")
+    func unreadDemo() async throws {
+        let program = try Program("/bin/sh", ["-c", "\(GotchuCtl.path) demo | head -n 1"])
+        try await program.exitCode()
+        let url = try #require(program.text.firstMatch(of: #/http://127\.0\.0\.1:\d+/#)).output
+        // 7: nobody listens.
+        let curl = try Program("/usr/bin/curl", ["--silent", "\(url)/healthz"])
+        #expect(try await curl.exitCode() == 7, "\(program.text)")
+    }
 }

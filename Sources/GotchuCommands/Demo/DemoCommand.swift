@@ -34,7 +34,7 @@ struct DemoCommand: ReportingCommand {
     }
 
     func run() async throws {
-        let output = Output(isJSON: options.json)
+        let output = Output(isJSON: options.json, mustTidyUp: true)
         let teller = DemoTeller(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

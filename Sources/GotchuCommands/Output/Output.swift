@@ -4,6 +4,8 @@ import Glibc
 /// The only type that prints: data on stdout, talk on stderr.
 struct Output: Sendable {
     let isJSON: Bool
+    /// Whether something must be tidied up first when there is no reader any more.
+    var mustTidyUp = false
     let data = Terminal(descriptor: STDOUT_FILENO)
     let talking = Terminal(descriptor: STDERR_FILENO)
 
@@ -80,14 +82,17 @@ struct Output: Sendable {
             let code = errno
             if count >= 0 {
                 bytes = bytes.dropFirst(count)
-            } else if code == EPIPE {
-                // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
-                signal(SIGPIPE, SIG_DFL)
-                raise(SIGPIPE)
             } else if code == EIO, terminal.isTerminal {
                 // The terminal was closed: SIGHUP says what becomes of the command, and what it
                 // tidies up must not end here.
                 return
+            } else if mustTidyUp, code != EINTR, kill(getpid(), SIGTERM) == 0 {
+                // As at any signal that ends the command.
+                return
+            } else if code == EPIPE {
+                // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
             } else if code != EINTR {
                 exit(ExitStatus.inputOutput.rawValue)
             }
