@@ -40,10 +40,19 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     /// An advertisement that must go cannot be taken off.
     case stuckAdvertisement = "stuck-advertisement"
 
+    /// The controller left commands without an answer, and what became of the scan is not known.
+    case mute = "controller-mute"
+
+    /// Whether a rung can help. What a mute controller has left in the kernel, only the power
+    /// changes: bluetoothd does not even answer a start then.
+    func takes(_ rung: RecoveryRung) -> Bool {
+        self == .mute ? rung == .refilter || rung == .powerCycle : rung >= lowest
+    }
+
     /// Where the ladder begins for it.
     var lowest: RecoveryRung {
         switch self {
-        case .silent, .cycleStopped: .refilter
+        case .silent, .cycleStopped, .mute: .refilter
         case .notRestarted, .ended: .restart
         case .refused, .notAnswering, .stuckAdvertisement: .reconnect
         }
@@ -54,7 +63,7 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     var isDisprovedByHearing: Bool {
         switch self {
         case .silent, .notRestarted: true
-        case .cycleStopped, .ended, .refused, .notAnswering, .stuckAdvertisement: false
+        case .cycleStopped, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: false
         }
     }
 
@@ -62,7 +71,7 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     var isGuess: Bool {
         switch self {
         case .notRestarted, .cycleStopped: true
-        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement: false
+        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: false
         }
     }
 }

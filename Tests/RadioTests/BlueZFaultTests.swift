@@ -1,3 +1,4 @@
+import BlueZ
 import BusTestSupport
 import DBus
 import GotchuCore
@@ -70,6 +71,46 @@ import Testing
         }
     }
 
+    @Test("a controller that stops answering is noticed, and all is begun anew when it does again")
+    func mute() async throws {
+        let kernel = Mutex(ControllerTraffic(commands: 40, events: 40))
+        try await with(.bookworm, traffic: { _ in kernel.withLock { $0 } }) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            func refilters() async -> Int {
+                await radio.planner.state.recovery.rungs[.refilter, default: 0]
+            }
+            kernel.withLock { $0.commands += 1 }
+            try await eventually("it is noticed") {
+                await radio.planner.state.problem?.code == .adapterMute ? true : nil
+            }
+            #expect(await !radio.planner.state.isScanning)
+            // It starts the scan again and again, in vain.
+            for count in 1...3 {
+                try await eventually("attempt \(count)") {
+                    await refilters() >= count ? true : nil
+                }
+                kernel.withLock { $0.commands += 1 }
+            }
+            let registrations = { bluez.state.withLock { $0.calls }.count { $0.hasPrefix("Reg") } }
+            let before = registrations()
+            kernel.withLock { $0.events += 1 }
+            try await eventually("it is put on the air again") {
+                registrations() > before ? true : nil
+            }
+            try await eventually("it goes on") {
+                // What the kernel counts of a scan that begins.
+                kernel.withLock { traffic in
+                    traffic.commands += 4
+                    traffic.events += 4
+                }
+                let state = await radio.planner.state
+                return state.isScanning && state.problem == nil ? true : nil
+            }
+            try await Self.until(bluez, Self.advertising)
+        }
+    }
+
     @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in
@@ -95,6 +136,7 @@ import Testing
 
     private func with(
         _ release: BlueZRelease,
+        traffic: BlueZRadio.TrafficReader? = nil,
         _ body: (FaultyBlueZ, BlueZRadio) async throws -> Void
     ) async throws {
         let bus = try PrivateBus()
@@ -103,6 +145,7 @@ import Testing
             adapter: "hci0",
             timings: FaultyWorld.timings,
             bus: bus.address,
+            readTraffic: traffic,
             logger: quietLogger
         )
         let drain = Task { for await _ in radio.events {} }  // SAFETY: ends with the radio.

@@ -153,7 +153,7 @@ import Testing
         #expect(planner.state.recovery.signalLosses == 1)
     }
 
-    @Test("samples that flow leave the scan alone, also when they stop: a restart brings no more")
+    @Test("samples that flow leave the scan alone, and for a while also when they stop")
     mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
@@ -162,7 +162,7 @@ import Testing
             hear(-40)
             #expect(planner.next(now: now) == nil)
         }
-        #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
         // And when the controller begins to leave out what it has reported.
         now = now + SampleRefresher.flowWindow
         hear(-40)

@@ -46,6 +46,10 @@ final class FaultyWorld {
         timings.firstPause = .milliseconds(10)
         timings.longestPause = .milliseconds(80)
         timings.busyPause = .milliseconds(20)
+        timings.look = .milliseconds(20)
+        timings.closeLook = .milliseconds(10)
+        timings.commandLimit = .milliseconds(50)
+        timings.answerLimit = .milliseconds(120)
         timings.callTimeout = .milliseconds(200)
         timings.advertisingLimit = .milliseconds(300)
         return timings

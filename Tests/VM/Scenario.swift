@@ -18,6 +18,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case rotates
     case shares
     case recovers
+    case hiccups
     case replugged
 
     var testDescription: String { "\(rawValue): \(story)" }
@@ -40,6 +41,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .rotates: "a request's EID changes, and the air is never without one of them"
         case .shares: "more requests than places share the air fairly, and all are heard"
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
+        case .hiccups: "controllers stop answering for seconds, and all is well again soon after"
         case .replugged: "a till's only adapter is pulled out and comes back under another number"
         }
     }

@@ -29,6 +29,7 @@ extension RadioSpecification {
                 serviceUUID: UUID16(configuration.serviceUUID),
                 canPowerCycle: configuration.canPowerCycle,
                 transport: transport,
+                readTraffic: ControllerTraffic.read,
                 logger: logger
             )
         }

@@ -94,7 +94,7 @@ extension BlueZPlanner {
             advertisements[eid]?.retry.failed(now: now, wasSlow: failure.code == .timedOut)
             if !advertisement.isWanted {
                 unwant(eid)
-            } else if advertisement.isNew {
+            } else if advertisement.isNew, !controller.excuses(now: now) {
                 refuse(eid, failure)
             }
         }

@@ -2,8 +2,12 @@ import BlueZ
 import GotchuCore
 
 extension BlueZPlanner {
-    /// The kernel is busy with another scan, and a monitor hears meanwhile.
-    var isMonitorAlone: Bool { monitor.isActive && scanFailure?.code == .scanBusy }
+    /// The kernel is busy with another scan, or with one that it waits to stop, and a monitor hears
+    /// meanwhile.
+    var isMonitorAlone: Bool {
+        guard monitor.isActive, !controller.isMute else { return false }
+        return isKernelStuck || scanFailure?.code == .scanBusy
+    }
 
     /// Whether a monitor beside discovery is there; `nil` where there cannot be one.
     var hasMonitor: Bool? {

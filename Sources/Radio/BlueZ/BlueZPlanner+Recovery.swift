@@ -14,6 +14,8 @@ extension BlueZPlanner {
 
     /// A new connection, when nothing less can help.
     mutating func nextReconnection(now: MonotonicTime) -> Action? {
+        // With the connection went the scan, and the command to stop it would be lost.
+        guard !controller.isMute else { return nil }
         if timeouts >= Self.timeoutLimit { return climb(for: .notAnswering, now: now) }
         if scanRetry.failures >= Self.failureLimit { return climb(for: .refused, now: now) }
         let isStuck = advertisements.values.contains { advertisement in
@@ -26,9 +28,11 @@ extension BlueZPlanner {
     /// What is done about a scan that should run and shows no life.
     mutating func nextRecovery(now: MonotonicTime) -> Action? {
         guard ladder.isClimbing, let reason = ladder.reason else {
-            return watch.suspicion(now: now).flatMap { climb(for: $0, now: now) }
+            let suspicion = isScanDoubted ? .mute : watch.suspicion(now: now)
+            return suspicion.flatMap { climb(for: $0, now: now) }
         }
         guard ladder.isDue(now: now) else { return nil }
+        if reason == .mute, isKernelTrying { ladder.proved() }
         if let action = climb(for: reason, now: now) { return action }
         if reason.isGuess {
             watch.unlearn(reason, now: now)
@@ -39,10 +43,17 @@ extension BlueZPlanner {
 
     private mutating func climb(for reason: RecoveryReason, now: MonotonicTime) -> Action? {
         let top: RecoveryRung =
-            reason.isGuess ? .restart : canPowerCycle ? .powerCycle : .reconnect
+            reason.isGuess || reason == .mute && monitor.isActive
+            ? .restart : canPowerCycle ? .powerCycle : .reconnect
         guard let rung = ladder.climb(for: reason, top: top, now: now) else { return nil }
+        return take(rung, for: reason)
+    }
+
+    /// What a rung is; it is counted.
+    mutating func take(_ rung: RecoveryRung, for reason: RecoveryReason) -> Action {
         recovery.count(rung)
         step = RecoveryStep(rung: rung, reason: reason)
+        if reason == .mute { trafficBefore = controller.last }
         switch rung {
         case .refilter: return .refreshScan
         case .restart:
@@ -70,7 +81,7 @@ extension BlueZPlanner {
         case .notAnswering, .stuckAdvertisement: ladder.proved()
         case .refused:
             if case .success = result { ladder.proved() }
-        case .silent, .notRestarted, .cycleStopped, .ended, nil: break
+        case .silent, .notRestarted, .cycleStopped, .ended, .mute, nil: break
         }
     }
 

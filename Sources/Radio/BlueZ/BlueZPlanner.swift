@@ -71,6 +71,15 @@ struct BlueZPlanner: Sendable {
     /// We have switched the adapter off and not yet on again.
     var isPowerOwed = false
     var powerRetry: Retry
+    var controller: ControllerWatch
+    /// The controller was mute, and whether the scan goes on is not known.
+    var isScanDoubted = false
+    var muteAttempts = 0
+    /// At the last of them the kernel told the controller nothing.
+    var isAttemptIgnored = false
+    var lastMuteAttempt: MonotonicTime?
+    /// What was counted before the last rung for a controller that was mute.
+    var trafficBefore: ControllerTraffic?
     private var refresher = SampleRefresher()
     /// What was heard has ended the ladder.
     private var isProved = false
@@ -90,6 +99,7 @@ struct BlueZPlanner: Sendable {
         powerRetry = Retry(timings: timings)
         watch = ScanWatch(timings: timings)
         ladder = RecoveryLadder(timings: timings)
+        controller = ControllerWatch(timings: timings)
     }
 
     // MARK: What happens
@@ -157,7 +167,8 @@ struct BlueZPlanner: Sendable {
 
     /// The one part of `nextDeadline` that something heard can bring forward.
     func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
-        scan == .on && !ladder.isClimbing ? refresher.nextRestart(now: now) : nil
+        scan == .on && !ladder.isClimbing && !controller.isMute
+            ? refresher.nextRestart(now: now) : nil
     }
 
     /// Signals were lost. What we have at bluetoothd may be gone without our knowing.
@@ -205,8 +216,9 @@ struct BlueZPlanner: Sendable {
         }
         if let action = nextReconnection(now: now) { return action }
         if adapter.canAdvertise, let action = nextAdvertising(now: now) { return action }
-        if let action = nextMonitoring(now: now) { return action }
-        guard let action = nextScanning(now: now) else { return nil }
+        if !controller.isMute, let action = nextMonitoring(now: now) { return action }
+        let action = controller.isMute ? nextWhileMute(now: now) : nextScanning(now: now)
+        guard let action else { return nil }
         // `Discovering` may change before the answer comes.
         if case .startScan = action { watch.starting(now: now) }
         if action == .refreshScan { watch.refreshing(now: now) }
@@ -235,7 +247,9 @@ struct BlueZPlanner: Sendable {
         if adapter.canAdvertise {
             deadlines += advertisements.values.filter(\.needsAction).map(\.retry.due)
         }
-        if scan == .on {
+        if controller.isMute {
+            deadlines.append(muteDue)
+        } else if scan == .on {
             deadlines.append(watch.nextDeadline)
             deadlines.append(refresher.nextRestart(now: now))
         } else {
@@ -249,7 +263,8 @@ struct BlueZPlanner: Sendable {
         var state = RadioState(adapter: adapter?.name, problem: problem)
         state.address = adapter?.address
         state.bluezVersion = adapter?.version?.description
-        state.isScanning = scan == .on && !ladder.isExhausted || isMonitorAlone
+        let isScanLost = ladder.isExhausted || controller.isMute
+        state.isScanning = scan == .on && !isScanLost || isMonitorAlone
         if isMonitorAlone { state.transport = .monitor }
         state.hasMonitor = hasMonitor
         state.advertisingCapacity = adapter?.advertisingInstances
@@ -260,9 +275,11 @@ struct BlueZPlanner: Sendable {
 
     private var problem: RadioFailure? {
         if let hopeless { return hopeless }
+        if controller.isMute { return RadioFailure(isKernelStuck ? .scanStuck : .adapterMute) }
         if isMonitorAlone { return nil }
         if let scanFailure { return scanFailure }
-        return ladder.isExhausted ? RadioFailure(.scanSilent) : nil
+        guard ladder.isExhausted else { return nil }
+        return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
     }
 
     /// Why nothing at all can be done now, or `nil`.
@@ -319,6 +336,8 @@ extension BlueZPlanner {
         powerRetry = Retry(timings: timings)
         timeouts = 0
         watch = ScanWatch(timings: timings)
+        controller = ControllerWatch(timings: timings)
+        isScanDoubted = false
         // What comes now may be well, unless it was our own doing.
         if !isReconnecting, !isPowerOwed { ladder.proved() }
         refresher.reset()

@@ -23,6 +23,8 @@ package actor BlueZRadio: Radio {
     let ear: ManagementEar
     let signs: AsyncStream<ManagementEar.Sign>
     let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
+    /// What the kernel has counted of an adapter; `nil` once it does not tell.
+    var readTraffic: TrafficReader?
     var choice: TransportChoice
     /// Declares the management socket deaf, while it is listened to.
     var deafness: (@Sendable () -> Void)?
@@ -57,6 +59,8 @@ package actor BlueZRadio: Radio {
     ///     a scan back; every program on the machine loses its connections by that.
     ///   - transport: what sightings come over.
     ///   - bus: where bluetoothd is; tests have their own.
+    ///   - readTraffic: tells what the kernel has counted of an adapter, by which a controller is
+    ///     noticed that does not answer; without it that takes longer.
     ///   - openManagement: gives a management socket instead of the kernel; tests have theirs.
     package init(
         adapter: String?,
@@ -65,6 +69,7 @@ package actor BlueZRadio: Radio {
         timings: RecoveryTimings = RecoveryTimings(),
         transport: TransportPolicy = .dbus,
         bus: BusAddress = .system,
+        readTraffic: TrafficReader? = nil,
         openManagement: @escaping @Sendable () throws(ManagementFailure) -> ManagementSocket =
             ManagementSocket.openIfPermitted,
         logger: Logger
@@ -83,6 +88,7 @@ package actor BlueZRadio: Radio {
         choice = TransportChoice(policy: transport)
         planner.usesMonitor = choice.wantsMonitor
         self.openManagement = openManagement
+        self.readTraffic = readTraffic
         let (signs, sign) = AsyncStream<ManagementEar.Sign>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.signLimit)
         )
@@ -198,6 +204,7 @@ package actor BlueZRadio: Radio {
         defer { deafConnection = nil }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keep(connection) }
+            group.addTask { await self.watchController() }
             var session = BlueZSession(
                 connection: connection,
                 serviceUUID: serviceUUID,
@@ -285,6 +292,7 @@ package actor BlueZRadio: Radio {
         while !Task.isCancelled {
             // One moment for both: what falls due between them would be missed.
             let now = MonotonicTime.now
+            if planner.isScanDoubted { lookAtController() }
             guard let action = planner.next(now: now) else {
                 await sleep(until: planner.nextDeadline(now: now))
                 continue
@@ -294,7 +302,9 @@ package actor BlueZRadio: Radio {
             if action == .reconnect { return await connection.close() }
             let epoch = planner.epoch
             let peer = BlueZPeer(on: connection, owner: daemon, callTimeout: timings.callTimeout)
+            lookAtController()
             let result = await perform(action, on: adapter, peer)
+            if action.isAdvertising { lookAtController() }
             if case .failure(let failure) = result {
                 logger.info(
                     "a request to bluetoothd failed",

@@ -36,7 +36,7 @@ struct RecoveryLadder: Sendable {
     ) -> RecoveryRung? {
         guard isDue(now: now) else { return nil }
         let next = RecoveryRung.allCases.first { rung in
-            rung >= reason.lowest && rung <= top && tried.map { $0 < rung } ?? true
+            reason.takes(rung) && rung <= top && tried.map { $0 < rung } ?? true
         }
         guard let next else {
             tried = nil
@@ -47,7 +47,8 @@ struct RecoveryLadder: Sendable {
         }
         self.reason = reason
         tried = next
-        due = now + (next <= .restart ? timings.proofLimit : timings.slowProofLimit)
+        let limit = reason == .mute ? timings.answerLimit : timings.proofLimit
+        due = now + (next <= .restart ? limit : timings.slowProofLimit)
         return next
     }
 

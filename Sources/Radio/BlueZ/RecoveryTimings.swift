@@ -25,6 +25,17 @@ package struct RecoveryTimings: Sendable {
     package var longestPause: Duration = .seconds(2)
     /// Before asking again for what is busy with something that ends by itself.
     package var busyPause: Duration = .milliseconds(500)
+    /// Between two looks at what the kernel counts of the controller.
+    package var look: Duration = .seconds(3)
+    /// The same when something seems wrong. A controller answers within milliseconds.
+    package var closeLook: Duration = .milliseconds(500)
+    /// After this the kernel has given up a command (its HCI_CMD_TIMEOUT is 2 s).
+    package var commandLimit: Duration = .milliseconds(2200)
+    /// Within this a rung must have made the kernel tell the controller something. It may first
+    /// have to give up a command that was lost.
+    package var answerLimit: Duration = .milliseconds(2700)
+    /// By then the kernel has ended a scan by itself (its DISCOV_LE_TIMEOUT is 10.24 s).
+    package var scanCycle: Duration = .milliseconds(10_500)
     /// How long bluetoothd may take to answer.
     package var callTimeout: Duration = .seconds(10)
     /// How long a new advertisement may take to come on the air, and an old one to leave it, before

@@ -5,10 +5,11 @@ import GotchuCore
 /// Many controllers report each address once per scan, and the kernel restarts a scan only every
 /// 10.24 s: no payer waits that long at a till. So while somebody's EID is in the air and no fresh
 /// sample of it comes by itself, the scan is restarted. A controller that reports everything
-/// delivers samples faster than the pause here and is never disturbed; when it falls silent, a
-/// restart would bring nothing, and may do harm: one that has just stopped answering loses the
-/// command to stop, and the kernel then waits for ever for that stop (its discovery stays in the
-/// state `STOPPING` and refuses every scan until the adapter is switched off).
+/// delivers samples faster than the pause here and is never disturbed. When it falls silent, a
+/// restart helps only where it has lost its scan, and may do harm, so that it is left some time:
+/// one that has just stopped answering loses the command to stop, and the kernel then waits for
+/// ever for that stop (its discovery stays in the state `STOPPING` and refuses every scan until the
+/// adapter is switched off).
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
@@ -110,6 +111,7 @@ struct SampleRefresher: Sendable {
         var isUrgent = false
         for candidate in candidates.values where isActive(candidate, now: now) {
             newest = newest.map { max($0, candidate.lastHeard) } ?? candidate.lastHeard
+            guard !candidate.isFlowing else { continue }
             isUrgent =
                 isUrgent || (candidate.level ?? Self.nearLevel) >= Self.nearLevel
                 || now - candidate.movedAt < Self.movementLifetime
@@ -120,7 +122,7 @@ struct SampleRefresher: Sendable {
     }
 
     private func isActive(_ candidate: Candidate, now: MonotonicTime) -> Bool {
-        !candidate.isFlowing && now - candidate.lastHeard < Self.candidateLifetime
+        now - candidate.lastHeard < Self.candidateLifetime
             && now - candidate.firstHeard < Self.attention
     }
 

@@ -74,7 +74,7 @@ struct ScanWatch: Sendable {
         switch reason {
         case .notRestarted: isAnswered = false
         case .cycleStopped: knowsCycle = false
-        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement: break
+        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: break
         }
         askedAt = nil
         lastCycle = now

@@ -73,8 +73,7 @@ class Till:
 
     def problems(self) -> list[str]:
         """What the daemon says is wrong with its radio."""
-        health = self._daemon.client.get("/v1/status")["health"]
-        return [item["code"] for item in health if item["code"].startswith("b")]
+        return problems(self._daemon)
 
     def expect_problem(self, *codes: str) -> None:
         eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
@@ -83,6 +82,12 @@ class Till:
         """Takes the request back: it must leave the air, however much has happened to it."""
         self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
         self._world.expect_silence(self._daemon)
+
+
+def problems(daemon: Daemon) -> list[str]:
+    """What a daemon says is wrong with its radio."""
+    health = daemon.client.get("/v1/status")["health"]
+    return [item["code"] for item in health if item["code"].startswith("b")]
 
 
 def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:

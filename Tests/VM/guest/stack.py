@@ -61,6 +61,11 @@ class Platform:
         Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
         self._start_bus()
 
+    def restart_bluetoothd(self, *flags: str) -> None:
+        self.bluetoothd.stop()
+        self.start_bluetoothd(*flags)
+        eventually("all adapters to be powered", lambda: all(map(is_powered, range(CONTROLLERS))))
+
     def start_bluetoothd(self, *flags: str) -> None:
         # Experimental interfaces carry the advertising interval before BlueZ 5.77.
         self.bluetoothd = Process(
@@ -148,6 +153,8 @@ class Daemon:
         self.client = Client(self.socket)
         self.prefix: list[str] = []
         """A command that runs the daemon with less than it would have."""
+        self.extra: list[str] = []
+        """More arguments."""
 
     def start(self) -> None:
         """Starts it; a second start finds the state of the first."""
@@ -158,7 +165,7 @@ class Daemon:
             self.prefix
             + [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
             + ["--server", f"http://{SERVER}", "--radio", self.radio]
-            + ["--spender-uid", "0"],
+            + ["--spender-uid", "0", *self.extra],
             self._logs / f"{self.name}.log",
         )
 
@@ -243,6 +250,16 @@ class Daemon:
 
     def payment(self, identifier: str) -> dict[str, Any]:
         return self.client.get(f"/v1/payments/{identifier}")
+
+    def metric(self, name: str) -> float:
+        """One of its metrics, by its name and labels."""
+        connection = self.client.connect()
+        try:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        finally:
+            connection.close()
+        return float(next(line for line in lines if line.startswith(name)).split()[-1])
 
     def ignored(self) -> dict[str, int]:
         found: dict[str, int] = self.client.get("/v1/status")["radio"]["ignored"]

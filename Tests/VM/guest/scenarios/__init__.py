@@ -17,5 +17,6 @@ ORDER = (
     "rotates",
     "shares",
     "recovers",
+    "hiccups",
     "replugged",
 )

@@ -1,0 +1,117 @@
+import BlueZ
+import GotchuCore
+
+extension BlueZPlanner {
+    /// Attempts while the controller is mute, after which there are fewer.
+    private static let eagerAttempts = 20
+    /// A scan is begun with so many commands at least: what runs is ended, the scan is described
+    /// and begun. One that fails is fewer.
+    private static let startCommands: UInt32 = 3
+
+    /// Whether what the kernel counts of the adapter says anything now.
+    var watchesController: Bool { link == .up && adapter?.isPowered == true }
+
+    /// What the kernel has counted by now.
+    ///
+    /// - Returns: what has changed about the controller, if anything.
+    mutating func controllerLooked(
+        _ traffic: ControllerTraffic,
+        now: MonotonicTime
+    ) -> ControllerWatch.Change? {
+        let change = controller.looked(traffic, now: now)
+        switch change {
+        case .fellMute:
+            muteAttempts = 0
+            isAttemptIgnored = false
+            isScanDoubted = !isChangingAdvertisements
+        case .answersAgain: answersAgain()
+        case nil:
+            if controller.lastCommand == now, !isChangingAdvertisements { isScanDoubted = true }
+            proveScan(by: traffic, now: now)
+        }
+        return change
+    }
+
+    /// What is done while the controller leaves commands without an answer: no more than keeps the
+    /// scan asked for.
+    ///
+    /// A scan that runs must not be stopped now. The command would be lost, and the kernel would
+    /// wait for that stop for ever. Once the cycle's own end was lost it runs no more for the
+    /// kernel, and another filter makes bluetoothd start it without stopping anything.
+    mutating func nextWhileMute(now: MonotonicTime) -> Action? {
+        guard let due = muteDue, due <= now else { return nil }
+        // The kernel did not even try: it waits for the end of a scan, which it has lost.
+        isAttemptIgnored =
+            lastMuteAttempt.map { attempt in
+                controller.lastCommand.map { $0 < attempt } ?? true
+            } ?? false
+        muteAttempts += 1
+        lastMuteAttempt = now
+        let isHopeless = isKernelStuck && canPowerCycle && !monitor.isActive
+        let rung: RecoveryRung =
+            isHopeless ? .powerCycle : scan == .on ? .refilter : .restart
+        return take(rung, for: .mute)
+    }
+
+    /// The kernel waits for ever for the end of a scan, as long as the adapter is on.
+    var isKernelStuck: Bool {
+        controller.isMute
+            ? isAttemptIgnored
+            : ladder.isExhausted && ladder.reason == .mute
+    }
+
+    /// When something is next done about a mute controller.
+    var muteDue: MonotonicTime? {
+        guard let since = controller.muteSince, let lastCommand = controller.lastCommand else {
+            return nil
+        }
+        let pause =
+            muteAttempts < Self.eagerAttempts && !isKernelStuck
+            ? timings.commandLimit : timings.firstRest
+        let last = lastMuteAttempt.map { max($0, lastCommand) } ?? lastCommand
+        // A command for an advertisement says nothing of the scan, which ends by itself in time.
+        return isScanDoubted ? last + pause : max(last + pause, since + timings.scanCycle)
+    }
+
+    /// Whether the kernel has told the controller anything since the last rung: it is not stuck
+    /// then.
+    var isKernelTrying: Bool {
+        guard let before = trafficBefore, let last = controller.last else { return false }
+        return last.commands != before.commands
+    }
+
+    private var isChangingAdvertisements: Bool {
+        advertisements.values.contains { advertisement in
+            switch advertisement.stage {
+            case .registering, .unregistering: true
+            case .off, .unclear, .on: false
+            }
+        }
+    }
+
+    /// It answers: nobody knows what it still does of what it did.
+    private mutating func answersAgain() {
+        for (eid, advertisement) in advertisements {
+            if advertisement.stage == .on { advertisements[eid]?.stage = .unclear }
+            advertisements[eid]?.retry = Retry(timings: timings)
+        }
+        if scan != .on { scanRetry = Retry(timings: timings) }
+        ladder.proved()
+        lastMuteAttempt = nil
+        isScanDoubted = true
+    }
+
+    /// A scan that was asked for has begun if the controller was told so, and has answered. Nothing
+    /// that bluetoothd says shows it.
+    private mutating func proveScan(by traffic: ControllerTraffic, now: MonotonicTime) {
+        guard !controller.isMute, ladder.reason == .mute, let before = trafficBefore else { return }
+        let commands = traffic.commands &- before.commands
+        guard commands >= Self.startCommands, traffic.events &- before.events >= commands else {
+            return
+        }
+        ladder.proved()
+        isScanDoubted = false
+        trafficBefore = nil
+        watch.heard(now: now)
+    }
+}

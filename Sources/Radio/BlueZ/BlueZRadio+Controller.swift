@@ -1,0 +1,49 @@
+package import BlueZ
+import Glibc
+import GotchuCore
+import Logging
+
+extension BlueZRadio {
+    /// Tells what the kernel has counted of an adapter, by its name.
+    package typealias TrafficReader =
+        @Sendable (String) throws(KernelAdapter.Errno) -> ControllerTraffic
+
+    /// Looks at the controller now and then, for as long as the kernel tells of it.
+    func watchController() async {
+        while !Task.isCancelled, readTraffic != nil {
+            try? await Task.sleep(for: planner.controller.interval)
+            guard !Task.isCancelled else { return }
+            lookAtController()
+        }
+    }
+
+    func lookAtController() {
+        guard let readTraffic, planner.watchesController, let adapter = planner.adapter else {
+            return
+        }
+        do throws(KernelAdapter.Errno) {
+            let traffic = try readTraffic(adapter.name)
+            let reason = planner.ladder.reason
+            let change = planner.controllerLooked(traffic, now: .now)
+            if change != nil || planner.ladder.reason != reason { controllerChanged(change) }
+        } catch {
+            // It has just been pulled out.
+            guard error.number != ENODEV else { return }
+            self.readTraffic = nil
+            logger.debug(
+                "the kernel does not tell whether the controller answers",
+                metadata: ["errno": "\(error.number)"]
+            )
+        }
+    }
+
+    private func controllerChanged(_ change: ControllerWatch.Change?) {
+        let adapter: Logger.Metadata = ["adapter": "\(planner.adapter?.name ?? "none")"]
+        switch change {
+        case .fellMute: logger.warning("the controller does not answer", metadata: adapter)
+        case .answersAgain: logger.notice("the controller answers again", metadata: adapter)
+        case nil: break
+        }
+        changed()
+    }
+}

@@ -1,0 +1,79 @@
+import BlueZ
+import GotchuCore
+
+/// Tells by the kernel's counts whether the controller answers its host: pure.
+///
+/// The firmware of cheap adapters now and then stops for seconds. The kernel gives each command up
+/// after 2 s, and what depended on it is left undone: the scan's next cycle does not begin, and
+/// bluetoothd, which still says `Discovering`, waits 10 s before it tries again.
+struct ControllerWatch: Sendable {
+    enum Change: Equatable, Sendable {
+        /// Commands are left without an answer.
+        case fellMute
+        /// It does again, or has left some without and never been seen to be mute.
+        case answersAgain
+    }
+
+    private let timings: RecoveryTimings
+    private(set) var last: ControllerTraffic?
+    /// Since when commands are under way, and what was counted before them. It is nothing if as
+    /// many answers come.
+    private var suspicion: (since: MonotonicTime, before: ControllerTraffic)?
+    private(set) var muteSince: MonotonicTime?
+    /// When it was seen to answer again.
+    private var answersSince: MonotonicTime?
+    /// When it was last seen that a mute controller was told something.
+    private(set) var lastCommand: MonotonicTime?
+
+    init(timings: RecoveryTimings) {
+        self.timings = timings
+    }
+
+    var isMute: Bool { muteSince != nil }
+
+    var isSuspected: Bool { suspicion != nil }
+
+    /// Whether what fails now may fail because of a command that was lost.
+    func excuses(now: MonotonicTime) -> Bool {
+        isMute || isSuspected || answersSince.map { now - $0 < timings.answerLimit } ?? false
+    }
+
+    /// Until it is looked at again.
+    var interval: Duration { isMute || isSuspected ? timings.closeLook : timings.look }
+
+    mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
+        defer { last = traffic }
+        guard let last else { return nil }
+        let commands = traffic.commands &- last.commands
+        let events = traffic.events &- last.events
+        if isMute {
+            if commands > 0 { lastCommand = now }
+            guard events > 0 else { return nil }
+            return answers(now: now)
+        }
+        guard let (since, before) = suspicion else {
+            if commands > events { suspicion = (now, last) }
+            return nil
+        }
+        guard traffic.commands &- before.commands > traffic.events &- before.events else {
+            suspicion = nil
+            return nil
+        }
+        guard now - since >= timings.closeLook else { return nil }
+        if events == 0 {
+            suspicion = nil
+            muteSince = now
+            lastCommand = since
+            return .fellMute
+        }
+        // It says something, nothing more was asked of it, and an answer is still missing.
+        return commands == 0 ? answers(now: now) : nil
+    }
+
+    private mutating func answers(now: MonotonicTime) -> Change {
+        suspicion = nil
+        muteSince = nil
+        answersSince = now
+        return .answersAgain
+    }
+}

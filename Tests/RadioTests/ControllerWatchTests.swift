@@ -1,0 +1,233 @@
+import BlueZ
+import DBus
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import Radio
+
+/// What is done about a controller that leaves its host's commands without an answer.
+@Suite struct ControllerWatchTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let timings = RecoveryTimings()
+    private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
+    private var now = MonotonicTime(sinceStart: .seconds(100))
+    /// Close to their end, as after months: they wrap.
+    private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
+
+    init() {
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([Self.adapter()], now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        look()
+    }
+
+    @Test("commands that are answered, now or at the next look, are nothing")
+    mutating func answered() {
+        for _ in 0..<100 {
+            look(commands: 4, events: 4, after: .seconds(3))
+            look(commands: 1, after: .seconds(3))
+            look(commands: 1, events: 1, after: .milliseconds(100))
+            look(events: 1, after: .milliseconds(100))
+            look(events: 9, after: .seconds(3))
+        }
+        #expect(planner.state.isScanning && planner.state.problem == nil)
+        #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
+    }
+
+    @Test("a command without an answer for half a second is a controller that does not answer")
+    mutating func mute() {
+        look(commands: 1, after: .seconds(3))
+        look(after: Self.timings.closeLook - .milliseconds(1))
+        #expect(!planner.controller.isMute)
+        #expect(look(after: .milliseconds(1)) == .fellMute)
+        #expect(planner.state.problem == RadioFailure(.adapterMute))
+        #expect(!planner.state.isScanning)
+    }
+
+    @Test("a command that never had an answer is noticed also when the next ones have theirs")
+    mutating func lostCommand() {
+        look(commands: 3, events: 1, after: .seconds(3))
+        #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
+        #expect(planner.next(now: now) == nil, "it may be on its way")
+        #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
+        expect(.refreshScan, .refilter)
+    }
+
+    @Test("a scan that did not begin is asked for until the controller answers, and no more then")
+    mutating func lostStart() {
+        fallMute()
+        #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
+        for _ in 0..<3 {
+            pass(Self.timings.commandLimit)
+            expect(.refreshScan, .refilter)
+            finish(.refreshScan)
+            look(commands: 1, after: .milliseconds(100))
+        }
+        #expect(look(events: 3, after: .milliseconds(100)) == .answersAgain)
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        pass(Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.isScanning && planner.state.problem == nil)
+        #expect(planner.state.recovery.rungs[.refilter] == 4)
+    }
+
+    @Test("while it does not answer nothing is done that stops a scan that runs")
+    mutating func nothingIsStopped() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        look(commands: 1, after: .milliseconds(100))
+        // What was told was about the advertisement: the scan still runs for the kernel.
+        #expect(look(after: Self.timings.closeLook) == .fellMute)
+        let fell = now
+        hear()
+        while now - fell < Self.timings.scanCycle - .seconds(1) {
+            pass(.milliseconds(500))
+            #expect(planner.next(now: now) == nil)
+        }
+        pass(.seconds(1))
+        expect(.refreshScan, .refilter)
+    }
+
+    @Test("a new advertisement is not refused for a moment's silence, an old one is put on again")
+    mutating func advertisements() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        look(commands: 1, after: .seconds(2))
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        #expect(planner.outcome(of: Self.eid) == nil)
+        pass(Self.timings.firstPause)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
+        look(events: 5, after: .milliseconds(100))
+        fallMute()
+        look(events: 1, after: .seconds(3))
+        #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
+    }
+
+    @Test("a kernel that waits for a scan to end is noticed: only the power helps then")
+    mutating func stuck() {
+        fallMute()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        // An attempt that fails, as one does that was on its way: the kernel is not stuck.
+        look(commands: 1, events: 5, after: Self.timings.answerLimit)
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(events: 5, after: Self.timings.answerLimit)
+        expect(.powerCycle, .powerCycle)
+        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.finished(.powerCycle, .success(()), epoch: 0, now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+
+    @Test("the same is noticed in an empty room, where nothing tells that it answers again")
+    mutating func stuckInSilence() {
+        fallMute()
+        for action in [BlueZPlanner.Action.refreshScan, .powerCycle] {
+            pass(Self.timings.commandLimit)
+            #expect(planner.next(now: now) == action)
+            finish(action)
+            look(after: .milliseconds(100))
+        }
+    }
+
+    @Test("without leave to touch the power it is said what to do, and tried on")
+    mutating func stuckWithoutPower() {
+        planner = BlueZPlanner(adapterName: nil)
+        self = Self(planner: planner, now: now)
+        fallMute()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(events: 1, after: Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == RadioFailure(.scanStuck) && !planner.state.isScanning)
+        pass(Self.timings.firstRest)
+        expect(.refreshScan, .refilter)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+}
+
+extension ControllerWatchTests {
+    private init(planner: BlueZPlanner, now: MonotonicTime) {
+        self.planner = planner
+        self.now = now
+        self.planner.linkChanged(.asking(":1.1"))
+        self.planner.adaptersChanged([Self.adapter()], now: now)
+        #expect(self.planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        self.planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        look()
+    }
+
+    /// The end of a scan's cycle is lost.
+    private mutating func fallMute() {
+        look(commands: 1, after: .seconds(3))
+        #expect(look(after: Self.timings.closeLook) == .fellMute)
+    }
+
+    @discardableResult
+    private mutating func look(
+        commands: UInt32 = 0,
+        events: UInt32 = 0,
+        after duration: Duration = .zero
+    ) -> ControllerWatch.Change? {
+        pass(duration)
+        traffic.commands &+= commands
+        traffic.events &+= events
+        return planner.controllerLooked(traffic, now: now)
+    }
+
+    private mutating func expect(
+        _ action: BlueZPlanner.Action,
+        _ rung: RecoveryRung,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(planner.next(now: now) == action, sourceLocation: sourceLocation)
+        let step = RecoveryStep(rung: rung, reason: .mute)
+        #expect(planner.takeStep() == step, sourceLocation: sourceLocation)
+    }
+
+    private mutating func pass(_ duration: Duration) { now = now + duration }
+
+    private mutating func finish(
+        _ action: BlueZPlanner.Action,
+        _ result: Result<Void, RadioFailure> = .success(())
+    ) {
+        planner.finished(action, result, epoch: planner.epoch, now: now)
+    }
+
+    private mutating func hear() {
+        planner.heard(
+            Sighting(
+                time: now,
+                eid: EID(literal: "0123456789"),
+                carrier: .serviceData,
+                rssi: RSSI(dBm: -40),
+                adapter: "hci0"
+            )
+        )
+    }
+
+    private static func adapter(
+        isPowered: Bool = true,
+        isDiscovering: Bool = false
+    ) -> AdapterState {
+        var adapter = AdapterState(path: ObjectPath("/org/bluez/hci0") ?? .root)
+        adapter.isPowered = isPowered
+        adapter.isDiscovering = isDiscovering
+        adapter.canAdvertise = true
+        return adapter
+    }
+}

@@ -1,0 +1,97 @@
+"""Both controllers stop answering for seconds, as cheap adapters do, and then go on.
+
+Where bluetoothd and the kernel leave it at that, a scan stays away for 10 seconds more, or for ever.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic, sleep
+
+from ..deadline import eventually
+from ..http import Refused
+from ..recovery import AMOUNT, Till, begin_fresh_scans, has_heard, problems
+from ..scenario import TAP, World
+
+PROBE = "a1b2c3d4e5"
+STRANGER = f'probe | C4:11:22:33:44:05 random | nonconnectable | 100 | -40 | 03:edfe 16:edfe+"{PROBE}"'
+
+CYCLE = 10.24
+"""Seconds after which the kernel ends a scan."""
+
+
+def run(world: World) -> None:
+    configuration = world.logs / "payer.json"
+    configuration.write_text('{"power_cycle": true}')
+    world.payer.extra = ["--config", str(configuration)]
+    # As Debian starts it: no monitor hears what the scan does not.
+    world.platform.restart_bluetoothd("--nodetach")
+    try:
+        world.place(None)
+        world.start(world.kiosk, world.payer)
+        till = Till(world, world.kiosk)
+        at_a_start(world, till)
+        beside_a_payer(world, till)
+        till.withdraw()
+    finally:
+        world.platform.restart_bluetoothd()
+
+
+def at_a_start(world: World, till: Till) -> None:
+    """The scan's cycle ends: the next one is lost, and bluetoothd would wait for 10 s.
+
+    And somebody asks for money meanwhile: the request waits, and comes on the air.
+    """
+    begin_fresh_scans(world, world.kiosk, world.payer)
+    sleep(CYCLE - 2.0)
+    answers: list[object] = []
+
+    def ask() -> None:
+        try:
+            answers.append(world.kiosk.request(AMOUNT))
+        except Refused as refused:
+            answers.append(refused)
+
+    asking = threading.Thread(target=ask)
+    world.air.do("freeze", controller="*")
+    asking.start()
+    end = monotonic() + 5.0
+    till.expect_problem("bluetooth-adapter-not-answering")
+    sleep(max(0.0, end - monotonic()))
+    thaw(world, till, "hiccup_at_a_start")
+    asking.join()
+    if not isinstance(answers[0], dict):
+        raise AssertionError(f"the request that was made meanwhile: {answers[0]}")
+    world.kiosk.client.call("DELETE", f"/v1/requests/{answers[0]['id']}")
+    count = world.kiosk.metric('gotchu_scan_restarts_total{rung="refilter"}')
+    if count < 1:
+        raise AssertionError(f"{count} refilters were counted")
+
+
+def beside_a_payer(world: World, till: Till) -> None:
+    """A restart of the scan for fresh samples is lost: the kernel waits for its end for ever."""
+    eventually("the payer to hear it", lambda: has_heard(world.payer, till.eid, monotonic() - 1))
+    world.air.do("freeze", controller="c1")
+    eventually(
+        "the payer's daemon to say so",
+        lambda: "bluetooth-adapter-not-answering" in problems(world.payer),
+    )
+    thaw(world, till, "hiccup_beside_a_payer")
+    count = world.payer.metric('gotchu_scan_restarts_total{rung="power-cycle"}')
+    if count < 1:
+        raise AssertionError(f"{count} power cycles were counted")
+
+
+def thaw(world: World, till: Till, name: str) -> None:
+    """Measures from its end until both daemons hear what has just come, and one another."""
+    world.air.do("thaw", controller="*")
+    ended = monotonic()
+    world.place(TAP)
+    world.air.add(STRANGER)
+    till.measure(
+        name,
+        ended,
+        heard=lambda: has_heard(world.payer, till.eid, ended),
+        hears=lambda: has_heard(world.kiosk, PROBE, ended),
+    )
+    world.air.remove("probe")
