@@ -167,7 +167,8 @@ let package = Package(
             [
                 "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport", "Postgres",
                 "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
-                asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
+                asyncHTTPClient, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
+                serviceLifecycle,
             ]),
         tests(
             "GotchuCommandsTests",

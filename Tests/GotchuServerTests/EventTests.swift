@@ -69,6 +69,31 @@ struct EventTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
+    @Test("begin when their request is whole, and the reply says that no other can follow")
+    func wholeRequest() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var events = try await EventStream(wire, sid, token: payee, body: "{}")
+        #expect(events.isLast)
+        #expect(try await events.next()?.id == "1")
+        _ = try await wire.post("/sessions/\(sid)/cancel", token: payee)
+        #expect(try await events.next()?.id == "2")
+        #expect(try await events.next() == nil)
+        let large = String(repeating: " ", count: 70_000)
+        #expect(try await EventStream(wire, sid, token: payee, body: large).status == 413)
+    }
+
+    @Test("are forgotten when their reader has gone")
+    func gone() async throws {
+        let sid = try await wire.create(payee, cents: 5).string("sid")
+        var events: EventStream? = try await EventStream(wire, sid, token: payee)
+        #expect(try await events?.next()?.id == "1")
+        #expect(try await wire.metric("gotchu_server_event_streams") == 1)
+        events = nil
+        try await eventually("its watch has ended") {
+            try await wire.metric("gotchu_server_event_streams") == 0 ? true : nil
+        }
+    }
+
     @Test("end when the server stops, which it does within ten seconds")
     func stop() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")

@@ -28,6 +28,22 @@ package enum Cast {
         )
     }
 
+    /// A session of the first user's, as it was after so many changes.
+    package static func session(version: Int64, _ state: Session.State = .advertising) -> Session {
+        Session(
+            id: sessions[0],
+            eid: eids[0],
+            payee: users[0],
+            amount: Money(minorUnits: 1),
+            memo: nil,
+            reference: nil,
+            createdAt: Timestamp(milliseconds: 0),
+            expiresAt: Timestamp(milliseconds: 1_000),
+            state: state,
+            version: version
+        )
+    }
+
     package static func fingerprint(session: Int, expected: Int64?) -> Fingerprint {
         let bytes = [UInt8(session), UInt8(truncatingIfNeeded: expected ?? -1)]
         guard let print = Fingerprint(bytes: bytes + [UInt8](repeating: 0, count: 30)) else {

@@ -17,16 +17,20 @@ extension Request {
                 fix: "Send the header Content-Type: application/json."
             )
         }
+        return try JSONFields(Array(try await wholeBody().readableBytesView))
+    }
+
+    /// The body, once all of the request has come.
+    ///
+    /// - Throws: A problem: 413 for too much, 400 if it breaks off.
+    func wholeBody() async throws -> ByteBuffer {
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.bodyLimit {
             throw Problem.tooLarge
         }
         do {
-            let body = try await body.collect(upTo: Self.bodyLimit)
-            return try JSONFields(Array(body.readableBytesView))
+            return try await body.collect(upTo: Self.bodyLimit)
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge
-        } catch let problem as Problem {
-            throw problem
         } catch {
             // The client has gone, or took too long: nobody's failure here.
             throw Problem.invalid("The body did not come whole.")

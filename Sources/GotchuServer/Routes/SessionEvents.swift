@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -19,66 +18,37 @@ struct SessionEvents: Sendable {
         let user = try await tokens.user(of: request)
         try limits.allowCall(by: user)
         let sid = try SessionRoutes.session(in: context)
+        // What comes after a stream has begun is not read any more.
+        _ = try await request.wholeBody()
         // Watching starts before reading, so that no change falls between the two.
-        guard let changes = ledger.feed.watch(sid) else {
+        guard let watch = ledger.feed.watch(sid) else {
             throw Problem(.rateLimited, detail: "Too many follow sessions at this moment.")
                 .retry(after: 5)
         }
         let session = try await ledger.session(sid, visibleTo: user).accepted()
-        let seen = request.headers[.lastEventID].flatMap { Int64($0) }
-        if session.status.isFinal, seen == session.version {
+        let isSeen = request.headers[.lastEventID].flatMap { Int64($0) } == session.version
+        var events = ByteBuffer(string: "retry: \(Self.reconnectMilliseconds)\n\n")
+        if !isSeen { events.writeImmutableBuffer(try SessionStream.event(session)) }
+        var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        if session.status.isFinal {
             // 204 tells an EventSource to stop reconnecting: it has seen the end.
-            return Response(status: .noContent)
+            return isSeen
+                ? Response(status: .noContent)
+                : Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: events))
         }
-        let first = seen == session.version ? nil : session
+        headers[.connection] = "close"
         return Response(
             status: .ok,
-            headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
-            body: ResponseBody { writer in
-                try await writer.write(Self.opening)
-                try await Self.push(first, then: changes, seenBy: user, to: &writer)
-                try await writer.finish(nil)
+            headers: headers,
+            body: ResponseBody { [events] writer in
+                try await writer.write(events)
+                try await SessionStream.takeOver(
+                    context.channel,
+                    watch,
+                    user: user,
+                    version: session.version
+                )
             }
         )
-    }
-
-    private static let opening = ByteBuffer(string: "retry: \(reconnectMilliseconds)\n\n")
-
-    /// Ends with the session, when the reader may no longer see it, and at shutdown.
-    ///
-    /// Without news a comment goes out now and then, so that proxies keep the stream and a lost
-    /// client is noticed.
-    @concurrent private static func push(
-        _ first: Session?,
-        then changes: SessionWatch,
-        seenBy user: UserID,
-        to writer: inout any ResponseBodyWriter
-    ) async throws {
-        var version: Int64 = 0
-        if let first {
-            try await writer.write(event(first))
-            version = first.version
-            if first.status.isFinal { return }
-        }
-        for await news in changes {
-            guard let session = news.session else {
-                try await writer.write(ByteBuffer(string: ":\n\n"))
-                continue
-            }
-            guard session.isVisible(to: user) else { return }
-            guard session.version > version else { continue }
-            version = session.version
-            try await writer.write(event(session))
-            if session.status.isFinal { return }
-        }
-    }
-
-    private static func event(_ session: Session) throws -> ByteBuffer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var buffer = ByteBuffer(string: "id: \(session.version)\ndata: ")
-        buffer.writeBytes(try encoder.encode(SessionReply(session)))
-        buffer.writeString("\n\n")
-        return buffer
     }
 }

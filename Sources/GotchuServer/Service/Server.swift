@@ -82,7 +82,7 @@ struct Server: Sendable {
             logger: logger
         )
         let application = Application(
-            responder: StreamResponder(base: routes.router().buildResponder()),
+            responder: routes.router().buildResponder(),
             server: Self.http(connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),

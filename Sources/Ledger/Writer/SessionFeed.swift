@@ -28,7 +28,7 @@ package final class SessionFeed: Service {
 
     package init() {}
 
-    /// News of one session from now on; ends when the watcher stops reading or the program stops.
+    /// News of one session from now on, until the watcher lets go of it or the program stops.
     ///
     /// - Returns: `nil` if there are too many watchers already.
     package func watch(_ session: SessionID) -> SessionWatch? {
@@ -46,7 +46,6 @@ package final class SessionFeed: Service {
             return true
         }
         guard isRoom else { return nil }
-        // Outside of the lock: the end of a watch calls back.
         if state.withLock({ $0.isOver }) { watch.mailbox.end() }
         return watch
     }
@@ -79,7 +78,6 @@ package final class SessionFeed: Service {
             state.isOver = true
             return state.watchers.values.flatMap(\.values)
         }
-        // Outside of the lock: the end of a watch calls back.
         for mailbox in mailboxes { mailbox.end() }
     }
 
@@ -99,17 +97,20 @@ package final class SessionFeed: Service {
             guard state.count > 0 else { return }
             for session in sessions {
                 guard let watchers = state.watchers[session.id] else { continue }
-                // Yielding never calls back: termination handlers run only when a stream ends.
+                // A bell leaves word and never calls back.
                 for watcher in watchers.values { watcher.put(session) }
             }
         }
     }
 
     private func forget(_ id: Int, of session: SessionID) {
-        state.withLock { state in
-            guard state.watchers[session]?.removeValue(forKey: id) != nil else { return }
+        let forgotten = state.withLock { state -> SessionWatch.Mailbox? in
+            guard let mailbox = state.watchers[session]?.removeValue(forKey: id) else { return nil }
             state.count -= 1
             if state.watchers[session]?.isEmpty == true { state.watchers[session] = nil }
+            return mailbox
         }
+        // Outside of the lock: what its bell holds may end with it.
+        _ = consume forgotten
     }
 }

@@ -1,70 +1,81 @@
 internal import Synchronization
 
-/// What one watcher is told of a session.
+/// What one watcher is told of a session, for as long as he holds it.
 ///
 /// State, not history: a slow watcher misses versions in between but never the newest one. Ten
 /// thousand of them may be idle at a time, so that it is a small object without task or timer.
-package struct SessionWatch: AsyncSequence, Sendable {
+package final class SessionWatch: Sendable {
     package enum News: Equatable, Sendable {
         case changed(Session)
         /// Nothing has happened for a while; a reader who has gone away can be noticed now.
         case quiet
-
-        package var session: Session? {
-            if case .changed(let session) = self { session } else { nil }
-        }
+        /// The program stops: nothing more comes.
+        case over
     }
 
-    private let signals: AsyncStream<Void>
     /// Where its news is put. It does not keep the watch itself alive.
-    let mailbox: Mailbox
+    let mailbox = Mailbox()
+    private let onEnd: @Sendable () -> Void
 
-    /// - Parameter onEnd: Called when nobody reads it any more.
+    /// - Parameter onEnd: Called when nobody holds it any more.
     init(onEnd: @escaping @Sendable () -> Void) {
-        let (signals, signal) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        signal.onTermination = { _ in onEnd() }
-        self.signals = signals
-        mailbox = Mailbox(signal: signal)
+        self.onEnd = onEnd
     }
 
-    package func makeAsyncIterator() -> Iterator {
-        Iterator(signals: signals.makeAsyncIterator(), mailbox: mailbox)
+    deinit { onEnd() }
+
+    /// Has the watcher called when there is news, and at once if some has come already.
+    ///
+    /// - Parameter bell: Called on any thread, more often than there is news. It must return at
+    ///   once and not take the news itself.
+    package func listen(_ bell: @escaping @Sendable () -> Void) {
+        mailbox.listen(bell)
     }
 
-    package struct Iterator: AsyncIteratorProtocol {
-        fileprivate var signals: AsyncStream<Void>.Iterator
-        fileprivate let mailbox: Mailbox
-
-        package mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async -> News? {
-            guard await signals.next(isolation: actor) != nil else { return nil }
-            return mailbox.take().map(News.changed) ?? .quiet
-        }
-    }
+    /// The news that has come since the last time; `nil` if there is none.
+    package func next() -> News? { mailbox.take() }
 
     /// The newest state that the watcher has not seen yet, and the bell that tells him to look.
     final class Mailbox: Sendable {
-        private let newest = Mutex<Session?>(nil)
-        private let signal: AsyncStream<Void>.Continuation
-
-        init(signal: AsyncStream<Void>.Continuation) {
-            self.signal = signal
+        private struct State {
+            var newest: Session?
+            var isQuiet = false
+            var isOver = false
+            var bell: (@Sendable () -> Void)?
         }
+
+        private let state = Mutex(State())
 
         func put(_ session: Session) {
             // What was read for another server's sake may be older than what this one has written.
-            newest.withLock { if session.version >= $0?.version ?? 0 { $0 = session } }
-            signal.yield()
+            ring { if session.version >= $0.newest?.version ?? 0 { $0.newest = session } }
         }
 
-        func keepAlive() { signal.yield() }
+        func keepAlive() { ring { $0.isQuiet = true } }
 
-        func end() { signal.finish() }
+        func end() { ring { $0.isOver = true } }
 
-        func take() -> Session? { newest.withLock { $0.take() } }
+        func listen(_ bell: @escaping @Sendable () -> Void) { ring { $0.bell = bell } }
+
+        func take() -> News? {
+            state.withLock { state in
+                if let session = state.newest.take() {
+                    state.isQuiet = false
+                    return .changed(session)
+                }
+                if state.isOver { return .over }
+                guard state.isQuiet else { return nil }
+                state.isQuiet = false
+                return .quiet
+            }
+        }
+
+        private func ring(_ change: (inout State) -> Void) {
+            let bell = state.withLock { state in
+                change(&state)
+                return state.bell
+            }
+            bell?()
+        }
     }
 }

@@ -12,16 +12,26 @@ struct EventStream {
     }
 
     let status: Int
+    /// Whether the reply said that no other request can follow on its connection.
+    let isLast: Bool
     private var parts: HTTPClientResponse.Body.AsyncIterator
     private var rest = ""
     private let contract: Contract
 
-    init(_ wire: Wire, _ sid: String, token: String, lastEventID: String? = nil) async throws {
+    init(
+        _ wire: Wire,
+        _ sid: String,
+        token: String,
+        lastEventID: String? = nil,
+        body: String? = nil
+    ) async throws {
         var request = HTTPClientRequest(url: "\(wire.base)/sessions/\(sid)/events")
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
+        if let body { request.body = .bytes(ByteBuffer(string: body)) }
         let response = try await Wire.client.execute(request, timeout: .seconds(60))
         status = Int(response.status.code)
+        isLast = response.headers["Connection"] == ["close"]
         contract = try await ContractJudge.shared.contract
         parts = response.body.makeAsyncIterator()
     }

@@ -1,0 +1,168 @@
+import HTTPTypes
+import HummingbirdCore
+import LedgerTestSupport
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+@testable import Ledger
+
+/// Streams on connections of the server's own kind, whose buffers are small.
+@Suite("A session's stream", .timeLimit(.minutes(1)))
+struct SessionStreamTests {
+    private let feed = SessionFeed()
+
+    @Test("needs no task, and is over with its session")
+    func alone() async throws {
+        try await withStream { server, client in
+            // Its task has ended by now, and the connection is open.
+            #expect(server.isActive)
+            feed.publish([2, 3].map { Cast.session(version: $0) })
+            feed.publish([Cast.session(version: 4, .cancelled)])
+            try await client.readToEnd()
+            #expect(client.versions.last == 4)
+            #expect(client.text.hasSuffix("\r\n0\r\n\r\n"), "\(client.text)")
+        }
+        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
+    }
+
+    @Test("takes no further request")
+    func alreadyAnswered() async throws {
+        try await withStream { _, client in
+            try await client.ask()
+            feed.publish([Cast.session(version: 2)])
+            try await client.channel.setOption(.autoRead, value: true).get()
+            try await eventually("version 2 comes") { client.versions == [2] ? true : nil }
+            #expect(client.text.split(separator: "HTTP/1.1 ").count == 1, "\(client.text)")
+        }
+    }
+
+    @Test("is forgotten once its connection is closed")
+    func gone() async throws {
+        try await withStream { _, client in
+            #expect(feed.watcherCount == 1)
+            // What is on its way to a client who has gone resets the connection.
+            feed.publish([Cast.session(version: 2)])
+            try await client.channel.close()
+            try await eventually("nobody watches any more") {
+                feed.publish([Cast.session(version: .max)])
+                return feed.watcherCount == 0 ? true : nil
+            }
+        }
+    }
+
+    @Test("holds no more for a slow reader than its buffer, and tells him the newest state")
+    func slow() async throws {
+        try await withStream { server, client in
+            try await fill(server)
+            let held = try await server.getOption(.bufferedWritableBytes).get()
+            #expect((32_768..<66_560).contains(held), "\(held) bytes")
+            feed.publish([Cast.session(version: 10_001, .cancelled)])
+            try await client.readToEnd()
+            let versions = client.versions
+            #expect(versions.count < 9_000 && versions.last == 10_001)
+            #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
+
+    @Test("does not keep a server from stopping, though its reader reads nothing")
+    func stop() async throws {
+        try await withStream { server, _ in
+            try await fill(server)
+            server.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            try await eventually("it is closed") { server.isActive ? nil : true }
+        }
+    }
+
+    /// Tells so many changes that they cannot all be on the way to a client who does not read.
+    private func fill(_ server: any Channel) async throws {
+        for version in 2...10_000 {
+            feed.publish([Cast.session(version: Int64(version))])
+            try await server.eventLoop.submit {}.get()
+        }
+        #expect(!server.isWritable)
+    }
+
+    /// A client whose request has been answered with a stream of the session from version 1 on.
+    private func withStream(
+        _ body: (_ server: any Channel, _ client: StreamClient) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let connection = LoopChannel(
+            HTTP1Channel { [feed] _, writer, channel in
+                let watch = try #require(feed.watch(Cast.sessions[0]))
+                let stream = ResponseBody { _ in
+                    try await SessionStream.takeOver(
+                        channel,
+                        watch,
+                        user: Cast.users[0],
+                        version: 1
+                    )
+                }
+                try await writer.write(response: HTTPResponse(status: .ok), body: stream)
+            }
+        )
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelOption(.socketOption(.so_sndbuf), value: 4_096)
+            .bind(host: "127.0.0.1", port: 0) { connection.setup(channel: $0, logger: logger) }
+        try await listener.executeThenClose { accepted in
+            let port = try #require(listener.channel.localAddress?.port)
+            let client = try await StreamClient(port: port)
+            defer { client.channel.close(promise: nil) }
+            try await client.ask()
+            for try await server in accepted {
+                await connection.handle(value: server, logger: logger)
+                try await body(server.channel, client)
+                break
+            }
+        }
+    }
+}
+
+/// A client who reads nothing until he is told to.
+private struct StreamClient {
+    let channel: any Channel
+    private let heard = Heard()
+
+    init(port: Int) async throws {
+        channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.socketOption(.so_rcvbuf), value: 4_096)
+            .channelInitializer { [heard] in $0.pipeline.addHandler(heard) }
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+
+    /// All that has come so far.
+    var text: String { heard.text.withLock { $0 } }
+
+    /// The versions of the events that have come so far.
+    var versions: [Int] {
+        text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("id: ") }
+            .compactMap { Int($0.dropFirst(4)) }
+    }
+
+    func ask() async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+    }
+
+    func readToEnd() async throws {
+        // Refused by a connection that has come to its end.
+        try? await channel.setOption(.autoRead, value: true).get()
+        try await eventually("it is closed") { channel.isActive ? nil : true }
+    }
+}
+
+private final class Heard: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    let text = Mutex("")
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let piece = String(buffer: unwrapInboundIn(data))
+        text.withLock { $0 += piece }
+    }
+}
