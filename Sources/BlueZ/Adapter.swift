@@ -3,6 +3,10 @@ package import DBus
 /// One adapter as last seen on the bus.
 package struct AdapterState: Equatable, Sendable {
     package let path: ObjectPath
+    /// `hci0`
+    package let name: String
+    /// The kernel's number for it, 0 for `hci0`; `nil` for a name of another kind.
+    package let index: UInt16?
     package var address: String?
     package var isPowered = false
     /// How often it was off and on again at once. bluetoothd tells its properties when it has
@@ -22,10 +26,9 @@ package struct AdapterState: Equatable, Sendable {
 
     package init(path: ObjectPath) {
         self.path = path
+        name = path.text.split(separator: "/").last.map(String.init) ?? ""
+        index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
     }
-
-    /// `hci0`
-    package var name: String { path.text.split(separator: "/").last.map(String.init) ?? "" }
 
     package var quirks: BlueZQuirks { BlueZQuirks(version: version) }
 }

@@ -50,6 +50,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var isWaiting = false
         /// `wake()` was called since the pump was last asked.
         var isCalled = false
+        var sleepers = Sleepers()
 
         /// - Returns: whether the alarm must be sounded.
         mutating func endWait() -> Bool {
@@ -111,6 +112,36 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             return state.endWait()
         }
         if isWaiting { sound() }
+    }
+
+    // MARK: Sleeping
+
+    func makeSleep() -> UInt64 { state.withLock { $0.sleepers.makeID() } }
+
+    func begin(
+        _ id: UInt64,
+        until deadline: ContinuousClock.Instant,
+        _ sleeper: CheckedContinuation<Void, Never>
+    ) {
+        let (sleeps, isWaiting) = state.withLock { state in
+            let sleeps = !state.hasEnded && state.sleepers.add(id, until: deadline, sleeper)
+            return (sleeps, sleeps && state.endWait())
+        }
+        if isWaiting { sound() }
+        if !sleeps { sleeper.resume() }
+    }
+
+    func cancel(_ id: UInt64) { state.withLock { $0.sleepers.cancel(id) }?.resume() }
+
+    func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
+
+    private func wakeSleepers() {
+        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard let first = state.sleepers.nextDeadline else { return [] }
+            let now = ContinuousClock.now
+            return first <= now ? state.sleepers.takeDue(at: now) : []
+        }
+        for sleeper in due { sleeper.resume() }
     }
 
     private func sound() {
@@ -203,7 +234,9 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var descriptors: [pollfd] = []
         while let pumps = runJobs() {
             wait(pumps.compactMap { $0.pump() }, &descriptors)
+            wakeSleepers()
         }
+        for sleeper in state.withLock({ $0.sleepers.takeAll() }) { sleeper.resume() }
     }
 
     /// Runs what is queued.
@@ -242,9 +275,9 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     }
 
     private func wait(_ interests: [Interest], _ descriptors: inout [pollfd]) {
-        let mayWait = state.withLock { state in
+        let (mayWait, nextSleeper) = state.withLock { state in
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
-            return state.isWaiting
+            return (state.isWaiting, state.sleepers.nextDeadline)
         }
         // What the pump brought about is done first, and nobody need have sounded the alarm for it.
         guard mayWait else { return }
@@ -256,7 +289,11 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)
             descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
-        let deadline = interests.lazy.compactMap(\.deadline).min()
+        var deadline = nextSleeper
+        for interest in interests {
+            guard let due = interest.deadline else { continue }
+            deadline = deadline.map { min($0, due) } ?? due
+        }
         poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: deadline))
         if descriptors[0].revents != 0 {
             var count: UInt64 = 0

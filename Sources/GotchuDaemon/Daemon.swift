@@ -84,8 +84,7 @@ struct Daemon {
             calibrations: calibrations,
             client: client,
             hub: hub,
-            recorder: recorder,
-            logger: logger
+            recorder: recorder
         ) { state in
             status.take(radio: state)
             await requests.take(radio: state)

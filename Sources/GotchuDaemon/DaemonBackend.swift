@@ -23,7 +23,7 @@ struct DaemonBackend: LocalBackend {
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
-        daemonStatus.take(ignored: await presenceService.counts.ignored)
+        daemonStatus.take(ignored: presenceService.counts.ignored)
         var reply = daemonStatus.reply
         reply.radio.calibration = reply.radio.adapter.flatMap { name in
             calibrationStore.view(of: reply.radio.address ?? name)
@@ -32,7 +32,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func presences() async -> PresencesReply {
-        PresencesReply(sessions: await presenceService.presences())
+        PresencesReply(sessions: presenceService.presences())
     }
 
     func bugReport() async -> BugReportReply {
@@ -42,7 +42,7 @@ struct DaemonBackend: LocalBackend {
             metrics: await metrics(),
             requests: await requestService.views(),
             payments: await paymentService.views(),
-            presences: await presenceService.presences(),
+            presences: presenceService.presences(),
             log: ring.lines,
             token: tokens.token
         )

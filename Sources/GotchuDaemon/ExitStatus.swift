@@ -17,17 +17,17 @@ enum ExitStatus: Int32 {
         return ExitCode(status.rawValue)
     }
 
-    static func orExit<Value>(
-        _ body: () throws(ConfigurationError) -> Value
-    ) throws -> Value {
-        do throws(ConfigurationError) {
+    static func orExit<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
             return try body()
-        } catch {
+        } catch let error as ConfigurationError {
             throw exit(
                 .configuration,
                 "\(error.place): \(error.problem)",
                 next: "Correct it and run: gotchud --check-config"
             )
+        } catch {
+            throw exit(for: error)
         }
     }
 

@@ -73,13 +73,13 @@ package struct GotchudCommand: AsyncParsableCommand {
         let reread = { @Sendable () throws(ConfigurationError) in
             try Self.configuration(flags: flags, config: config)
         }
-        let configuration = try ExitStatus.orExit { () throws(ConfigurationError) in try reread() }
+        let configuration = try ExitStatus.orExit { try reread() }
         let ring = LogRing()
         LoggingSystem.bootstrap { _ in
             StandardErrorLogHandler(level: configuration.logLevel, ring: ring)
         }
         let logger = Logger(label: "gotchud")
-        let radio = try ExitStatus.orExit { () throws(ConfigurationError) in
+        let radio = try ExitStatus.orExit {
             try configuration.radio.make(configuration, logger: logger)
         }
         if checkConfig {

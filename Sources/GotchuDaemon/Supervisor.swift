@@ -34,11 +34,11 @@ struct Supervisor: Service {
         }
     }
 
-    /// A beat proves that the part that listens to the air still takes calls, not only that a timer
+    /// A beat proves that the part that listens to the air still takes turns, not only that a timer
     /// runs.
     private func beat(every interval: Duration) async {
         while !Task.isCancelled {
-            _ = await presences.presenceCount
+            await presences.takeTurn()
             notifier.watchdog()
             notifier.status(status.reply.summary)
             try? await Task.sleep(for: interval)

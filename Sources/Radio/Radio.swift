@@ -11,16 +11,16 @@ package protocol Radio: Service {
     /// Where sightings come from, for people: `hci0`, `simulated`.
     var name: String { get }
 
-    /// Everything the radio notices. One consumer. Bounded: when the consumer is slow the oldest
-    /// are dropped, because a newer sighting says all that an older one did.
-    var events: AsyncStream<RadioEvent> { get }
+    /// Everything the radio notices.
+    var events: RadioEvents { get }
 
-    /// How many events the consumer was too slow for, since the start.
-    var droppedEvents: Int { get }
-
-    /// Where `events` are best consumed: on the thread that notices them, which must not block.
-    /// `nil` for the cooperative pool.
+    /// Where whoever listens best does its own work: on the thread that notices, which must not
+    /// block. `nil` for the cooperative pool.
     var executor: (any TaskExecutor)? { get }
+
+    /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
+    /// time itself, so that no other one wakes for it.
+    func pause(for duration: Duration) async
 
     /// Puts an EID on the air and returns once it is there.
     ///
@@ -34,13 +34,9 @@ package protocol Radio: Service {
     func stopAdvertising(_ eid: EID) async
 }
 
+/// For a radio without a thread of its own.
 extension Radio {
-    /// How many events wait for a slow consumer before the oldest are dropped.
-    package static var eventLimit: Int { 1024 }
-
-    /// For a radio that waits for its consumer.
-    package var droppedEvents: Int { 0 }
-
-    /// For a radio without a thread of its own.
     package var executor: (any TaskExecutor)? { nil }
+
+    package func pause(for duration: Duration) async { try? await Task.sleep(for: duration) }
 }

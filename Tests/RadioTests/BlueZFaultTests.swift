@@ -141,14 +141,13 @@ import Testing
     ) async throws {
         let bus = try PrivateBus()
         let bluez = try await FaultyBlueZ(on: bus, version: release)
-        let radio = BlueZRadio(
+        let radio = try BlueZRadio(
             adapter: "hci0",
             timings: FaultyWorld.timings,
             bus: bus.address,
             readTraffic: traffic,
             logger: quietLogger
         )
-        let drain = Task { for await _ in radio.events {} }  // SAFETY: ends with the radio.
         let running = Task { try await radio.run() }  // SAFETY: cancelled below.
         do {
             try await Self.until(bluez, Self.quiet)
@@ -158,7 +157,6 @@ import Testing
         }
         running.cancel()
         _ = try? await running.value
-        await drain.value
         await bluez.stop()
     }
 }

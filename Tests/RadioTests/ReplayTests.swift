@@ -28,11 +28,12 @@ import Testing
     /// Plays a recording and gives everything that is heard until its end.
     static func played(_ lines: [RecordingLine]) async throws -> [RadioEvent] {
         let radio = ReplayRadio(try Recording(text(lines)))
+        let heard = radio.events.stream()
         return try await withDeadline(.seconds(30)) {
             await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await radio.run() }
                 var events: [RadioEvent] = []
-                for await event in radio.events {
+                for await event in heard {
                     events.append(event)
                     if case .stateChanged(let state) = event, state.problem != nil { break }
                 }

@@ -13,15 +13,15 @@ actor RunningRadio {
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
         kernel: ScriptedKernel = ScriptedKernel()
-    ) {
-        radio = BlueZRadio(
+    ) throws {
+        radio = try BlueZRadio(
             adapter: adapter,
             transport: transport,
             bus: bus.address,
             openManagement: kernel.open,
             logger: quietLogger
         )
-        iterator = radio.events.makeAsyncIterator()
+        iterator = radio.events.stream().makeAsyncIterator()
     }
 
     /// Runs the radio around `body`.
@@ -32,7 +32,7 @@ actor RunningRadio {
         kernel: ScriptedKernel = ScriptedKernel(),
         _ body: @escaping @Sendable (RunningRadio) async throws -> Void
     ) async throws {
-        let running = RunningRadio(
+        let running = try RunningRadio(
             on: bus,
             adapter: adapter,
             transport: transport,

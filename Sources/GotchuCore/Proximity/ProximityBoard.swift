@@ -24,6 +24,7 @@ package struct ProximityBoard: Sendable {
     }
 
     package var isEmpty: Bool { presences.isEmpty }
+    package var count: Int { presences.count }
 
     package subscript(eid: EID) -> Presence? { presences[eid] }
 

@@ -6,11 +6,12 @@ import Radio
 extension RadioSpecification {
     /// The radio that was asked for. It does nothing before it is run.
     ///
-    /// - Throws: when there is nothing to replay.
+    /// - Throws: `ConfigurationError` when there is nothing to replay, `DBusError` when the process
+    ///   has no descriptor or thread left.
     func make(
         _ configuration: DaemonConfiguration,
         logger: Logger
-    ) throws(ConfigurationError) -> any Radio {
+    ) throws -> any Radio {
         switch self {
         case .replay(let file):
             do throws(Recording.Malformed) {
@@ -24,7 +25,7 @@ extension RadioSpecification {
         case .simulated(let folder, let position):
             return SimulatedRadio(folder: folder, name: "\(getpid())", position: position)
         case .bluez(let adapter, let transport):
-            return BlueZRadio(
+            return try BlueZRadio(
                 adapter: adapter,
                 serviceUUID: UUID16(configuration.serviceUUID),
                 canPowerCycle: configuration.canPowerCycle,

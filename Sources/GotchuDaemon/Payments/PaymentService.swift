@@ -152,7 +152,7 @@ actor PaymentService: Service {
         let session = try await agreedSession(new)
         try await checkProximity(new)
         let since =
-            if let eid = new.eid { await presences.nearSince(eid) } else { nil as MonotonicTime? }
+            if let eid = new.eid { presences.nearSince(eid) } else { nil as MonotonicTime? }
         if let open = openPayment(of: session.sid) {
             // The same person pressing twice wants one payment.
             return view(open)
@@ -328,7 +328,7 @@ actor PaymentService: Service {
 
     private func checkProximity(_ new: NewPayment) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
-        let verdict = await presences.verdict(on: eid)
+        let verdict = presences.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)
         if isNear { return }
         if verdict == .ambiguous {

@@ -48,6 +48,6 @@ extension DaemonBackend {
                 fix: "df -h"
             )
         }
-        await presenceService.applyCalibration()
+        presenceService.applyCalibration()
     }
 }

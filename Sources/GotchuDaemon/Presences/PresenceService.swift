@@ -1,13 +1,15 @@
 import GotchuAPI
 import GotchuCore
 import LocalAPI
-import Logging
 import PaymentClient
 import Radio
 import ServiceLifecycle
+import Synchronization
 
 /// Listens to the radio, keeps the board of who is near, and tells the readers of events.
-actor PresenceService: Service {
+///
+/// What is heard is judged and told where it was noticed, without a change of thread.
+final class PresenceService: Service {
     /// How often time is let pass while somebody is there.
     static let tick: Duration = .milliseconds(200)
     /// At most this often is a presence told again when only its level has changed.
@@ -16,20 +18,21 @@ actor PresenceService: Service {
     private let radio: any Radio
     private let hub: EventHub
     private let resolver: SessionResolver
-    private var policy: ProximityPolicy
     private let calibrations: CalibrationStore
     private let recorder: SightingRecorder
-    private let logger: Logger
-    private let onRadioState: @Sendable (RadioState) async -> Void
+    private let state: Mutex<State>
 
-    private var board: ProximityBoard
-    private var lastTold: [EID: MonotonicTime] = [:]
-    private var isAdvertising: Set<EID> = []
-    /// The adapter that is used, and its address where it has one.
-    private var listening: (adapter: String?, address: String?)
-    /// When each EID was first heard at a near level, for as long as it is here.
-    private var nearSince: [EID: MonotonicTime] = [:]
-    private(set) var counts = Counts()
+    fileprivate struct State {
+        var policy: ProximityPolicy
+        var board: ProximityBoard
+        var lastTold: [EID: MonotonicTime] = [:]
+        var isAdvertising: Set<EID> = []
+        /// The adapter that is used, and its address where it has one.
+        var listening: (adapter: String?, address: String?)
+        /// When each EID was first heard at a near level, for as long as it is here.
+        var nearSince: [EID: MonotonicTime] = [:]
+        var counts = Counts()
+    }
 
     /// What was heard since the start.
     struct Counts: Sendable {
@@ -38,9 +41,14 @@ actor PresenceService: Service {
         var verdicts: [Verdict: Int] = [:]
     }
 
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    private let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
+    private let radioStates: AsyncStream<RadioState>
+    private let radioState: AsyncStream<RadioState>.Continuation
+    private let onRadioState: @Sendable (RadioState) async -> Void
 
+    /// - Parameter onRadioState: Told each state of the radio, but for those that a newer one has
+    ///   overtaken.
     init(
         radio: any Radio,
         policy: ProximityPolicy,
@@ -48,35 +56,36 @@ actor PresenceService: Service {
         client: PaymentClient,
         hub: EventHub,
         recorder: SightingRecorder,
-        logger: Logger,
         onRadioState: @escaping @Sendable (RadioState) async -> Void
     ) {
         self.radio = radio
-        self.policy = policy
         self.calibrations = calibrations
         self.hub = hub
         self.recorder = recorder
-        self.logger = logger
         self.onRadioState = onRadioState
-        board = ProximityBoard(policy: policy)
+        state = Mutex(State(policy: policy, board: ProximityBoard(policy: policy)))
         resolver = SessionResolver(client: client)
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (radioStates, radioState) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        // Before the radio runs: nothing it says is missed.
+        radio.events.listen { [weak self] event in self?.take(event) }
     }
 
     func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask(executorPreference: radio.executor) {
-                await cancelWhenGracefulShutdown { await self.listen() }
+        await cancelWhenGracefulShutdown { await self.serve() }
+    }
+
+    private func serve() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask(executorPreference: self.radio.executor) {
+                for await _ in self.arrivals { await self.passTime() }
             }
             group.addTask {
-                for await _ in self.wakes.cancelOnGracefulShutdown() { await self.passTime() }
+                for await state in self.radioStates { await self.onRadioState(state) }
             }
             group.addTask {
-                await self.resolver.run { eid in await self.tell(eid) }
+                await self.resolver.run { eid in self.state.withLock { self.tell(eid, &$0) } }
             }
-            // The radio's stream ends at the latest when the radio does.
-            await group.next()
-            group.cancelAll()
         }
     }
 
@@ -84,112 +93,133 @@ actor PresenceService: Service {
     func presences() -> [PresenceView] {
         let now = MonotonicTime.now
         let sessions = resolver.known
-        return board.nearestFirst.map { view(of: $0, at: now, session: sessions[$0.eid]) }
+        return state.withLock { state in
+            state.board.nearestFirst.map { state.view(of: $0, at: now, session: sessions[$0.eid]) }
+        }
     }
 
     /// The verdict on one EID at this moment; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict? {
-        apply(board.advance(to: .now))
-        return board[eid]?.verdict
+        state.withLock { state in
+            apply(state.board.advance(to: .now), &state)
+            return state.board[eid]?.verdict
+        }
     }
 
-    /// What the radio noticed and this was too slow for.
-    nonisolated var droppedEvents: Int { radio.droppedEvents }
+    /// Returns once the radio's thread has had a turn and the board could be looked at.
+    func takeTurn() async {
+        await radio.pause(for: .milliseconds(1))
+        _ = presenceCount
+    }
 
-    var presenceCount: Int { board.nearestFirst.count }
+    var presenceCount: Int { state.withLock { $0.board.count } }
+
+    var counts: Counts { state.withLock(\.counts) }
 
     /// Since when an EID has been heard at a near level; `nil` if it was not.
-    func nearSince(_ eid: EID) -> MonotonicTime? { nearSince[eid] }
-
-    /// On this actor throughout: what waits already is taken without a change of thread.
-    private func listen() async {
-        for await event in radio.events { await take(event) }
-    }
-
-    private func take(_ event: RadioEvent) async {
-        switch event {
-        case .heard(let sighting):
-            // Two of our own radios may hear each other; a kiosk is not its own customer.
-            guard !isAdvertising.contains(sighting.eid) else { return }
-            counts.heard[sighting.carrier, default: 0] += 1
-            recorder.heard(sighting)
-            let wasEmpty = board.isEmpty
-            apply(board.add(sighting))
-            noteNearness(sighting)
-            tellLevel(of: sighting.eid, at: sighting.time)
-            if wasEmpty { wake.yield() }
-        case .ignored(let reason):
-            counts.ignored[reason, default: 0] += 1
-            recorder.ignored(reason)
-        case .stateChanged(let state):
-            isAdvertising = state.advertising
-            recorder.scanning(state.isScanning)
-            if state.adapter != listening.adapter || state.address != listening.address {
-                listening = (state.adapter, state.address)
-                applyCalibration()
-            }
-            await onRadioState(state)
-        }
-    }
+    func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
 
     /// Judges by what was measured with the adapter that listens now.
-    func applyCalibration() {
-        policy.calibrations = [:]
-        if let name = listening.adapter {
-            policy.calibrations[name] = calibrations[listening.address ?? name]
+    func applyCalibration() { state.withLock { applyCalibration(&$0) } }
+
+    // MARK: Where it was noticed
+
+    private func take(_ event: RadioEvent) {
+        switch event {
+        case .heard(let sighting): state.withLock { hear(sighting, &$0) }
+        case .ignored(let reason):
+            state.withLock { $0.counts.ignored[reason, default: 0] += 1 }
+            recorder.ignored(reason)
+        case .stateChanged(let new):
+            state.withLock { state in
+                state.isAdvertising = new.advertising
+                guard
+                    new.adapter != state.listening.adapter
+                        || new.address != state.listening.address
+                else { return }
+                state.listening = (new.adapter, new.address)
+                applyCalibration(&state)
+            }
+            recorder.scanning(new.isScanning)
+            radioState.yield(new)
         }
-        board.use(policy)
     }
 
-    private func noteNearness(_ sighting: Sighting) {
+    private func hear(_ sighting: Sighting, _ state: inout State) {
+        // Two of our own radios may hear each other; a kiosk is not its own customer.
+        guard !state.isAdvertising.contains(sighting.eid) else { return }
+        state.counts.heard[sighting.carrier, default: 0] += 1
+        recorder.heard(sighting)
+        let wasEmpty = state.board.isEmpty
+        apply(state.board.add(sighting), &state)
+        state.noteNearness(sighting)
+        tellLevel(of: sighting.eid, at: sighting.time, &state)
+        if wasEmpty { arrival.yield() }
+    }
+
+    private func applyCalibration(_ state: inout State) {
+        state.policy.calibrations = [:]
+        if let name = state.listening.adapter {
+            state.policy.calibrations[name] = calibrations[state.listening.address ?? name]
+        }
+        state.board.use(state.policy)
+    }
+
+    /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
+    private func passTime() async {
+        while !Task.isCancelled {
+            // Silence is no event: that somebody has gone shows only by time passing.
+            await radio.pause(for: Self.tick)
+            let isEmpty = state.withLock { state in
+                apply(state.board.advance(to: .now), &state)
+                return state.board.isEmpty
+            }
+            if isEmpty { return }
+        }
+    }
+
+    private func apply(_ changes: ProximityBoard.Changes, _ state: inout State) {
+        for eid in changes.lost {
+            state.lastTold[eid] = nil
+            state.nearSince[eid] = nil
+            hub.publish(.presenceLost(eid))
+        }
+        for eid in changes.changed {
+            guard let presence = state.board[eid] else { continue }
+            state.counts.verdicts[presence.verdict, default: 0] += 1
+            tell(presence, &state)
+        }
+    }
+
+    private func tellLevel(of eid: EID, at now: MonotonicTime, _ state: inout State) {
+        if let last = state.lastTold[eid], now - last < Self.levelInterval { return }
+        tell(eid, &state)
+    }
+
+    private func tell(_ eid: EID, _ state: inout State) {
+        if let presence = state.board[eid] { tell(presence, &state) }
+    }
+
+    private func tell(_ presence: Presence, _ state: inout State) {
+        let now = MonotonicTime.now
+        state.lastTold[presence.eid] = now
+        // Only what a person could pay is worth a question to the server; it asks again by itself
+        // when an answer has grown old or there was none.
+        if presence.verdict != .far { resolver.want(presence.eid) }
+        let session = resolver.cached(presence.eid)
+        hub.publish(.presenceChanged(state.view(of: presence, at: now, session: session)))
+    }
+}
+
+extension PresenceService.State {
+    fileprivate mutating func noteNearness(_ sighting: Sighting) {
         guard nearSince[sighting.eid] == nil, board[sighting.eid] != nil,
             let rssi = sighting.rssi, Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter
         else { return }
         nearSince[sighting.eid] = sighting.time
     }
 
-    /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
-    private func passTime() async {
-        while !board.isEmpty, !Task.isCancelledOrShuttingDown {
-            // Silence is no event: that somebody has gone shows only by time passing.
-            try? await Task.sleep(for: Self.tick)
-            apply(board.advance(to: .now))
-        }
-    }
-
-    private func apply(_ changes: ProximityBoard.Changes) {
-        for eid in changes.lost {
-            lastTold[eid] = nil
-            nearSince[eid] = nil
-            hub.publish(.presenceLost(eid))
-        }
-        for eid in changes.changed {
-            guard let presence = board[eid] else { continue }
-            counts.verdicts[presence.verdict, default: 0] += 1
-            lastTold[eid] = .now
-            // Only what a person could pay is worth a question to the server.
-            if presence.verdict != .far { resolver.want(eid) }
-            hub.publish(
-                .presenceChanged(view(of: presence, at: .now, session: resolver.cached(eid)))
-            )
-        }
-    }
-
-    private func tellLevel(of eid: EID, at now: MonotonicTime) {
-        if let last = lastTold[eid], now - last < Self.levelInterval { return }
-        tell(eid)
-    }
-
-    private func tell(_ eid: EID) {
-        guard let presence = board[eid] else { return }
-        lastTold[eid] = .now
-        // Only what a person could pay is worth a question to the server; it asks again by itself
-        // when an answer has grown old or there was none.
-        if presence.verdict != .far { resolver.want(eid) }
-        hub.publish(.presenceChanged(view(of: presence, at: .now, session: resolver.cached(eid))))
-    }
-
-    private func view(
+    fileprivate func view(
         of presence: Presence,
         at now: MonotonicTime,
         session: ResolvedSession?

@@ -21,7 +21,7 @@ extension DaemonBackend {
     }
 
     private func addAir(to page: inout MetricsPage) async {
-        let counts = await presenceService.counts
+        let counts = presenceService.counts
         let ours: [MetricsPage.Sample] = [Sighting.Carrier.serviceData, .localName].map {
             (["result": "ours", "reason": $0.rawValue], counts.heard[$0] ?? 0)
         }
@@ -33,12 +33,7 @@ extension DaemonBackend {
             "Advertisements heard: ours by where the EID stood, ignored ones by why.",
             ours + others
         )
-        page.counter(
-            "gotchu_radio_events_dropped_total",
-            "What the radio noticed and the daemon was too slow for, oldest first.",
-            presenceService.droppedEvents
-        )
-        page.gauge("gotchu_presences", "EIDs heard now.", await presenceService.presenceCount)
+        page.gauge("gotchu_presences", "EIDs heard now.", presenceService.presenceCount)
         page.counter(
             "gotchu_verdict_changes_total",
             "Presences that appeared or changed, by their new verdict.",

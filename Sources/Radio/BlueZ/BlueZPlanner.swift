@@ -82,7 +82,7 @@ struct BlueZPlanner: Sendable {
     var trafficBefore: ControllerTraffic?
     private var refresher = SampleRefresher()
     /// What was heard has ended the ladder.
-    private var isProved = false
+    private var hearing = Hearing.nothing
 
     /// - Parameters:
     ///   - adapterName: `hci0`; `nil` for the first that is powered.
@@ -147,7 +147,7 @@ struct BlueZPlanner: Sendable {
     mutating func heard(_ sighting: Sighting) {
         noticed(now: sighting.time)
         guard advertisements[sighting.eid] == nil else { return }
-        refresher.heard(sighting)
+        if refresher.heard(sighting), hearing == .nothing { hearing = .hurry }
     }
 
     /// Anything was heard on our adapter.
@@ -155,14 +155,23 @@ struct BlueZPlanner: Sendable {
         watch.heard(now: now)
         guard ladder.reason?.isDisprovedByHearing == true else { return }
         ladder.proved()
-        isProved = true
+        hearing = .proof
     }
 
-    /// Whether what was heard since this was last asked has decided anything: else it did no more
-    /// than move `hearingDeadline`.
-    mutating func takeProof() -> Bool {
-        defer { isProved = false }
-        return isProved
+    /// What hearing something can bring about.
+    enum Hearing {
+        /// What was to be done is to be done, and no sooner.
+        case nothing
+        /// `hearingDeadline` may have come nearer.
+        case hurry
+        /// The scan is proved to live.
+        case proof
+    }
+
+    /// What was brought about by all that was heard since this was last asked.
+    mutating func takeHearing() -> Hearing {
+        defer { hearing = .nothing }
+        return hearing
     }
 
     /// The one part of `nextDeadline` that something heard can bring forward.

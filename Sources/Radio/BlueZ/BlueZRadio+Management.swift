@@ -16,7 +16,6 @@ extension BlueZRadio {
         guard choice.policy.wantsManagement else { return }
         let (verdicts, verdict) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         group.addTask { await self.keepListening(decided: { verdict.yield() }) }
-        group.addTask { for await sign in self.signs { await self.take(sign) } }
         for await _ in verdicts { break }
     }
 
@@ -38,12 +37,12 @@ extension BlueZRadio {
             bufferingPolicy: .bufferingNewest(64)
         )
         do throws(ManagementFailure) {
-            guard let thread else { throw .noSocket(EMFILE) }
             let listener = ManagementListener(
                 try openManagement(),
                 on: thread,
                 serviceUUID: serviceUUID,
-                ear: ear
+                // The listener tells everything on the radio's thread.
+                hear: { [weak self] report in self?.assumeIsolated { $0.hear(report) } }
             ) { notice.yield($0) }
             deafness = { notice.yield(.ended(.deaf)) }
             defer {
@@ -106,7 +105,7 @@ extension BlueZRadio {
     /// that another program runs past bluetoothd could be hit, in the first seconds alone.
     func endStaleScan(of adapter: AdapterState) {
         guard choice.policy.wantsManagement, let limit = staleScanLimit, MonotonicTime.now < limit,
-            let index = UInt16(adapter.name.dropFirst(3))
+            let index = adapter.index
         else { return }
         staleScanLimit = nil
         do throws(ManagementFailure) {
@@ -125,11 +124,25 @@ extension BlueZRadio {
         if choice.witnessed(now: now) { deafness?() }
     }
 
-    private func take(_ sign: ManagementEar.Sign) {
-        choice.heard()
+    private func hear(_ report: ManagementReport) {
+        guard let adapter = planner.adapter, report.adapter == adapter.index else { return }
         let now = MonotonicTime.now
+        choice.heard()
         planner.noticed(now: now)
-        if case .heard(let sighting) = sign { planner.heard(sighting) }
+        switch ear.hear(report) {
+        case .ours(let eid, let carrier):
+            let sighting = Sighting(
+                time: now,
+                eid: eid,
+                carrier: carrier,
+                rssi: report.rssi,
+                adapter: adapter.name
+            )
+            events.tell(.heard(sighting))
+            planner.heard(sighting)
+        case .stranger(let reason): events.tell(.ignored(reason))
+        case .knownStranger: break
+        }
         hearingChanged(now: now)
     }
 }

@@ -58,7 +58,7 @@ extension BlueZRadio {
             guard planner.isMonitorAlone, choice.transport == .dbus,
                 let sighting = monitorEar.found(device, now: now)
             else { return }
-            output.yield(.heard(sighting))
+            events.tell(.heard(sighting))
             planner.heard(sighting)
             return hearingChanged(now: now)
         }

@@ -29,9 +29,9 @@ extension BlueZRadio {
         wakeup.deadline = deadline
         let turn = wakeup.turn
         // SAFETY: owned by this sleep, which ends or cancels it before it returns.
-        let timer = Task {
-            try? await Task.sleep(for: deadline.map { $0 - .now } ?? .seconds(3600))
-            end(turn)
+        let timer = Task(executorPreference: thread) { [self] in
+            await pause(for: deadline.map { $0 - .now } ?? .seconds(3600))
+            await end(turn)
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

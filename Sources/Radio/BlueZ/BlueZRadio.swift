@@ -10,18 +10,15 @@ import ServiceLifecycle
 /// adapter; what that takes is decided by `BlueZPlanner`, and done here one action after the other.
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
-    package nonisolated let events: AsyncStream<RadioEvent>
-    /// Reads the bus and the management socket and decides what comes of it: each advertisement
-    /// wakes one thread. `nil` if the process had no room for it; then every connection tries to
-    /// have its own.
-    nonisolated let thread: BusThread?
+    package nonisolated let events = RadioEvents()
+    /// Where everything of the radio happens: it reads the bus and the management socket, and what
+    /// comes of an advertisement is decided without waking another thread.
+    nonisolated let thread: BusThread
 
     let serviceUUID: UUID16
     let logger: Logger
     private let address: BusAddress
-    let output: RadioOutput
-    let ear: ManagementEar
-    let signs: AsyncStream<ManagementEar.Sign>
+    var ear = ManagementEar()
     let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
     /// What the kernel has counted of an adapter; `nil` once it does not tell.
     var readTraffic: TrafficReader?
@@ -62,6 +59,7 @@ package actor BlueZRadio: Radio {
     ///   - readTraffic: tells what the kernel has counted of an adapter, by which a controller is
     ///     noticed that does not answer; without it that takes longer.
     ///   - openManagement: gives a management socket instead of the kernel; tests have theirs.
+    /// - Throws: `overloaded` when the process has no descriptor or thread left.
     package init(
         adapter: String?,
         serviceUUID: UUID16 = UUID16(0xFEED),
@@ -73,7 +71,8 @@ package actor BlueZRadio: Radio {
         openManagement: @escaping @Sendable () throws(ManagementFailure) -> ManagementSocket =
             ManagementSocket.openIfPermitted,
         logger: Logger
-    ) {
+    ) throws(DBusError) {
+        thread = try BusThread(name: "radio")
         name = adapter ?? "bluez"
         self.serviceUUID = serviceUUID
         self.logger = logger
@@ -84,29 +83,25 @@ package actor BlueZRadio: Radio {
             canPowerCycle: canPowerCycle,
             timings: timings
         )
-        (events, output) = RadioOutput.makeStream(limit: Self.eventLimit)
         choice = TransportChoice(policy: transport)
         planner.usesMonitor = choice.wantsMonitor
         self.openManagement = openManagement
         self.readTraffic = readTraffic
-        let (signs, sign) = AsyncStream<ManagementEar.Sign>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.signLimit)
-        )
-        self.signs = signs
-        ear = ManagementEar(output: output, signs: sign)
-        thread = try? BusThread(name: "radio")
     }
 
     deinit {
-        thread?.stop(isJoined: false)
+        thread.stop(isJoined: false)
     }
 
-    /// Signs of the management socket that wait for the planner; the newest say it all.
-    private static let signLimit = 64
-
-    package nonisolated var droppedEvents: Int { output.drops }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
 
     package nonisolated var executor: (any TaskExecutor)? { thread }
+
+    package nonisolated func pause(for duration: Duration) async {
+        await thread.sleep(until: .now + duration)
+    }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
@@ -148,7 +143,6 @@ package actor BlueZRadio: Radio {
         }
         planner.linkChanged(.noBus("shut down"))
         changed()
-        output.finish()
     }
 
     private func listenAndServe() async {
@@ -271,20 +265,24 @@ package actor BlueZRadio: Radio {
                 rssi: report.rssi,
                 adapter: adapter.name
             )
-            output.yield(.heard(sighting))
+            events.tell(.heard(sighting))
             remember(sighting, from: report.device)
             planner.heard(sighting)
         case .stranger(let reason):
             // Once for each thing that a device says: a crowd must not push sightings out.
-            if report.isNews { output.yield(.ignored(reason)) }
+            if report.isNews { events.tell(.ignored(reason)) }
         }
     }
 
     /// After anything that was heard. It comes often, nearly always only puts off what the keeper
     /// waits for, and then wakes nobody.
     func hearingChanged(now: MonotonicTime) {
-        if planner.takeProof() { return changed() }
-        if let due = planner.hearingDeadline(now: now), wakeup.isLater(than: due) { wake() }
+        switch planner.takeHearing() {
+        case .nothing: break
+        case .proof: changed()
+        case .hurry:
+            if let due = planner.hearingDeadline(now: now), wakeup.isLater(than: due) { wake() }
+        }
     }
 
     /// Carries out what the planner asks for, one action at a time.
@@ -345,12 +343,11 @@ package actor BlueZRadio: Radio {
 
     /// After anything that may have changed the planner: tells the world, wakes whoever waits.
     func changed() {
-        ear.listen(to: planner.adapter?.name)
         let state = choice.add(to: planner.state)
         if state != lastState {
             report(state, after: lastState)
             lastState = state
-            output.yield(.stateChanged(state))
+            events.tell(.stateChanged(state))
         }
         let waiting = waiting.values.joined()
         self.waiting = [:]

@@ -65,7 +65,10 @@ struct SampleRefresher: Sendable {
     init() {}
 
     /// An EID that is not our own was heard.
-    mutating func heard(_ sighting: Sighting) {
+    ///
+    /// - Returns: whether the next restart may be due sooner for it; a known candidate that stays
+    ///   where it was only puts it off.
+    mutating func heard(_ sighting: Sighting) -> Bool {
         let now = sighting.time
         guard var known = candidates[sighting.eid], isKept(known, now: now) else {
             candidates = candidates.filter { isKept($0.value, now: now) }
@@ -81,8 +84,10 @@ struct SampleRefresher: Sendable {
                 movedAt: now,
                 flowStart: now
             )
-            return
+            return true
         }
+        let wasActive = isActive(known, now: now)
+        let wasUrgent = isUrgent(known, now: now)
         known.sampled(now: now, lastRestart: lastRestart)
         if let level = sighting.rssi?.dBm {
             if let before = known.level, abs(level - before) >= Self.movement {
@@ -91,6 +96,8 @@ struct SampleRefresher: Sendable {
             known.level = level
         }
         candidates[sighting.eid] = known
+        return isActive(known, now: now)
+            && (!wasActive || !wasUrgent && isUrgent(known, now: now))
     }
 
     mutating func restarted(now: MonotonicTime) {
@@ -111,14 +118,17 @@ struct SampleRefresher: Sendable {
         var isUrgent = false
         for candidate in candidates.values where isActive(candidate, now: now) {
             newest = newest.map { max($0, candidate.lastHeard) } ?? candidate.lastHeard
-            guard !candidate.isFlowing else { continue }
-            isUrgent =
-                isUrgent || (candidate.level ?? Self.nearLevel) >= Self.nearLevel
-                || now - candidate.movedAt < Self.movementLifetime
+            isUrgent = isUrgent || self.isUrgent(candidate, now: now)
         }
         guard let newest else { return nil }
         let from = lastRestart.map { max($0, newest) } ?? newest
         return from + (isUrgent ? Self.fastPause : Self.slowPause)
+    }
+
+    private func isUrgent(_ candidate: Candidate, now: MonotonicTime) -> Bool {
+        guard !candidate.isFlowing else { return false }
+        return (candidate.level ?? Self.nearLevel) >= Self.nearLevel
+            || now - candidate.movedAt < Self.movementLifetime
     }
 
     private func isActive(_ candidate: Candidate, now: MonotonicTime) -> Bool {

@@ -29,7 +29,7 @@ final class ManagementListener: BusThread.Pump {
 
     private let socket: ManagementSocket
     private let serviceUUID: UUID16
-    private let ear: ManagementEar
+    private let hear: @Sendable (ManagementReport) -> Void
     private let notify: @Sendable (Notice) -> Void
     private let thread: BusThread
     private let state = Mutex(State())
@@ -54,19 +54,19 @@ final class ManagementListener: BusThread.Pump {
 
     /// - Parameters:
     ///   - thread: where it is read, and where everything is told.
-    ///   - ear: told every report.
+    ///   - hear: told every report.
     ///   - notify: told everything else; `ended` comes once and last, and not after `stop()`.
     init(
         _ socket: consuming ManagementSocket,
         on thread: BusThread,
         serviceUUID: UUID16,
-        ear: ManagementEar,
+        hear: @escaping @Sendable (ManagementReport) -> Void,
         notify: @escaping @Sendable (Notice) -> Void
     ) {
         self.socket = socket
         self.thread = thread
         self.serviceUUID = serviceUUID
-        self.ear = ear
+        self.hear = hear
         self.notify = notify
     }
 
@@ -165,7 +165,7 @@ final class ManagementListener: BusThread.Pump {
             if state.answerDue.take() != nil { notify(.permitted) }
         }
         switch event {
-        case .heard(let report): ear.hear(report, at: .now)
+        case .heard(let report): hear(report)
         case .malformed: tally.malformed += 1
         // bluetoothd tells of adapters, and numbers say which one a report is from.
         case .adapterAdded, .adapterRemoved, .answered, .other: break

@@ -7,16 +7,12 @@ import ServiceLifecycle
 /// and says so.
 package final class ReplayRadio: Radio {
     package let name = "replay"
-    package let events: AsyncStream<RadioEvent>
+    package let events = RadioEvents()
 
     private let recording: Recording
-    private let output: AsyncStream<RadioEvent>.Continuation
 
     package init(_ recording: Recording) {
         self.recording = recording
-        (events, output) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.eventLimit)
-        )
     }
 
     /// Never: what is asked for here, nobody could hear.
@@ -27,7 +23,6 @@ package final class ReplayRadio: Radio {
     package func stopAdvertising(_ eid: EID) async {}
 
     package func run() async throws {
-        defer { output.finish() }
         await cancelWhenGracefulShutdown { await self.play() }
     }
 
@@ -35,7 +30,7 @@ package final class ReplayRadio: Radio {
         var state = RadioState(adapter: recording.header.adapter ?? name)
         // Until the recording says otherwise.
         state.isScanning = true
-        output.yield(.stateChanged(state))
+        events.tell(.stateChanged(state))
         let start = MonotonicTime.now
         for line in recording.lines {
             let due = start + line.time
@@ -51,20 +46,20 @@ package final class ReplayRadio: Radio {
                     rssi: rssi,
                     adapter: state.adapter ?? name
                 )
-                output.yield(.heard(sighting))
-            case .ignored(let reason): output.yield(.ignored(reason))
+                events.tell(.heard(sighting))
+            case .ignored(let reason): events.tell(.ignored(reason))
             case .scanning(let isScanning):
                 guard state.isScanning != isScanning else { break }
                 state.isScanning = isScanning
-                output.yield(.stateChanged(state))
+                events.tell(.stateChanged(state))
             // What was lost then is lost.
             case .lost: break
             }
         }
         state.isScanning = false
         state.problem = RadioFailure(.replayEnded)
-        output.yield(.stateChanged(state))
-        // The stream goes on, and with it the daemon, for as long as anybody looks.
+        events.tell(.stateChanged(state))
+        // The daemon goes on for as long as anybody looks.
         try? await Task.sleep(for: .seconds(365 * 86_400))
     }
 }

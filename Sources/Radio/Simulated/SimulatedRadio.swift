@@ -18,12 +18,11 @@ package final class SimulatedRadio: Radio {
     package static let advertisingLimit = 5
 
     package let name = "simulated"
-    package let events: AsyncStream<RadioEvent>
+    package let events = RadioEvents()
 
     private let folder: String
     private let ownName: String
     private let noise: Double
-    private let output: RadioOutput
     private let shared: Mutex<Shared>
 
     private struct Shared {
@@ -42,10 +41,7 @@ package final class SimulatedRadio: Radio {
         ownName = name
         shared = Mutex(Shared(position: position))
         shared.withLock { $0.state.advertisingCapacity = Self.advertisingLimit }
-        (events, output) = RadioOutput.makeStream(limit: Self.eventLimit)
     }
-
-    package var droppedEvents: Int { output.drops }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         let hasRoom = shared.withLock { shared in
@@ -65,7 +61,6 @@ package final class SimulatedRadio: Radio {
         var loss = PathLoss(noise: noise, seed: ownName.utf8.reduce(14) { $0 &* 31 &+ UInt64($1) })
         var dueAt: [EID: MonotonicTime] = [:]
         update { $0.isScanning = true }
-        defer { output.finish() }
         while !Task.isCancelledOrShuttingDown {
             readPosition()
             let now = MonotonicTime.now
@@ -96,9 +91,9 @@ package final class SimulatedRadio: Radio {
                 rssi: rssi,
                 adapter: name
             )
-            output.yield(.heard(sighting))
+            events.tell(.heard(sighting))
         case .stranger(let reason):
-            output.yield(.ignored(reason))
+            events.tell(.ignored(reason))
         }
     }
 
@@ -116,6 +111,6 @@ package final class SimulatedRadio: Radio {
             change(&shared.state)
             return shared.state == old ? nil : shared.state
         }
-        if let new { output.yield(.stateChanged(new)) }
+        if let new { events.tell(.stateChanged(new)) }
     }
 }

@@ -80,7 +80,7 @@ struct AdvertLoadTests {
         // A machine that is busy hears fewer, but not so few that nothing is proved.
         #expect(sent >= seconds * 300, "\(sent) advertisements are no crowd")
         #expect(taps >= 4, "\(taps) taps are no crowd's")
-        let dropped = try await metric("gotchu_radio_events_dropped_total", socket)
+        let dropped = try await metric("gotchu_bus_signals_dropped_total", socket)
         #expect(dropped == 0)
         // What is learnt once is learnt in the first third.
         let early = try #require(memory.prefix(max(1, memory.count / 3)).max())

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import DBus
+
+@Suite("Sleep on the bus thread", .timeLimit(.minutes(1))) struct BusThreadTests {
+    @Test("ends at its moment and never before, whatever the others do")
+    func moments() async throws {
+        let thread = try BusThread(name: "test")
+        let start = ContinuousClock.now
+        let order = await withTaskGroup(of: Int.self) { group in
+            for milliseconds in [60, 20, 40] {
+                group.addTask {
+                    await thread.sleep(until: start + .milliseconds(milliseconds))
+                    #expect(start.duration(to: .now) >= .milliseconds(milliseconds))
+                    return milliseconds
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(order == [20, 40, 60])
+        await end(thread)
+    }
+
+    @Test("of a moment that has passed is over at once")
+    func past() async throws {
+        let thread = try BusThread(name: "test")
+        await thread.sleep(until: .now - .seconds(1))
+        await end(thread)
+    }
+
+    @Test("ends when its task is cancelled, before it began or in the middle")
+    func cancelled() async throws {
+        let thread = try BusThread(name: "test")
+        for pause: Duration in [.zero, .milliseconds(20)] {
+            // SAFETY: awaited below.
+            let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
+            try await Task.sleep(for: pause)
+            sleeper.cancel()
+            await sleeper.value
+        }
+        await end(thread)
+    }
+
+    @Test("ends with the thread, and there is none after it")
+    func ended() async throws {
+        let thread = try BusThread(name: "test")
+        // SAFETY: awaited below.
+        let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
+        try await Task.sleep(for: .milliseconds(20))
+        await end(thread)
+        await sleeper.value
+        await thread.sleep(until: .now + .seconds(3600))
+    }
+
+    private func end(_ thread: BusThread) async {
+        thread.stop(isJoined: true)
+        await thread.join()
+    }
+}
