@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// The right to serve a socket path: an flock(2) on a lock file beside it.
@@ -19,8 +20,8 @@ package struct SocketLock: ~Copyable {
 
     /// Takes the lock or fails at once.
     package init(socketPath: String) throws(Failure) {
-        var found = stat()
-        if lstat(socketPath, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK { throw .occupied }
+        let found = try? FileManager.default.attributesOfItem(atPath: socketPath)
+        if let type = found?[.type] as? FileAttributeType, type != .typeSocket { throw .occupied }
         let opened = open(socketPath + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let openError = errno
         guard opened >= 0 else { throw .unusable(String(cString: strerror(openError))) }

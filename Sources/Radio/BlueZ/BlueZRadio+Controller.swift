@@ -11,7 +11,7 @@ extension BlueZRadio {
     /// Looks at the controller now and then, for as long as the kernel tells of it.
     func watchController() async {
         while !Task.isCancelled, readTraffic != nil {
-            try? await Task.sleep(for: planner.controller.interval)
+            await pause(for: planner.controller.interval)
             guard !Task.isCancelled else { return }
             lookAtController()
         }
