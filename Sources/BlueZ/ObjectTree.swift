@@ -25,7 +25,10 @@ package struct ObjectTree {
     /// Takes in the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
     /// ever: they are remembered but not reported.
     package mutating func load(_ snapshot: [Value]) {
+        let blinks = adapters.mapValues(\.powerBlinks)
         clear()
+        // What was counted before still was.
+        defer { for (path, count) in blinks { adapters[path]?.powerBlinks += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
             return
         }

@@ -1,4 +1,4 @@
-/// Tasks that wait for a moment, each under a number of its own. All of it within the thread's lock.
+/// Tasks that wait for a moment, each under a number of its own. Used within the thread's lock.
 struct Sleepers {
     private struct Sleeper {
         let deadline: ContinuousClock.Instant

@@ -34,6 +34,7 @@ import Testing
         for pause: Duration in [.zero, .milliseconds(20)] {
             // SAFETY: awaited below.
             let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
+            // SAFETY: it may sleep by then or not, and ends in either case.
             try await Task.sleep(for: pause)
             sleeper.cancel()
             await sleeper.value
@@ -46,6 +47,7 @@ import Testing
         let thread = try BusThread(name: "test")
         // SAFETY: awaited below.
         let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
+        // SAFETY: it may sleep by then or not, and ends in either case.
         try await Task.sleep(for: .milliseconds(20))
         await end(thread)
         await sleeper.value

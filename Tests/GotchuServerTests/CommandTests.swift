@@ -126,6 +126,11 @@ struct CommandTests {
         let second = try Program("gotchu-server", arguments)
         #expect(try await second.exitCode() == 69)
         #expect(second.text.contains("serves these books already"), "\(second.text)")
+        let migration = try Program(
+            "gotchu-server",
+            ["migrate", "--database", "sqlite:\(server.path)"]
+        )
+        #expect(try await migration.exitCode() == 69, "its tables are in use")
         #expect(try await server.wire.get("/readyz").status == 200)
         server.program.signal(SIGKILL)
         try await server.program.exitCode()

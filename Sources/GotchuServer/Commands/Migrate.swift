@@ -22,6 +22,7 @@ struct Migrate: AsyncParsableCommand {
         try await Failures.reported {
             switch try database.database {
             case .sqlite(let path):
+                try SQLiteStore.claim(path: path)
                 _ = try SQLiteStore(path: path)
                 Console.output("The books are up to date.")
             case .postgres(let url):

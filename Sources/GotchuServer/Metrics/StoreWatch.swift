@@ -22,7 +22,8 @@ final class StoreWatch: Sendable {
         self.store = store
     }
 
-    /// What was read last, or `nil` if it could not be read of late.
+    /// What was read last, or `nil` if it could not be read of late: the store has failed, or has
+    /// been silent for longer than anybody waits.
     var reading: StoreReading? {
         get async {
             if isDue {
@@ -38,7 +39,13 @@ final class StoreWatch: Sendable {
                 }
                 try? await withTimeout(Self.patience) { for await _ in answers {} }
             }
-            return state.withLock { $0.question == nil ? $0.reading : nil }
+            let now = MonotonicTime.now
+            return state.withLock { state in
+                let isSilent =
+                    state.question != nil
+                    && state.askedAt.map { now - $0 >= Self.patience } ?? false
+                return isSilent ? nil : state.reading
+            }
         }
     }
 

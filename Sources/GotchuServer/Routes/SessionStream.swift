@@ -125,6 +125,8 @@ final class SessionStream: ChannelDuplexHandler {
 
     /// Closes the connection once all has been written.
     private func end(_ context: ChannelHandlerContext) {
+        // What was written last may have led here before.
+        guard !isOver else { return }
         isOver = true
         context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)

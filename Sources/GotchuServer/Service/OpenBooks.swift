@@ -20,8 +20,9 @@ struct OpenBooks: Sendable {
     ) async throws -> OpenBooks {
         switch location {
         case .sqlite(let path):
+            try SQLiteStore.claim(path: path)
             let store = try SQLiteStore(path: path)
-            try await store.takeOver()
+            try await store.renewLog()
             let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
             return OpenBooks(store: store, secret: secret)
         case .postgres(let url):

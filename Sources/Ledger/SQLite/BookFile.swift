@@ -20,11 +20,17 @@ enum BookFile {
     /// The descriptor stays open for as long: closing it would drop SQLite's locks on the file
     /// (fcntl(2)), with which this one has nothing to do.
     ///
-    /// - Throws: `inUse` if another program has it.
+    /// - Throws: `inUse` if another program has it, `cannotOpen` if the system does not say. What
+    ///   cannot be made here is reported when it is opened.
     static func claim(_ path: String) throws(LedgerError) {
         guard path != ":memory:" else { return }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard descriptor >= 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .notClaimed(errno) }
+            return
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw .notClaimed(errno) }
             throw LedgerError(
                 .inUse,
                 "Another gotchu-server serves these books already.",
@@ -61,6 +67,15 @@ enum BookFile {
 }
 
 extension LedgerError {
+    fileprivate static func notClaimed(_ number: Int32) -> LedgerError {
+        LedgerError(
+            .cannotOpen,
+            "It cannot be made sure that no other server has the books: "
+                + "\(String(cString: strerror(number))).",
+            fix: "Keep the file on a local disk, readable by this user."
+        )
+    }
+
     fileprivate static var logLost: LedgerError {
         LedgerError(
             .cannotOpen,

@@ -55,10 +55,22 @@ package final class SQLiteStore: LedgerStore, Service {
         return decision
     }
 
-    /// Makes this the only server of the books, and sure that the disk holds their log as it was
-    /// found. To be done by a server before it commits anything.
-    package func takeOver() async throws(LedgerError) {
-        try await wrapping(.cannotOpen) { try await writer.takeOver() }
+    /// Makes this program the only one that serves the books or changes their tables, until it
+    /// ends; they are made if there are none. To be done before they are opened for that.
+    ///
+    /// A second server would neither hear what the first one does nor know what the disk did not
+    /// take from it; and tables must not change under a server that runs.
+    ///
+    /// - Throws: `inUse` if another program has them.
+    package static func claim(path: String) throws(LedgerError) {
+        BookFile.makePrivate(path)
+        try BookFile.claim(path)
+    }
+
+    /// Makes sure that the disk holds the log as it was found. To be done by a server before it
+    /// commits anything.
+    package func renewLog() async throws(LedgerError) {
+        try await wrapping(.cannotOpen) { try await writer.renewLog() }
     }
 
     /// Keeps the log short until the program ends.

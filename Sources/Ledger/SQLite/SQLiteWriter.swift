@@ -53,15 +53,11 @@ actor SQLiteWriter {
         }
     }
 
-    /// Becomes the only server, then writes the log anew as it is and syncs it, while nobody else
-    /// writes to it.
+    /// Writes the log anew as it is and syncs it, while nobody else writes to it.
     ///
-    /// A second server would neither hear what the first one does nor know what the disk did not
-    /// take from it. And the log may be that of a program that ended because it could not be
-    /// synced. What is found in it is believed now; what is committed behind it is lost with it,
-    /// should the disk not hold it.
-    func takeOver() throws {
-        try BookFile.claim(path)
+    /// It may be that of a program that ended because it could not be synced. What is found in it
+    /// is believed now; what is committed behind it is lost with it, should the disk not hold it.
+    func renewLog() throws {
         try transaction { try BookFile.renew("\(path)-wal") }
     }
 

@@ -23,12 +23,18 @@ extension BlueZRadio {
         }
         do throws(KernelAdapter.Errno) {
             let traffic = try readTraffic(adapter.name)
-            let reason = planner.ladder.reason
+            let (reason, due) = (planner.ladder.reason, planner.muteDue)
             let change = planner.controllerLooked(traffic, now: .now)
-            if change != nil || planner.ladder.reason != reason { controllerChanged(change) }
+            if change != nil || planner.ladder.reason != reason {
+                controllerChanged(change)
+            } else if planner.muteDue != due {
+                wake()
+            }
         } catch {
-            // It has just been pulled out.
-            guard error.number != ENODEV else { return }
+            // Anything else passes: it has just been pulled out, or there is no descriptor left.
+            guard [EAFNOSUPPORT, EPROTONOSUPPORT, EPERM, EACCES].contains(error.number) else {
+                return
+            }
             self.readTraffic = nil
             logger.debug(
                 "the kernel does not tell whether the controller answers",

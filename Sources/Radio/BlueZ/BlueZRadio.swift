@@ -269,7 +269,7 @@ package actor BlueZRadio: Radio {
             remember(sighting, from: report.device)
             planner.heard(sighting)
         case .stranger(let reason):
-            // Once for each thing that a device says: a crowd must not push sightings out.
+            // Once for each thing that a device says, and not for each time that it says it.
             if report.isNews { events.tell(.ignored(reason)) }
         }
     }
