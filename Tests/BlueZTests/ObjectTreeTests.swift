@@ -35,6 +35,18 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.advertisingInstances == 5)
     }
 
+    @Test("an adapter that was off for a moment is noticed, and only then")
+    mutating func blinked() {
+        let isOn: [String: Value] = ["Powered": .boolean(true)]
+        let before = tree.adapters[Self.adapter]?.powerBlinks
+        // Both changes in one signal, which tells the last alone.
+        _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
+        let blinked = tree.adapters[Self.adapter]?.powerBlinks
+        #expect(blinked != before)
+        tree.load([Self.objects([Self.adapter: ["org.bluez.Adapter1": isOn]])])
+        #expect(tree.adapters[Self.adapter]?.powerBlinks == blinked)
+    }
+
     @Test("a new device is a sighting with its level")
     mutating func added() throws {
         let heard = try #require(
