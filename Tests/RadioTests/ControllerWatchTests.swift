@@ -112,7 +112,6 @@ import Testing
 
     @Test("a kernel that waits for a scan to end is noticed: only the power helps then")
     mutating func stuck() {
-        proveFilter()
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
@@ -133,7 +132,6 @@ import Testing
 
     @Test("the same is noticed in an empty room, where nothing tells that it answers again")
     mutating func stuckInSilence() {
-        proveFilter()
         fallMute()
         for action in [BlueZPlanner.Action.refreshScan, .powerCycle] {
             pass(Self.timings.commandLimit)
@@ -143,39 +141,10 @@ import Testing
         }
     }
 
-    @Test("where our filter restarts nothing, silence after it says nothing before a cycle's end")
-    mutating func widerFilter() {
-        fallMute()
-        look(events: 1, after: .seconds(3))
-        expect(.refreshScan, .refilter)
-        finish(.refreshScan)
-        look(events: 5, after: Self.timings.answerLimit)
-        #expect(planner.next(now: now) == nil)
-        // The scan's own next cycle.
-        look(commands: 4, events: 6, after: .seconds(8))
-        #expect(planner.next(now: now) == nil)
-        #expect(planner.state.problem == nil && planner.state.isScanning)
-        #expect(planner.state.recovery.rungs[.powerCycle] == 0)
-    }
-
-    @Test("where it restarts nothing, a scan that has no next cycle is stuck all the same")
-    mutating func noNextCycle() {
-        fallMute()
-        look(events: 1, after: .seconds(3))
-        expect(.refreshScan, .refilter)
-        finish(.refreshScan)
-        look(events: 5, after: Self.timings.answerLimit)
-        let due = planner.nextDeadline(now: now)
-        #expect(due == now + (Self.timings.nextCycle - Self.timings.answerLimit))
-        look(events: 5, after: Self.timings.nextCycle)
-        expect(.powerCycle, .powerCycle)
-    }
-
     @Test("without leave to touch the power it is said what to do, and tried on")
     mutating func stuckWithoutPower() {
         planner = BlueZPlanner(adapterName: nil)
         self = Self(planner: planner, now: now)
-        proveFilter()
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
@@ -200,20 +169,6 @@ extension ControllerWatchTests {
         finish(.startScan(isRestart: false))
         self.planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
         look()
-    }
-
-    /// A filter of ours is seen to restart the scan; then nobody is there any more.
-    private mutating func proveFilter() {
-        hear()
-        pass(SampleRefresher.fastPause)
-        #expect(planner.next(now: now) == .refreshScan)
-        finish(.refreshScan)
-        for isDiscovering in [false, true] {
-            planner.adaptersChanged([Self.adapter(isDiscovering: isDiscovering)], now: now)
-        }
-        pass(SampleRefresher.candidateLifetime)
-        look(commands: 4, events: 4)
-        #expect(planner.next(now: now) == nil)
     }
 
     /// The end of a scan's cycle is lost.

@@ -43,32 +43,14 @@ extension BlueZPlanner {
         // The kernel did not even try: it waits for the end of a scan, which it has lost.
         isAttemptIgnored =
             lastMuteAttempt.map { attempt in
-                controller.lastCommand.map { $0 < attempt && isSilenceTelling(since: $0, now) }
-                    ?? true
+                controller.lastCommand.map { $0 < attempt } ?? true
             } ?? false
         muteAttempts += 1
         lastMuteAttempt = now
         let isHopeless = isKernelStuck && canPowerCycle && !monitor.isActive
         let rung: RecoveryRung =
             isHopeless ? .powerCycle : scan == .on ? .refilter : .restart
-        return take(rung, for: .mute, now: now)
-    }
-
-    /// Whether it means that the kernel is stuck if it tells the controller nothing after an
-    /// attempt of ours. Where our filter is seen to restart scans it does; beside another program's
-    /// wider one bluetoothd has nothing to change, and only the scan's next cycle must show.
-    private func isSilenceTelling(since: MonotonicTime, _ now: MonotonicTime) -> Bool {
-        watch.isAnswered || now - since >= timings.nextCycle
-    }
-
-    /// Whether the kernel may still not be stuck, although the last rung has led to nothing.
-    func isSilenceUnclear(now: MonotonicTime) -> Bool {
-        muteStepAt.map { !isSilenceTelling(since: $0, now) } ?? false
-    }
-
-    /// When silence after a rung tells at the latest.
-    var silenceLimit: MonotonicTime? {
-        ladder.reason == .mute ? muteStepAt.map { $0 + timings.nextCycle } : nil
+        return take(rung, for: .mute)
     }
 
     /// The kernel waits for ever for the end of a scan, as long as the adapter is on.

@@ -80,8 +80,6 @@ struct BlueZPlanner: Sendable {
     var lastMuteAttempt: MonotonicTime?
     /// What was counted before the last rung for a controller that was mute.
     var trafficBefore: ControllerTraffic?
-    /// When that was.
-    var muteStepAt: MonotonicTime?
     private var refresher = SampleRefresher()
     /// What was heard has ended the ladder.
     private var hearing = Hearing.nothing
@@ -262,7 +260,6 @@ struct BlueZPlanner: Sendable {
             deadlines.append(muteDue)
         } else if scan == .on {
             deadlines.append(watch.nextDeadline)
-            deadlines.append(silenceLimit)
             deadlines.append(refresher.nextRestart(now: now))
         } else {
             deadlines.append(scanRetry.due)

@@ -18,7 +18,7 @@ struct ScanWatch: Sendable {
     private var knowsCycle = false
     /// A filter that was set has restarted the scan. Beside another program's wider filter it does
     /// not.
-    private(set) var isAnswered = false
+    private var isAnswered = false
 
     init(timings: RecoveryTimings) {
         self.timings = timings
