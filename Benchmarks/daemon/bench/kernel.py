@@ -23,7 +23,7 @@ def frame(advert: Advert) -> bytes:
 
 
 class Kernel:
-    """Listens on a path; gotchud is its one client."""
+    """Listens on a path; gotchud is the only one to connect."""
 
     def __init__(self, path: Path) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -36,7 +36,12 @@ class Kernel:
     def _accept(self) -> None:
         while True:
             client, _ = self._listener.accept()
-            opcode, _, _ = struct.unpack("<HHH", client.recv(64))
+            request = client.recv(64)
+            if not request:
+                # It only asked what this kernel counts of an adapter, which is nothing.
+                client.close()
+                continue
+            opcode, _, _ = struct.unpack("<HHH", request)
             assert opcode == GET_CONNECTIONS, opcode
             answer = struct.pack("<HB", GET_CONNECTIONS, INVALID_INDEX)
             client.send(struct.pack("<HHH", COMMAND_STATUS, 0xFFFF, len(answer)) + answer)
