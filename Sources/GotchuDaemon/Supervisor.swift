@@ -41,6 +41,7 @@ struct Supervisor: Service {
             await presences.takeTurn()
             notifier.watchdog()
             notifier.status(status.reply.summary)
+            // systemd wants its sign of life by the clock, whatever happens here.
             try? await Task.sleep(for: interval)
         }
     }

@@ -38,5 +38,6 @@ package protocol Radio: Service {
 extension Radio {
     package var executor: (any TaskExecutor)? { nil }
 
+    /// This is what it is for: to wait, and no event ends it but cancellation.
     package func pause(for duration: Duration) async { try? await Task.sleep(for: duration) }
 }

@@ -14,14 +14,14 @@ import Testing
 
     init() {
         planner.linkChanged(.asking(":1.1"))
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
     }
 
     @Test("the first thing is the scan, then nothing")
     mutating func scanFirst() {
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         #expect(planner.next(now: now) == nil)
         #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
     }
@@ -51,7 +51,7 @@ import Testing
         finish(.register(Self.eid))
         planner.linkChanged(.noBlueZ)
         planner.linkChanged(.asking(":1.2"))
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         now = now + Self.timings.firstPause
@@ -62,10 +62,10 @@ import Testing
     mutating func unwantedWhileOff() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
-        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.unwant(Self.eid)
         #expect(!planner.isOnAir(Self.eid), "an adapter that is off sends nothing")
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid))
         #expect(!planner.isOnAir(Self.eid))
@@ -89,7 +89,7 @@ import Testing
     mutating func epochs() {
         planner.want(Self.eid)
         let epoch = planner.epoch
-        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.finished(.register(Self.eid), .success(()), epoch: epoch, now: now)
         #expect(planner.state.advertising.isEmpty)
     }
@@ -97,12 +97,12 @@ import Testing
     @Test("a scan that has ended is restarted, one that blinks is not")
     mutating func ended() {
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         now = now + .seconds(1)
         #expect(planner.next(now: now) == nil)
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         now = now + Self.timings.discoveringGrace
         #expect(planner.next(now: now) == .startScan(isRestart: true))
         #expect(planner.takeStep() == RecoveryStep(rung: .restart, reason: .ended))
@@ -156,7 +156,7 @@ import Testing
     @Test("samples that flow leave the scan alone, and for a while also when they stop")
     mutating func flow() {
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         for _ in 0..<100 {
             now = now + .milliseconds(110)
             hear(-40)
@@ -177,7 +177,7 @@ import Testing
     @Test("samples that come only with a restart of the scan have it restarted")
     mutating func samples() {
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         for _ in 0..<100 {
             now = now + .milliseconds(10)
             hear(-40)
@@ -196,7 +196,7 @@ import Testing
     @Test("a candidate that is far and still is looked at less often")
     mutating func far() {
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         for _ in 0..<6 {
             hear(-85)
             now = now + .seconds(1)
@@ -227,7 +227,7 @@ import Testing
             case 4: planner.released(eid)
             case 5:
                 planner.adaptersChanged(
-                    [Self.adapter(isPowered: .random(using: &random))],
+                    [AdapterState.hci0(isPowered: .random(using: &random))],
                     now: now
                 )
             default:
@@ -239,20 +239,20 @@ import Testing
                 if action == .reconnect {
                     planner.linkChanged(.connecting)
                     planner.linkChanged(.asking(":1.1"))
-                    planner.adaptersChanged([Self.adapter()], now: now)
+                    planner.adaptersChanged([AdapterState.hci0()], now: now)
                 }
             }
             for eid in eids {
                 if case .failure = planner.outcome(of: eid) { wanted.remove(eid) }
             }
         }
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         for _ in 0..<50 {
             now = now + Self.timings.longestPause
             guard let action = planner.next(now: now) else { break }
             finish(action)
             if action == .reconnect { planner.linkChanged(.asking(":1.2")) }
-            planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+            planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         }
         #expect(planner.state.advertising == wanted && planner.state.isScanning)
     }
@@ -274,16 +274,5 @@ import Testing
                 adapter: "hci0"
             )
         )
-    }
-
-    private static func adapter(
-        isPowered: Bool = true,
-        isDiscovering: Bool = false
-    ) -> AdapterState {
-        var adapter = AdapterState(path: ObjectPath("/org/bluez/hci0") ?? .root)
-        adapter.isPowered = isPowered
-        adapter.isDiscovering = isDiscovering
-        adapter.canAdvertise = true
-        return adapter
     }
 }

@@ -17,10 +17,10 @@ import Testing
 
     init() {
         planner.linkChanged(.asking(":1.1"))
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
-        planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         look()
     }
 
@@ -122,8 +122,8 @@ import Testing
         finish(.refreshScan)
         look(events: 5, after: Self.timings.answerLimit)
         expect(.powerCycle, .powerCycle)
-        planner.adaptersChanged([Self.adapter(isPowered: false)], now: now)
-        planner.adaptersChanged([Self.adapter()], now: now)
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
         planner.finished(.powerCycle, .success(()), epoch: 0, now: now)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
@@ -164,10 +164,10 @@ extension ControllerWatchTests {
         self.planner = planner
         self.now = now
         self.planner.linkChanged(.asking(":1.1"))
-        self.planner.adaptersChanged([Self.adapter()], now: now)
+        self.planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(self.planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
-        self.planner.adaptersChanged([Self.adapter(isDiscovering: true)], now: now)
+        self.planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         look()
     }
 
@@ -218,16 +218,5 @@ extension ControllerWatchTests {
                 adapter: "hci0"
             )
         )
-    }
-
-    private static func adapter(
-        isPowered: Bool = true,
-        isDiscovering: Bool = false
-    ) -> AdapterState {
-        var adapter = AdapterState(path: ObjectPath("/org/bluez/hci0") ?? .root)
-        adapter.isPowered = isPowered
-        adapter.isDiscovering = isDiscovering
-        adapter.canAdvertise = true
-        return adapter
     }
 }

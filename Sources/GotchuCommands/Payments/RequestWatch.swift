@@ -109,6 +109,7 @@ final class RequestWatch: Sendable {
             let left = Timestamp.now.duration(to: request.expiresAt).countdownText
             let width = output.data.size?.columns ?? Int.max
             region.draw(["\(left) · \(sentence(of: request))".truncated(to: width)])
+            // A countdown: what is left changes with the time alone.
             try await Task.sleep(for: Self.frameInterval)
         }
     }

@@ -153,6 +153,7 @@ private struct Drain: Service {
         try await gracefulShutdown()
         notice()
         readiness.drain()
+        // For those that asked /readyz before: nobody tells when a balancer has noticed.
         try? await Task.sleep(for: pause)
     }
 }

@@ -51,6 +51,7 @@ package actor Sealer: Service {
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
+                // Off the hot path: no payment wakes it, so that it looks now and then.
                 try? await Task.sleep(for: Self.interval)
                 await self.work(within: Self.budget)
             }

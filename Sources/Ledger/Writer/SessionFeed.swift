@@ -54,6 +54,7 @@ package final class SessionFeed: Service {
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
+                // Signs of life are due by the clock; one timer serves all watches.
                 try? await Task.sleep(for: .seconds(1))
                 self.tick()
             }

@@ -26,7 +26,8 @@ extension BlueZRadio {
             let pause = await demote(failure)
             decided()
             guard let pause else { break }
-            try? await Task.sleep(for: pause)
+            // Nothing tells that the kernel would let us listen again.
+            await self.pause(for: pause)
         }
         decided()
     }
@@ -131,15 +132,15 @@ extension BlueZRadio {
         planner.noticed(now: now)
         switch ear.hear(report) {
         case .ours(let eid, let carrier):
-            let sighting = Sighting(
-                time: now,
-                eid: eid,
-                carrier: carrier,
-                rssi: report.rssi,
-                adapter: adapter.name
+            tell(
+                Sighting(
+                    time: now,
+                    eid: eid,
+                    carrier: carrier,
+                    rssi: report.rssi,
+                    adapter: adapter.name
+                )
             )
-            events.tell(.heard(sighting))
-            planner.heard(sighting)
         case .stranger(let reason): events.tell(.ignored(reason))
         case .knownStranger: break
         }

@@ -58,8 +58,7 @@ extension BlueZRadio {
             guard planner.isMonitorAlone, choice.transport == .dbus,
                 let sighting = monitorEar.found(device, now: now)
             else { return }
-            events.tell(.heard(sighting))
-            planner.heard(sighting)
+            tell(sighting)
             return hearingChanged(now: now)
         }
         changed()

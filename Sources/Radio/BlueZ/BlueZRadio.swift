@@ -131,6 +131,7 @@ package actor BlueZRadio: Radio {
     ) -> Task<Void, any Error> {
         // SAFETY: owned by the caller, who cancels it.
         Task {
+            // A limit on what others do, who cancel this when they have done it.
             try await Task.sleep(for: delay)
             body(self)
             changed()
@@ -178,7 +179,8 @@ package actor BlueZRadio: Radio {
             changed()
             let now = MonotonicTime.now
             retry.failed(now: now)
-            try? await Task.sleep(for: (retry.due ?? now) - now)
+            // Nothing tells that the bus is back: it is what would.
+            await pause(for: (retry.due ?? now) - now)
         }
     }
 
@@ -247,6 +249,12 @@ package actor BlueZRadio: Radio {
         lastDaemon = (owner, connections)
     }
 
+    /// One of ours was heard: whoever listens hears of it, and the planner.
+    func tell(_ sighting: Sighting) {
+        events.tell(.heard(sighting))
+        planner.heard(sighting)
+    }
+
     private func hear(_ report: DeviceReport, now: MonotonicTime) {
         // Filters of other programs let through what ours would not, on adapters that are not ours.
         guard let adapter = planner.adapter, report.adapter == adapter.path else { return }
@@ -265,9 +273,8 @@ package actor BlueZRadio: Radio {
                 rssi: report.rssi,
                 adapter: adapter.name
             )
-            events.tell(.heard(sighting))
+            tell(sighting)
             remember(sighting, from: report.device)
-            planner.heard(sighting)
         case .stranger(let reason):
             // Once for each thing that a device says, and not for each time that it says it.
             if report.isNews { events.tell(.ignored(reason)) }

@@ -35,7 +35,8 @@ package final class ReplayRadio: Radio {
         for line in recording.lines {
             let due = start + line.time
             let now = MonotonicTime.now
-            if due > now { try? await Task.sleep(for: due - now) }
+            // The rhythm in which it was heard.
+            if due > now { await pause(for: due - now) }
             guard !Task.isCancelled else { return }
             switch line.event {
             case .heard(let eid, let carrier, let rssi):
