@@ -11,7 +11,7 @@ struct AuditCheck {
 
     static let all = [
         conservation, transfers, balances, numbering, funds, paidSessions, payments, answers,
-        refunds, refundTotals, states, SealQueries.sealed,
+        answeredBalances, refunds, refundTotals, answeredTotals, states, SealQueries.sealed,
     ]
 
     private static let conservation = AuditCheck(

@@ -98,6 +98,28 @@ struct AuditTests {
                 names: "transfer-6"
             ),
             Damage(
+                sql: "UPDATE sends SET new_balance = new_balance - 1 "
+                    + "WHERE transfer_id = 'transfer-6'",
+                rule: "every answer told the balance",
+                names: "payment of session session-0, transfer transfer-6: answered balance 4"
+            ),
+            Damage(
+                sql: "UPDATE refunds SET new_balance = new_balance + 1 "
+                    + "WHERE transfer_id = 'refund-8'",
+                rule: "every answer told the balance",
+                names: "refund of session session-0, transfer refund-8: answered balance"
+            ),
+            Damage(
+                sql: "DELETE FROM entries WHERE transfer_id = 'refund-8'",
+                rule: "every answer told the balance",
+                names: "refund-8: answered balance 13, entries none"
+            ),
+            Damage(
+                sql: "UPDATE refunds SET total = 3 WHERE transfer_id = 'refund-8'",
+                rule: "every refund's answer told",
+                names: "refund of session session-0, transfer refund-8: answered total 3, refunds 2"
+            ),
+            Damage(
                 sql: "UPDATE refunds SET amount = 3 WHERE transfer_id = 'refund-8'",
                 rule: "every refund went",
                 names: "refund-8"
