@@ -57,6 +57,8 @@ def post(length, more=b""):
 
 
 CLOSE = b"Connection: close\r\n"
+CHUNKED = (b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+           b"Transfer-Encoding: chunked\r\n\r\n")
 CASES = {
     "silent": (b"",),
     "half-head": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n",),
@@ -75,6 +77,19 @@ CASES = {
     "no-http": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 200 + b"\r\n\r\n",),
     "nul-in-field": (
         b"GET /wallet/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\x00b\r\n" + CLOSE + b"\r\n",
+    ),
+    "no-version": (b"GET /healthz\r\nHost: x\r\n\r\n",),
+    "no-target": (b"GET  HTTP/1.1\r\nHost: x\r\n\r\n",),
+    "space-in-name": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX Y: z\r\n\r\n",),
+    "no-length": (b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",),
+    "bad-chunk": (CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n",),
+    "bad-chunk-later": (CHUNKED + b"1\r\n{\r\nzz\r\n}\r\n0\r\n\r\n",),
+    "bad-chunk-nobody-reads": (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ),
+    "nonsense-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"nonsense\r\n\r\n",),
+    "nonsense-behind-the-last": (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\nnonsense\r\n\r\n",
     ),
     "two-lengths": (
         b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"

@@ -116,7 +116,12 @@ struct Problems: RouterMiddleware {
         {
             return given
         }
-        return String(UInt64.random(in: .min ... .max), radix: 36)
+        return makeRequestID()
+    }
+
+    /// A name for a request that has none.
+    static func makeRequestID() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 36)
     }
 }
 

@@ -5,22 +5,28 @@ internal import NIOCore
 
 /// Replies in JSON. Members are sorted, so that the same reply is always the same bytes.
 enum Reply {
+    static let problemType = "application/problem+json"
+
     static func json(
         _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:],
         contentType: String = "application/json"
     ) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var headers = headers
         headers[.contentType] = contentType
         headers[.cacheControl] = "no-store"
         return Response(
             status: status,
             headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value)))
+            body: ResponseBody(byteBuffer: try bytes(of: value))
         )
+    }
+
+    static func bytes(of value: some Encodable) throws -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: try encoder.encode(value))
     }
 
     static func problem(
@@ -31,7 +37,7 @@ enum Reply {
             problem,
             status: HTTPResponse.Status(code: problem.status),
             headers: headers,
-            contentType: "application/problem+json"
+            contentType: problemType
         )
     }
 }

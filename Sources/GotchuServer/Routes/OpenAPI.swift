@@ -13,8 +13,10 @@ enum OpenAPI {
             reported: 404 no such address, 405 METHOD_NOT_ALLOWED, 429 address, 401, 403 scope,
             429 user, 400 key missing or malformed, 415, 413, 400 body; then 422 key reused,
             404 session, 403 own or another's session, 409 and 410 state, 409 amount changed,
-            402. A failure of the server itself is 500 INTERNAL_ERROR. Every reply carries
-            X-Request-ID; what is limited tells how one stands in RateLimit and RateLimit-Policy.
+            402. A failure of the server itself is 500 INTERNAL_ERROR. What is no HTTP/1.1 at all,
+            or has a head of more than 32 KiB, is 400 VALIDATION_ERROR and ends the connection.
+            Every reply carries X-Request-ID; what is limited tells how one stands in RateLimit and
+            RateLimit-Policy.
         paths:
           /auth/dev-login:
             post:

@@ -27,6 +27,8 @@ struct Routes: Sendable {
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let problems: Problems
+    /// What was answered, by the router or before it.
+    let requests = RequestMetrics()
 
     init(
         ledger: Ledger,
@@ -53,7 +55,6 @@ struct Routes: Sendable {
         refunds = RefundRoutes(ledger: ledger, tokens: tokens, limits: limits)
         history = HistoryRoutes(ledger: ledger, tokens: tokens, limits: limits)
         health = HealthRoutes(readiness: readiness)
-        let requests = RequestMetrics()
         metrics = MetricsRoute(
             ledger: ledger,
             requests: requests,

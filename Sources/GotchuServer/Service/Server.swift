@@ -83,7 +83,7 @@ struct Server: Sendable {
         )
         let application = Application(
             responder: routes.router().buildResponder(),
-            server: Self.http(connections),
+            server: Self.http(connections, routes.requests, logger),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
@@ -125,13 +125,19 @@ extension Server {
         return max(1, min(limit, files - otherFiles))
     }
 
-    fileprivate static func http(_ connections: ConnectionCounter) -> HTTPServerBuilder {
+    fileprivate static func http(
+        _ connections: ConnectionCounter,
+        _ requests: RequestMetrics,
+        _ logger: Logger
+    ) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
             LoopChannel(
                 HTTP1Channel(
                     responder: responder,
                     configuration: .init(
-                        additionalChannelHandlers: [ReadDeadline(connections)],
+                        additionalChannelHandlers: [
+                            ReadDeadline(connections), MalformedRequests(requests, logger: logger),
+                        ],
                         idleTimeout: .seconds(idleSeconds),
                         httpDecoderConfiguration: headers
                     )
