@@ -78,6 +78,27 @@ struct SessionStreamTests {
         }
     }
 
+    @Test("is closed when its reader takes nothing for a while, and not while he takes something")
+    func neverRead() async throws {
+        try await withStream(writeLimit: .milliseconds(500)) { server, client in
+            try await fill(server)
+            // Some of it now and then: slow, but a reader.
+            for _ in 0..<4 {
+                let left = try await server.getOption(.bufferedWritableBytes).get()
+                try await eventually("the kernel has taken more") {
+                    client.channel.read()
+                    let now = try await server.getOption(.bufferedWritableBytes).get()
+                    return now < left ? true : nil
+                }
+                #expect(server.isActive)
+            }
+            let start = ContinuousClock.now
+            try await eventually("it is closed") { server.isActive ? nil : true }
+            #expect(ContinuousClock.now - start < .seconds(10))
+        }
+        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
+    }
+
     /// Tells so many changes that they cannot all be on the way to a client who does not read.
     private func fill(_ server: any Channel) async throws {
         for version in 2...10_000 {
@@ -89,6 +110,7 @@ struct SessionStreamTests {
 
     /// A client whose request has been answered with a stream of the session from version 1 on.
     private func withStream(
+        writeLimit: TimeAmount = WriteDeadline.usualLimit,
         _ body: (_ server: any Channel, _ client: StreamClient) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -104,7 +126,8 @@ struct SessionStreamTests {
                     )
                 }
                 try await writer.write(response: HTTPResponse(status: .ok), body: stream)
-            }
+            },
+            writeLimit: writeLimit
         )
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelOption(.socketOption(.so_sndbuf), value: 4_096)

@@ -17,16 +17,21 @@ struct LoopChannel: ServerChildChannel {
     )
 
     private let base: HTTP1Channel
+    private let writeLimit: TimeAmount
 
-    init(_ base: HTTP1Channel) {
+    /// - Parameter writeLimit: For how long a client may take nothing of what waits for it.
+    init(_ base: HTTP1Channel, writeLimit: TimeAmount = WriteDeadline.usualLimit) {
         self.base = base
+        self.writeLimit = writeLimit
     }
 
     func setup(
         channel: any Channel,
         logger: Logger
     ) -> EventLoopFuture<HTTP1Channel.Value> {
-        channel.setOption(.recvAllocator, value: Self.reading).flatMap {
+        channel.setOption(.recvAllocator, value: Self.reading).flatMapThrowing {
+            try channel.pipeline.syncOperations.addHandler(WriteDeadline(limit: writeLimit))
+        }.flatMap {
             base.setup(channel: channel, logger: logger)
         }
     }

@@ -1,0 +1,55 @@
+internal import NIOCore
+
+/// Closes a connection whose client takes nothing of what it is sent: a reader who never reads would
+/// otherwise keep it, and what waits for him, for ever.
+///
+/// Next to the socket, so that all that leaves is counted: replies and event streams alike. Nearly
+/// always the kernel takes everything at once, and nothing has to be timed.
+final class WriteDeadline: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// For how long a client may take nothing while something waits for it.
+    static let usualLimit: TimeAmount = .seconds(30)
+
+    private let limit: TimeAmount
+    private var written = 0
+    /// How much had left when it was looked at last.
+    private var taken = 0
+    private var deadline: Scheduled<Void>?
+
+    init(limit: TimeAmount) {
+        self.limit = limit
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        written += unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        guard deadline == nil, let left = waiting(context), left > 0 else { return }
+        taken = written - left
+        start(context)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
+            self.deadline = nil
+            guard let left = self.waiting(context), left > 0 else { return }
+            guard self.written - left > self.taken else { return context.close(promise: nil) }
+            self.taken = self.written - left
+            self.start(context)
+        }
+    }
+
+    /// How many bytes the kernel has not taken; `nil` of a connection that is over.
+    private func waiting(_ context: ChannelHandlerContext) -> Int? {
+        try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+    }
+}
