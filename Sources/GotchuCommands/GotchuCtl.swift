@@ -46,6 +46,7 @@ package struct GotchuCtl: AsyncParsableCommand {
 
     /// Runs the process: parses its arguments, runs the command, and exits with its code.
     package static func main() async {
+        Output.occupyClosedStreams()
         let command: any ParsableCommand
         do {
             command = try parseAsRoot()
@@ -59,6 +60,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                 var synchronous = command
                 try synchronous.run()
             }
+            Output.endIfUnwritable()
         } catch {
             end(with: error, of: command)
         }
@@ -68,6 +70,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         // The parser's own errors (help, versions, exit codes) are told by the parser.
         let isTold = error is ExitCode || error is ValidationError || error is CleanExit
         guard !isTold, let command = command as? any ReportingCommand else {
+            Output.endIfUnwritable()
             exit(withError: error)
         }
         let invocation = Invocation(
@@ -77,6 +80,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         )
         let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
         Output(isJSON: command.isJSON).tell(diagnosis)
+        Output.endIfUnwritable()
         Glibc.exit(diagnosis.status.rawValue)
     }
 }

@@ -43,11 +43,31 @@ struct SignalTests {
         }
     }
 
-    @Test("a request that could not be told of is taken back")
-    func untold() async throws {
+    @Test("an end that cannot be told changes the exit code alone")
+    func untoldEnd() async throws {
         let system = try await LiveSystem(distance: 5)
-        let shell = "exec \(GotchuCtl.path) request 5 --socket \(system.kiosk) >/dev/full"
-        #expect(try await Program("/bin/sh", ["-c", shell]).exitCode() != 0)
+        let request = "request 5 --ttl 1 --json --socket \(system.kiosk)"
+        let program = try Program(
+            "/bin/sh",
+            ["-c", "exec \(GotchuCtl.path) \(request) >/dev/full"]
+        )
+        #expect(try await program.exitCode() == 74)
+        #expect(try await system.requestStates() == ["expired"])
+    }
+
+    @Test(
+        "a request that could not be told of is taken back, and the exit code says why",
+        arguments: [(">/dev/full", 74), (">&-", 74), ("| true", 128 + SIGPIPE)]
+    )
+    func untold(target: String, code: Int32) async throws {
+        let system = try await LiveSystem(distance: 5)
+        let command = "\(GotchuCtl.path) request 5 --socket \(system.kiosk)"
+        let program = try Program(
+            "/bin/sh",
+            ["-c", "{ \(command); echo ended with $? >&2; } \(target)"]
+        )
+        try await eventually("it ends") { program.text.contains("ended with") ? true : nil }
+        #expect(program.text.contains("ended with \(code)\n"), "\(program.text)")
         #expect(try await system.requestStates() == ["cancelled"])
     }
 

@@ -78,6 +78,15 @@ struct StreamTests {
         #expect(program.text.contains("nothing is left behind"))
     }
 
+    @Test("a demo whose story cannot be written down leaves nothing behind, and says why it ends")
+    func unwritableDemo() async throws {
+        let shell = "\(GotchuCtl.path) demo >/dev/full; echo ended with $?"
+        let program = try Program("/bin/sh", ["-c", shell])
+        try await program.exitCode()
+        #expect(program.text.contains("nothing is left behind"), "\(program.text)")
+        #expect(program.text.hasSuffix("→ df -h\nended with 74\n"), "\(program.text)")
+    }
+
     @Test("a demo that nobody reads any more leaves no server behind")
     func unreadDemo() async throws {
         let program = try Program("/bin/sh", ["-c", "\(GotchuCtl.path) demo | head -n 1"])

@@ -35,8 +35,6 @@ struct RequestCommand: SocketCommand {
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the request is on the air.")
     var isNotWaited = false
 
-    var mustTidyUp: Bool { !isNotWaited }
-
     func run(_ client: LocalClient, _ output: Output) async throws {
         let new = try parsed()
         if isNotWaited {

@@ -34,14 +34,18 @@ struct DemoCommand: ReportingCommand {
     }
 
     func run() async throws {
-        let output = Output(isJSON: options.json, mustTidyUp: true)
+        let output = Output(isJSON: options.json)
         let teller = DemoTeller(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let stage = try DemoStage(folder: folder, programs: ProgramFinder.ownFolder())
         let story = try DemoStory(amount: amount, stage: stage, teller: teller)
-        switch try await race({ try await story.play() }) {
-        case .finished: try teller.finish()
+        let outcome = try await race {
+            try await story.play()
+            try teller.finish()
+        }
+        switch outcome {
+        case .finished: return
         case .timedOut, .interrupted:
             output.talk("Stopped; nothing is left behind.")
             throw ExitCode(128 + SIGINT)

@@ -4,8 +4,6 @@ import Glibc
 /// The only type that prints: data on stdout, talk on stderr.
 struct Output: Sendable {
     let isJSON: Bool
-    /// Whether something must be tidied up first when there is no reader any more.
-    var mustTidyUp = false
     let data = Terminal(descriptor: STDOUT_FILENO)
     let talking = Terminal(descriptor: STDERR_FILENO)
 
@@ -70,32 +68,5 @@ struct Output: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
         return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
-
-    /// Writes everything, or ends the process: without a reader there is nothing left to do.
-    private func write(_ text: String, to terminal: Terminal) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(terminal.descriptor, $0.baseAddress, $0.count)
-            }
-            let code = errno
-            if count >= 0 {
-                bytes = bytes.dropFirst(count)
-            } else if code == EIO, terminal.isTerminal {
-                // The terminal was closed: SIGHUP says what becomes of the command, and what it
-                // tidies up must not end here.
-                return
-            } else if mustTidyUp, code != EINTR, kill(getpid(), SIGTERM) == 0 {
-                // As at any signal that ends the command.
-                return
-            } else if code == EPIPE {
-                // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
-                signal(SIGPIPE, SIG_DFL)
-                raise(SIGPIPE)
-            } else if code != EINTR {
-                exit(ExitStatus.inputOutput.rawValue)
-            }
-        }
     }
 }

@@ -1,10 +1,15 @@
 import CLinux
 import Glibc
+import Synchronization
 import UnixSignals
 
 /// The signals by which a person, a closing terminal or a service manager ends a command that has
 /// something to tidy up. From the moment it is made they are kept for whoever reads them.
 struct Interruption: Sendable {
+    /// Whether SIGTERM has the command tidy up now, and does not just end it.
+    static var isAwaited: Bool { awaited.withLock(\.self) }
+    private static let awaited = Mutex(false)
+
     private let signals: UnixSignalsSequence
     private let numbers: [CInt]
 
@@ -16,6 +21,7 @@ struct Interruption: Sendable {
         }
         numbers = heeded.map(\.rawValue)
         signals = await UnixSignalsSequence(trapping: heeded)
+        Self.awaited.withLock { $0 = heeded.contains(.sigterm) }
     }
 
     /// Returns `true` once one came; `false` if none can come or the task was cancelled. Once only.
@@ -26,6 +32,7 @@ struct Interruption: Sendable {
 
     /// Lets the signals end the process again, so that a second Ctrl-C works.
     func release() {
+        Self.awaited.withLock { $0 = false }
         for number in numbers { signal(number, SIG_DFL) }
     }
 }

@@ -6,8 +6,6 @@ import Synchronization
 /// A command that asks the daemon: parse, one client call, render.
 protocol SocketCommand: ReportingCommand {
     var options: CommonOptions { get }
-    /// Whether it leaves something behind that a signal makes it tidy up.
-    var mustTidyUp: Bool { get }
 
     /// Does what was asked. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` when all
     /// was said already.
@@ -16,11 +14,10 @@ protocol SocketCommand: ReportingCommand {
 
 extension SocketCommand {
     var isJSON: Bool { options.json }
-    var mustTidyUp: Bool { false }
     var socketPath: String { options.socketPath }
 
     func run() async throws {
-        let output = Output(isJSON: options.json, mustTidyUp: mustTidyUp)
+        let output = Output(isJSON: options.json)
         let isSkewTold = Mutex(false)
         let client = LocalClient(socketPath: options.socketPath) { version in
             guard version != GotchuVersion.current,

@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Where the output goes decides nothing but the exit code")
+struct UnwritableTests {
+    @Test("data that cannot be written is said, with 74", arguments: ["status", "status --json"])
+    func full(command: String) async throws {
+        let system = try await LiveSystem(distance: 5)
+        let shell = "exec \(GotchuCtl.path) --socket \(system.kiosk) \(command) >/dev/full"
+        let program = try Program("/bin/sh", ["-c", shell])
+        #expect(try await program.exitCode() == 74)
+        #expect(program.text.contains("cannot be written: No space left on device."))
+        #expect(program.text.hasSuffix("→ df -h\n"))
+    }
+
+    @Test("talk that cannot be written changes nothing", arguments: ["2>/dev/full", "2>&-"])
+    func quiet(redirection: String) async throws {
+        let system = try await LiveSystem()
+        _ = try await system.request("5")
+        let pay = "\(GotchuCtl.path) pay --yes --max 5 --socket \(system.payer) \(redirection)"
+        let program = try Program("/bin/sh", ["-c", pay])
+        #expect(try await program.exitCode() == 0)
+        #expect(program.text.contains("Paid $5.00"), "\(program.text)")
+        #expect(try await system.requestStates() == ["paid"])
+    }
+
+    @Test("a closed stream's number is no other file's")
+    func closed() async throws {
+        let folder = try TemporaryFolder()
+        let report = "\(folder.path)/report"
+        let bug = "\(GotchuCtl.path) bugreport \(report) --socket /nonexistent"
+        let program = try Program("/bin/sh", ["-c", "exec \(bug) <&- >&- 2>&-"])
+        #expect(try await program.exitCode() == 74)
+        let text = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(text.hasPrefix("== gotchu bug report\n"))
+        #expect(!text.contains("Gathering"))
+    }
+}
