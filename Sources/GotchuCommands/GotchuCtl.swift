@@ -51,6 +51,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         do {
             command = try parseAsRoot()
         } catch {
+            tellInJSON(error)
             exit(withError: error)
         }
         do {
@@ -64,6 +65,16 @@ package struct GotchuCtl: AsyncParsableCommand {
         } catch {
             end(with: error, of: command)
         }
+    }
+
+    /// A command line that was not understood, for those who asked for JSON.
+    private static func tellInJSON(_ error: any Error) {
+        guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
+            return
+        }
+        let invocation = Invocation(socketPath: "", arguments: [], command: nil)
+        let failure = CommandFailure.usage(message(for: error), next: invocation.helpCommand)
+        Output(isJSON: true).tellInJSON(Diagnosis(failure, invocation: invocation))
     }
 
     private static func end(with error: any Error, of command: any ParsableCommand) -> Never {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -18,8 +19,26 @@ struct UsageTests {
     func usage(arguments: [String]) async throws {
         let run = try await GotchuCtl.run(arguments)
         #expect(run.code == 64, "\(run.err)")
-        #expect(run.out.isEmpty)
         #expect(run.next.contains("gotchu-ctl"))
+        guard !arguments.contains("--json") else { return }
+        #expect(run.out.isEmpty)
+        let json = try await GotchuCtl.run(["--json"] + arguments)
+        #expect(json.code == 64)
+        let error = try #require(try json.json()["error"] as? [String: Any])
+        #expect(error["code"] as? String == "USAGE" && error["exit_code"] as? Int == 64)
+    }
+
+    @Test("a currency may be written as its standard writes it")
+    func currency() async throws {
+        let run = try await GotchuCtl.run(["request", "5", "--currency", "USD"])
+        #expect(run.code == 69, "\(run.err)")
+    }
+
+    @Test("the daemon to start is named so that it takes the name")
+    func relativeSocket() async throws {
+        let run = try await GotchuCtl.run(["status", "--socket", "a.sock"])
+        let folder = FileManager.default.currentDirectoryPath
+        #expect(run.next == "→ gotchud --socket \(folder)/a.sock")
     }
 
     @Test(

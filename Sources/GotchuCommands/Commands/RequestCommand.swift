@@ -113,4 +113,9 @@ struct RequestCommand: SocketCommand {
     }
 }
 
-extension Currency: ExpressibleByArgument {}
+extension Currency: ExpressibleByArgument {
+    /// In either case: ISO 4217 itself writes its codes in capitals.
+    public init?(argument: String) {
+        self.init(rawValue: argument.lowercased())
+    }
+}

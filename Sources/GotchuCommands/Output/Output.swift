@@ -37,11 +37,14 @@ struct Output: Sendable {
 
     /// Tells a failure; the last line is the command to run next.
     func tell(_ diagnosis: Diagnosis) {
-        if isJSON {
-            try? json(Failed(diagnosis))
-        }
+        if isJSON { tellInJSON(diagnosis) }
         talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
         talk("→ " + talking.paint(diagnosis.fix, .bold))
+    }
+
+    /// Tells a failure to a program alone.
+    func tellInJSON(_ diagnosis: Diagnosis) {
+        try? json(Failed(diagnosis))
     }
 
     /// A failure as JSON has it: what it is about, and the member `error`.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import LocalAPI
 
@@ -18,15 +19,21 @@ struct Invocation {
     }
 
     var startCommand: String {
-        isService ? "sudo systemctl start gotchud" : "gotchud --socket \(socketPath.shellQuoted)"
+        isService ? "sudo systemctl start gotchud" : ownDaemon
     }
 
     var restartCommand: String {
-        isService ? "sudo systemctl restart gotchud" : "gotchud --socket \(socketPath.shellQuoted)"
+        isService ? "sudo systemctl restart gotchud" : ownDaemon
     }
 
     var journalCommand: String {
         isService ? "journalctl -u gotchud -n 20" : "gotchu-ctl doctor"
+    }
+
+    /// A daemon on the socket that was asked. It takes no path that depends on where it is started.
+    private var ownDaemon: String {
+        let folder = socketPath.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath + "/"
+        return "gotchud --socket \((folder + socketPath).shellQuoted)"
     }
 
     /// Whether the daemon that was asked is the one that systemd runs.
