@@ -44,28 +44,31 @@ struct Daemon {
             credentials: credentials,
             stateDirectory: configuration.stateDirectory
         )
+        if let file = tokens.operatorsFile, tokens.token == nil {
+            logger.warning("There is no token in this file", metadata: ["file": "\(file)"])
+        }
         http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let (outages, outage) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let access = AccessTokens(
-            tokens: tokens,
-            client: PaymentClient(server: configuration.server, http: http),
-            logger: logger
-        )
-        let client = PaymentClient(
-            server: configuration.server,
-            http: http,
-            access: access,
-            onOutage: { outage.yield() }
-        )
         let hub = EventHub()
-        let traffic = LocalTraffic()
-        let recorder = SightingRecorder()
         let status = DaemonStatus(
             radioKind: configuration.radio.kind,
             server: configuration.server,
             tokens: tokens,
             hub: hub
         )
+        let (outages, outage) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let access = AccessTokens(
+            tokens: tokens,
+            client: PaymentClient(server: configuration.server, http: http),
+            logger: logger
+        ) { status.tell() }
+        let client = PaymentClient(
+            server: configuration.server,
+            http: http,
+            access: access,
+            onOutage: { outage.yield() }
+        )
+        let traffic = LocalTraffic()
+        let recorder = SightingRecorder()
         let requests = RequestService(
             client: client,
             radio: radio,

@@ -53,7 +53,7 @@ struct DaemonBackend: LocalBackend {
         _ new: NewRequest,
         key: IdempotencyKey?
     ) async throws(Problem) -> Created<RequestView> {
-        guard tokens.token != nil else { throw .notLoggedIn }
+        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
         return try await requestService.create(new, key: key)
     }
 
@@ -93,7 +93,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func wallet() async throws(Problem) -> WalletReply {
-        guard tokens.token != nil else { throw .notLoggedIn }
+        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
         return try await client.wallet().getOrThrow()
     }
 
@@ -188,7 +188,7 @@ struct DaemonBackend: LocalBackend {
                 throw Problem(
                     .forbidden,
                     detail: "The token comes from \(path), which gotchud does not change.",
-                    fix: "Put the new token there and run: sudo systemctl reload gotchud"
+                    fix: HealthItem.login(from: path)
                 )
             case .system(let reason):
                 throw Problem(

@@ -1,5 +1,6 @@
 import Foundation
 import GotchuAPI
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -103,6 +104,26 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
+    @Test("says which file of the operator's there should be a token in, and that it belongs there")
+    func missingTokenFile() async throws {
+        let file = "\(shop.folder.path)/no-such-token"
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--token-file", file])
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        let problem = try #require(status.health.first { $0.code == "not-logged-in" })
+        #expect(problem.text == "gotchud finds no token in \(file).")
+        #expect(problem.fix.hasPrefix("Put the token into \(file), "))
+        await #expect {
+            _ = try await ask(kiosk)
+        } throws: { error in
+            (error as? Problem)?.fix == problem.fix
+        }
+        let doctor = try Program("gotchu-ctl", ["doctor", "--socket", kiosk.socket])
+        #expect(try await doctor.exitCode() == 1)
+        #expect(doctor.text.contains("✗ login          \(problem.text)\n  → \(problem.fix)\n"))
+        #expect(try kiosk.log().contains("There is no token in this file file=\(file)"))
+    }
+
     @Test("is told when a code or a token is not good, and stays as it was")
     func wrongCode() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -150,13 +171,23 @@ struct DeviceLoginTests {
         #expect(request.state == .cancelled)
         #expect(try await health(of: kiosk).isEmpty)
 
-        try await eventually("the server refuses the person's token") { () -> Bool? in
-            do {
-                _ = try await payer.balance()
-                return nil
-            } catch let problem as Problem {
-                return problem.errorCode == .notLoggedIn ? true : nil
+        try await LocalClient(socketPath: payer.socket).withEvents { events in
+            _ = try await events.next()
+            try await eventually("the server refuses the person's token") { () -> Bool? in
+                do {
+                    _ = try await payer.balance()
+                    return nil
+                } catch let problem as Problem {
+                    return problem.errorCode == .notLoggedIn ? true : nil
+                }
             }
+            // Told at once, not when the server is asked the next time.
+            let refused = ContinuousClock.now
+            while let event = try await events.next() {
+                guard case .statusChanged(let status) = event else { continue }
+                if status.health.contains(where: { $0.code == "login-refused" }) { break }
+            }
+            #expect(refused.duration(to: .now) < .seconds(2))
         }
         #expect(try await health(of: payer) == ["login-refused"])
         let doctor = try Program("gotchu-ctl", ["doctor", "--socket", payer.socket])

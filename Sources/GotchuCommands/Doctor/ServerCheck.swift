@@ -26,15 +26,15 @@ enum ServerCheck {
                     fix: "curl -sv \(server.url.shellQuoted)/readyz"
                 )
             }
-        let refusal = status?.health.first { $0.code == "login-refused" }
+        let problem = status?.health.first { ["not-logged-in", "login-refused"].contains($0.code) }
         let login =
             server.isLoggedIn
             ? Finding("login", .good, "logged in")
             : Finding(
                 "login",
                 .bad,
-                refusal?.text.printable ?? "Nobody is logged in.",
-                fix: "gotchu-ctl login"
+                problem?.text.printable ?? "Nobody is logged in.",
+                fix: problem?.fix.printable ?? "gotchu-ctl login"
             )
         return [reach, login]
     }

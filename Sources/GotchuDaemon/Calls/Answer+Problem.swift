@@ -15,21 +15,15 @@ extension Answer {
 
 extension Problem {
     /// There is no token.
-    static var notLoggedIn: Problem {
-        Problem(
-            .notLoggedIn,
-            detail: HealthItem.notLoggedIn.text,
-            fix: HealthItem.notLoggedIn.fix
-        )
+    static func notLoggedIn(_ tokens: TokenStore) -> Problem {
+        let item = HealthItem.notLoggedIn(from: tokens.operatorsFile)
+        return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 
     /// The server does not accept the token any more.
     static var loginRefused: Problem {
-        Problem(
-            .notLoggedIn,
-            detail: HealthItem.loginRefused.text,
-            fix: HealthItem.loginRefused.fix
-        )
+        let item = HealthItem.loginRefused(from: nil)
+        return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 
     /// The daemon is shutting down and starts nothing new.

@@ -44,14 +44,23 @@ final class AccessTokens: AccessSource {
 
     private let tokens: TokenStore
     private let client: PaymentClient
+    private let onNote: @Sendable () -> Void
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter client: Makes calls without a token.
-    init(tokens: TokenStore, client: PaymentClient, logger: Logger) {
+    /// - Parameters:
+    ///   - client: Makes calls without a token.
+    ///   - onNote: Called when the server begins to refuse the login, or takes it again.
+    init(
+        tokens: TokenStore,
+        client: PaymentClient,
+        logger: Logger,
+        onNote: @escaping @Sendable () -> Void
+    ) {
         self.tokens = tokens
         self.client = client
         self.logger = logger
+        self.onNote = onNote
     }
 
     func access() async -> Access { await held().access }
@@ -64,7 +73,11 @@ final class AccessTokens: AccessSource {
         // Not of a login that another has taken the place of. What becomes of a device's is known
         // when it is shown.
         guard let login = tokens.login, !login.isDevice, token == login.text else { return }
-        tokens.note(login.text, isTaken: isTaken)
+        note(login, isTaken: isTaken)
+    }
+
+    private func note(_ login: TokenStore.Login, isTaken: Bool) {
+        if tokens.note(login.text, isTaken: isTaken) { onNote() }
     }
 
     /// The same tokens for calls that may be made as one user alone: while another one is logged
@@ -148,7 +161,7 @@ final class AccessTokens: AccessSource {
         let asked = MonotonicTime.now
         switch await client.refresh(login.text) {
         case .success(let reply):
-            tokens.note(login.text, isTaken: true)
+            note(login, isTaken: true)
             do {
                 try tokens.replace(login.text, with: reply.refreshToken)
             } catch {
@@ -161,7 +174,7 @@ final class AccessTokens: AccessSource {
         case .unauthorized, .refused:
             logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
-            tokens.note(login.text, isTaken: false)
+            note(login, isTaken: false)
             return Held(identity: login.identity, access: .none)
         case .unknown(let outage):
             return Held(identity: login.identity, access: .outage(outage))

@@ -58,10 +58,17 @@ final class TokenStore: Sendable {
     /// Whether the server does not take what there is to log in with.
     var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
 
+    /// The file of the operator's that the login is taken from, if it is one.
+    var operatorsFile: String? { isWritable ? nil : path }
+
     /// Notes what the server made of it.
-    func note(_ login: String, isTaken: Bool) {
+    ///
+    /// - Returns: Whether that is news.
+    func note(_ login: String, isTaken: Bool) -> Bool {
         refused.withLock { refused in
-            if !isTaken { refused = login } else if refused == login { refused = nil }
+            guard (refused == login) == isTaken else { return false }
+            refused = isTaken ? nil : login
+            return true
         }
     }
 

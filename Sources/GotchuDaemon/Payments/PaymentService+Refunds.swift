@@ -12,7 +12,7 @@ extension PaymentService {
     /// window was closed, gives nothing back twice. What is remembered here is only the quick way
     /// to see that: the key follows from the wish, so that the server knows it too, for ever.
     func refund(_ wish: NewRefund) async throws(Problem) -> Created<PaymentView> {
-        guard let payee = tokens.identity else { throw .notLoggedIn }
+        guard let payee = tokens.identity else { throw .notLoggedIn(tokens) }
         var new = wish
         new.currency = nil
         if let known = known(new) {

@@ -148,7 +148,7 @@ actor PaymentService: Service {
                 detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
-        guard let payer = tokens.identity else { throw .notLoggedIn }
+        guard let payer = tokens.identity else { throw .notLoggedIn(tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new)
         let since =

@@ -141,8 +141,9 @@ final class DaemonStatus: Sendable {
         case nil: items.append(.serverNotAsked)
         case false?: items.append(.serverUnreachable(server))
         }
-        if tokens.token == nil { items.append(.notLoggedIn) }
-        if tokens.isRefused { items.append(.loginRefused) }
+        let file = tokens.operatorsFile
+        if tokens.token == nil { items.append(.notLoggedIn(from: file)) }
+        if tokens.isRefused { items.append(.loginRefused(from: file)) }
         if state.unresolvedPayments > 0 {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }

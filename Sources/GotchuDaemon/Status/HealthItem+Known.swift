@@ -36,19 +36,33 @@ extension HealthItem {
         )
     }
 
-    static let notLoggedIn = HealthItem(
-        code: "not-logged-in",
-        severity: .error,
-        text: "Nobody is logged in at the payment server.",
-        fix: "gotchu-ctl login"
-    )
+    /// - Parameter file: The operator's, if the login is taken from one.
+    static func notLoggedIn(from file: String?) -> HealthItem {
+        HealthItem(
+            code: "not-logged-in",
+            severity: .error,
+            text: file.map { "gotchud finds no token in \($0)." }
+                ?? "Nobody is logged in at the payment server.",
+            fix: login(from: file)
+        )
+    }
 
-    static let loginRefused = HealthItem(
-        code: "login-refused",
-        severity: .error,
-        text: "The payment server does not accept this daemon's login.",
-        fix: "gotchu-ctl login"
-    )
+    /// - Parameter file: The operator's, if the login is taken from one.
+    static func loginRefused(from file: String?) -> HealthItem {
+        HealthItem(
+            code: "login-refused",
+            severity: .error,
+            text: "The payment server does not accept this daemon's login.",
+            fix: login(from: file)
+        )
+    }
+
+    /// What logs in: `gotchu-ctl login` does not where the operator's file does.
+    static func login(from file: String?) -> String {
+        guard let file else { return "gotchu-ctl login" }
+        return "Put the token into \(file), where gotchud may read it, and run: "
+            + "sudo systemctl reload gotchud"
+    }
 
     /// Nothing is guessed about them, so that a person must know.
     static func paymentsUnresolved(_ count: Int) -> HealthItem {
