@@ -107,7 +107,14 @@ struct ConfigurationTests {
             ("{\n  \"group\": \"a\",\n  \"group\": \"b\"\n}", 3, "names a key twice"),
             ("{\n  \"cashier_uids\": [1,\n  -1]\n}", 2, "cashier_uids: No such number"),
             ("{\n  \"spender_uids\": 7\n}", 2, "spender_uids: This must be a list."),
-            ("{\n  \"eid_seconds\": 99999999999999999999\n}", 1, "No such number"),
+            ("{\n  \"eid_seconds\": 99999999999999999999\n}", 2, "eid_seconds: No such number"),
+            ("{\n  \"eid_seconds\": 1.5\n}", 2, "eid_seconds: No such number"),
+            ("{\n  \"spender_uids\": [1.5]\n}", 2, "spender_uids: No such number"),
+            ("{\n  \"proximity\": {\"tap_enter\": 1e400}\n}", 2, "proximity: No such number"),
+            ("{\n  \"token_file\": \"\"\n}", 2, "A token file has a path."),
+            ("{\n  \"service_uuid\": \"+fed\"\n}", 2, "A service UUID is four hex digits"),
+            ("{\n  \"radio\": \"bluez:hci01\"\n}", 2, "A radio is"),
+            ("{\n  \"radio\": \"auto:hci+1\"\n}", 2, "A radio is"),
             ("{\n  \"eid_seconds\": \"5\"\n}", 2, "eid_seconds: This must be a whole number."),
             ("{\n  \"power_cycle\": 1\n}", 2, "power_cycle: This must be true or false."),
             ("{\n  \"proximity\": -40\n}", 2, "proximity: This must be an object."),
@@ -135,12 +142,39 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a bad variable is refused by its name")
-    func badVariable() throws {
+    @Test(
+        "a bad variable is refused by its name",
+        arguments: [
+            ("GOTCHU_SPENDER_UIDS", "1000,ann"), ("GOTCHU_SPENDER_UIDS", "10 00"),
+            ("GOTCHU_CASHIER_UIDS", "+1000"), ("GOTCHU_CASHIER_UIDS", "-0"),
+            ("GOTCHU_EID_SECONDS", "+60"), ("GOTCHU_SERVICE_UUID", "+fed"),
+        ]
+    )
+    func badVariable(name: String, value: String) throws {
         let error = #expect(throws: ConfigurationError.self) {
-            try resolve(environment: ["GOTCHU_SPENDER_UIDS": "1000,ann"])
+            try resolve(environment: [name: value])
         }
-        #expect(error?.place == "GOTCHU_SPENDER_UIDS")
+        #expect(error?.place == name)
+    }
+
+    @Test("user ids may have spaces around them")
+    func userIDs() throws {
+        let variables = ["GOTCHU_SPENDER_UIDS": "1000, 1001 ,1002"]
+        #expect(try resolve(environment: variables).spenderUserIDs == [1000, 1001, 1002])
+    }
+
+    @Test("why a file cannot be read is said")
+    func unreadableFile() throws {
+        let folder = try TemporaryFolder()
+        for (path, reason) in [
+            ("\(folder.path)/none", "No such file or directory"), (folder.path, "it is not a file"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try ConfigurationFile(path: path)
+            }
+            #expect(error?.place == path)
+            #expect(error?.problem == "The file cannot be read: \(reason).")
+        }
     }
 
     @Test(
@@ -164,6 +198,8 @@ struct ConfigurationTests {
     )
     func radios(text: String, expected: RadioSpecification?) {
         #expect(RadioSpecification(text) == expected)
+        // A report writes it as it is configured.
+        if let expected { #expect(RadioSpecification("\(expected)") == expected) }
     }
 
     @Test("whose token it is, is read from its subject; another kind names itself by a hash")

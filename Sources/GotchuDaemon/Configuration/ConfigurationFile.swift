@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// `gotchud.json`, as it is on disk.
 struct ConfigurationFile: Decodable, Sendable {
@@ -77,37 +78,56 @@ struct ConfigurationFile: Decodable, Sendable {
         tokenFile = try container.decodeIfPresent(Text.self, forKey: .tokenFile)
         radio = try container.decodeIfPresent(Text.self, forKey: .radio)
         serviceUUID = try container.decodeIfPresent(Text.self, forKey: .serviceUUID)
-        eidSeconds = try container.decodeIfPresent(Int.self, forKey: .eidSeconds)
+        eidSeconds = try Self.value(container, .eidSeconds)
         group = try container.decodeIfPresent(Text.self, forKey: .group)
         cashierUIDs = try Self.userIDs(container, .cashierUIDs)
         spenderUIDs = try Self.userIDs(container, .spenderUIDs)
         acceptUnknownRSSI = try container.decodeIfPresent(Bool.self, forKey: .acceptUnknownRSSI)
         powerCycle = try container.decodeIfPresent(Bool.self, forKey: .powerCycle)
-        proximity = try container.decodeIfPresent(Levels.self, forKey: .proximity)
+        proximity = try Self.value(container, .proximity)
         logLevel = try container.decodeIfPresent(Text.self, forKey: .logLevel)
     }
 
-    /// A number that is no user id is refused here: the decoder would not say under which key.
+    /// What has numbers in it. Of one that does not fit, the decoder has an error of its own kind,
+    /// which does not say under which key it stands.
+    private static func value<Value: Decodable>(
+        _ container: KeyedDecodingContainer<CodingKeys>,
+        _ key: CodingKeys
+    ) throws -> Value? {
+        do {
+            return try container.decodeIfPresent(Value.self, forKey: key)
+        } catch let error as DecodingError {
+            throw error
+        } catch {
+            throw misfit(container, key)
+        }
+    }
+
     private static func userIDs(
         _ container: KeyedDecodingContainer<CodingKeys>,
         _ key: CodingKeys
     ) throws -> [UInt32]? {
-        try container.decodeIfPresent([Int].self, forKey: key)?.map { number in
-            guard let userID = UInt32(exactly: number) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: key,
-                    in: container,
-                    debugDescription: "no user id"
-                )
-            }
+        let numbers: [Int]? = try value(container, key)
+        return try numbers?.map { number in
+            guard let userID = UInt32(exactly: number) else { throw misfit(container, key) }
             return userID
         }
+    }
+
+    private static func misfit(
+        _ container: KeyedDecodingContainer<CodingKeys>,
+        _ key: CodingKeys
+    ) -> DecodingError {
+        .dataCorruptedError(forKey: key, in: container, debugDescription: "no such number")
     }
 
     /// Reads a file. An error names the file and the line.
     init(path: String) throws(ConfigurationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(place: path, problem: "The file cannot be read.")
+            throw ConfigurationError(
+                place: path,
+                problem: "The file cannot be read: \(Self.obstacle(path))."
+            )
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(place: path, problem: "The file is not UTF-8 text.")
@@ -122,6 +142,14 @@ struct ConfigurationFile: Decodable, Sendable {
         }
         self.path = path
         self.text = text
+    }
+
+    /// Why a file cannot be read.
+    private static func obstacle(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        close(descriptor)
+        return "it is not a file"
     }
 
     /// `FILE:LINE` of a key.

@@ -45,9 +45,19 @@ struct ConfigurationSources {
         return url
     }
 
-    func tokenFile() -> String? {
-        pick(flags.tokenFile, "--token-file", "GOTCHU_TOKEN_FILE", file.tokenFile, "token_file")?
-            .value
+    func tokenFile() throws(ConfigurationError) -> String? {
+        let picked = pick(
+            flags.tokenFile,
+            "--token-file",
+            "GOTCHU_TOKEN_FILE",
+            file.tokenFile,
+            "token_file"
+        )
+        guard let picked else { return nil }
+        guard !picked.value.isEmpty else {
+            throw ConfigurationError(place: picked.place, problem: "A token file has a path.")
+        }
+        return picked.value
     }
 
     func radio() throws(ConfigurationError) -> RadioSpecification {
@@ -66,7 +76,7 @@ struct ConfigurationSources {
         guard let text = environment["GOTCHU_SERVICE_UUID"] ?? file.serviceUUID?.value else {
             return DaemonConfiguration.defaultServiceUUID
         }
-        guard text.utf8.count == 4, let number = UInt16(text, radix: 16) else {
+        guard text.utf8.count == 4, let number = UInt16(digits: text, radix: 16) else {
             throw ConfigurationError(
                 place: environment["GOTCHU_SERVICE_UUID"] == nil
                     ? file.place(of: "service_uuid") : "GOTCHU_SERVICE_UUID",
@@ -80,7 +90,8 @@ struct ConfigurationSources {
         let variable = "GOTCHU_EID_SECONDS"
         let text = environment[variable]
         let seconds =
-            text.map { Int($0) ?? -1 } ?? file.eidSeconds ?? DaemonConfiguration.defaultEIDSeconds
+            text.map { Int(digits: $0) ?? -1 } ?? file.eidSeconds
+            ?? DaemonConfiguration.defaultEIDSeconds
         guard (0...300).contains(seconds) else {
             throw ConfigurationError(
                 place: text == nil ? file.place(of: "eid_seconds") : variable,
@@ -103,7 +114,8 @@ struct ConfigurationSources {
         guard let text = environment[variable] else { return Set(fromFile ?? []) }
         var userIDs: Set<UInt32> = []
         for part in text.split(separator: ",") {
-            guard let userID = UInt32(part.filter { $0 != " " }) else {
+            let words = part.split(separator: " ")
+            guard words.count == 1, let userID = UInt32(digits: words[0]) else {
                 throw ConfigurationError(
                     place: variable,
                     problem: "User ids are numbers with commas between them."

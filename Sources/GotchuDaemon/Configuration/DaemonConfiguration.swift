@@ -34,7 +34,7 @@ struct DaemonConfiguration: Sendable {
         socketPath = try sources.socketPath()
         stateDirectory = try sources.stateDirectory()
         server = try sources.server()
-        tokenFile = sources.tokenFile()
+        tokenFile = try sources.tokenFile()
         radio = try sources.radio()
         serviceUUID = try sources.serviceUUID()
         eidLifetime = try sources.eidLifetime()

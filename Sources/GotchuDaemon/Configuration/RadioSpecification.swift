@@ -13,18 +13,6 @@ enum RadioSpecification: Equatable, Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let argument = parts.count == 2 ? parts[1] : nil
         switch (parts[0], argument) {
-        case ("auto", nil): self = .bluez(adapter: nil, transport: .best)
-        case ("bluez", nil): self = .bluez(adapter: nil)
-        case ("discovery", nil): self = .bluez(adapter: nil, transport: .discovery)
-        case ("management", nil): self = .bluez(adapter: nil, transport: .management)
-        case ("auto", let adapter?), ("bluez", let adapter?), ("discovery", let adapter?),
-            ("management", let adapter?):
-            guard adapter.hasPrefix("hci"), UInt16(adapter.dropFirst(3)) != nil else { return nil }
-            let policies: [Substring: TransportPolicy] = [
-                "auto": .best, "bluez": .dbus, "discovery": .discovery, "management": .management,
-            ]
-            guard let transport = policies[parts[0]] else { return nil }
-            self = .bluez(adapter: String(adapter), transport: transport)
         case ("simulated", let place?):
             guard let (folder, position) = Self.simulatedPlace(place) else { return nil }
             self = .simulated(folder: folder, position: position)
@@ -32,9 +20,21 @@ enum RadioSpecification: Equatable, Sendable {
             guard !file.isEmpty else { return nil }
             self = .replay(file: String(file))
         default:
-            return nil
+            guard let transport = Self.transports.first(where: { $0.name == parts[0] })?.policy
+            else { return nil }
+            // As the kernel writes an adapter's name: hci01 is none.
+            if let argument {
+                guard argument.hasPrefix("hci"), let index = UInt16(digits: argument.dropFirst(3)),
+                    argument == "hci\(index)"
+                else { return nil }
+            }
+            self = .bluez(adapter: argument.map(String.init), transport: transport)
         }
     }
+
+    private static let transports: [(name: String, policy: TransportPolicy)] = [
+        ("auto", .best), ("bluez", .dbus), ("discovery", .discovery), ("management", .management),
+    ]
 
     private static func simulatedPlace(_ text: Substring) -> (String, AirPosition)? {
         guard let at = text.lastIndex(of: "@") else {
@@ -44,5 +44,19 @@ enum RadioSpecification: Equatable, Sendable {
             return nil
         }
         return (String(text[..<at]), position)
+    }
+}
+
+extension RadioSpecification: CustomStringConvertible {
+    /// As it is written in the configuration.
+    var description: String {
+        switch self {
+        case .bluez(let adapter, let transport):
+            let name = Self.transports.first { $0.policy == transport }?.name ?? "bluez"
+            return adapter.map { "\(name):\($0)" } ?? name
+        case .simulated(let folder, let position):
+            return "simulated:\(folder)@\(position.x),\(position.y)"
+        case .replay(let file): return "replay:\(file)"
+        }
     }
 }
