@@ -25,24 +25,32 @@ package struct GotchudCommand: AsyncParsableCommand {
         version: GotchuVersion.current
     )
 
-    @Option(help: "Read this file instead of \(DaemonConfiguration.defaultFile).")
+    @Option(
+        help: "Read this file instead of \(DaemonConfiguration.defaultFile).",
+        completion: .file()
+    )
     var config: String?
 
-    @Option(help: "Serve the local API on this Unix socket.")
+    @Option(help: "Serve the local API on this Unix socket.", completion: .file())
     var socket: String?
 
-    @Option(help: "Keep journal and token in this folder.")
+    @Option(help: "Keep journal and token in this folder.", completion: .directory)
     var state: String?
 
     @Option(help: "The payment server, such as https://pay.example.")
     var server: String?
 
-    @Option(help: "Read the login token from this file.")
+    @Option(help: "Read the login token from this file.", completion: .file())
     var tokenFile: String?
 
     @Option(
-        help:
-            "auto, bluez, discovery or management, :hciN or not; simulated:FOLDER@X,Y; replay:FILE."
+        help: ArgumentHelp(
+            "auto, bluez, discovery or management, :hciN or not; simulated:FOLDER@X,Y; "
+                + "replay:FILE."
+        ),
+        completion: .list([
+            "auto", "bluez", "discovery", "management", "simulated:", "replay:",
+        ])
     )
     var radio: String?
 
@@ -52,7 +60,10 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Option(help: "A user id that may spend; may be given several times.")
     var spenderUid: [UInt32] = []
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    @Option(
+        help: "trace, debug, info, notice, warning, error or critical.",
+        completion: .list(Logger.Level.allCases.map(\.rawValue))
+    )
     var logLevel: String?
 
     @Flag(help: "Say whether the configuration is right, and exit.")

@@ -34,7 +34,8 @@ struct WaitCommand: SocketCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("ready, near, tap, or paid:ID.", valueName: "condition")
+        help: ArgumentHelp("ready, near, tap, or paid:ID.", valueName: "condition"),
+        completion: .list(["ready", "near", "tap", "paid:"])
     )
     var condition: WaitCondition
 
