@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A shop's trouble on a desk: recorded there, replayed here.
-@Suite("Recording and replay")
+@Suite("Recording and replay", .timeLimit(.minutes(1)))
 struct RecordingTests {
     @Test("what a daemon hears is recorded under other EIDs, and heard again from the file")
     func recorded() async throws {
@@ -55,6 +55,18 @@ struct RecordingTests {
         let page = try await metrics(of: desk)
         let ours = #"gotchu_adverts_total{reason="service_data",result="ours"} "#
         #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")
+    }
+
+    @Test("ends when its time is up, also where nothing is heard")
+    func silence() async throws {
+        let kiosk = try await Shop().daemon("kiosk", at: "0,0")
+        let lines = try await LocalClient(socketPath: kiosk.socket).withRecording(seconds: 1) {
+            lines in
+            var count = 0
+            while try await lines.next() != nil { count += 1 }
+            return count
+        }
+        #expect(lines == 2)
     }
 
     @Test("a shop's trace becomes the history of a presence: far, tap, gone")

@@ -41,13 +41,6 @@ final class SightingRecorder: Sendable {
         let (lines, output) = AsyncStream<[UInt8]>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.waitingLimit)
         )
-        // Those whose time is up and that nothing was written to since.
-        let expired = state.withLock { state in
-            let expired = state.recordings.filter { $0.value.end <= now }
-            for id in expired.keys { state.recordings[id] = nil }
-            return expired.values.map(\.output)
-        }
-        for output in expired { output.finish() }
         let id = state.withLock { state -> Int? in
             guard state.recordings.count < Self.readerLimit else { return nil }
             output.yield(encode(header))
@@ -58,7 +51,14 @@ final class SightingRecorder: Sendable {
             return state.nextID
         }
         guard let id else { return nil }
+        // Where nothing is heard, nothing else would end it.
+        // SAFETY: owned by the stream, whose end cancels it.
+        let timer = Task {
+            try await Task.sleep(for: length)
+            output.finish()
+        }
         output.onTermination = { [weak self] _ in
+            timer.cancel()
             self?.state.withLock { _ = $0.recordings.removeValue(forKey: id) }
         }
         return lines
