@@ -50,6 +50,20 @@ struct SocketTests {
         #expect(status.hasPrefix("HTTP/1.1 200"))
     }
 
+    @Test("sends no body to whoever asks for the head alone")
+    func headAlone() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        for path in ["/v1/status", "/v1/nothing"] {
+            let reply = await UnixHTTP.exchange(
+                "HEAD \(path) HTTP/1.1\r\nHost: gotchu\r\n\r\n",
+                at: device.socket
+            )
+            #expect(reply.hasPrefix("HTTP/1.1 40"))
+            #expect(reply.hasSuffix("\r\n\r\n"), "\(reply)")
+        }
+    }
+
     @Test("answers bad input with a problem that has a code")
     func badInput() async throws {
         let shop = try await Shop()

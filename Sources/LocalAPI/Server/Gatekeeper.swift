@@ -39,7 +39,8 @@ struct Gatekeeper: RouterMiddleware {
         response.headers[Self.versionField] = version
         response.headers[Self.apiField] = "1"
         response.headers[.cacheControl] = "no-store"
-        return response
+        // Whoever asks so reads no body, and would take one for the head of the next reply.
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func pass(
