@@ -1,6 +1,7 @@
 import Foundation
 import GotchuAPI
 import GotchuCore
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -123,6 +124,42 @@ struct RefundTests {
         #expect(try await history.exitCode() == 0)
         #expect(history.text.matches(of: /"kind"\s*:\s*"refund"/).count == 3, "\(history.text)")
         #expect(try await shop.verify().exitCode == 0)
+    }
+
+    @Test("a reference counts byte for byte, and each refund's end is told once")
+    func bytes() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer, request) = try await paid(shop)
+        let ends = try await LocalClient(socketPath: kiosk.socket).withEvents { events in
+            _ = try await events.next()
+            // The same text to a reader of Unicode, and another key at the payment server.
+            for reference in ["caf\u{E9}", "cafe\u{301}"] {
+                let made = try await refund(
+                    kiosk,
+                    request.id.rawValue,
+                    "5.00",
+                    "--reference",
+                    reference
+                )
+                #expect(made.0 == 0 && made.1.contains("Gave $5.00 back"), "\(made.1)")
+            }
+            let _: RequestView = try await kiosk.call(
+                "POST",
+                "/v1/requests",
+                NewRequest(amountCents: 1)
+            )
+            var ends = 0
+            while let event = try await events.next() {
+                switch event {
+                case .paymentChanged(let view): ends += view.state == .paid ? 1 : 0
+                case .requestChanged: return ends
+                default: break
+                }
+            }
+            return 0
+        }
+        #expect(ends == 2)
+        #expect(try await payer.balance() == 6000)
     }
 
     @Test("ten presses at once are one refund")

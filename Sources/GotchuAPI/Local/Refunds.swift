@@ -27,6 +27,14 @@ package struct NewRefund: Codable, Equatable, Sendable {
         self.reference = reference
     }
 
+    /// The reference counts byte for byte, as in the refund's key: an accent that is written in two
+    /// ways makes two references, though to `String` they are the same text.
+    package static func == (left: NewRefund, right: NewRefund) -> Bool {
+        left.sid == right.sid && left.amountCents == right.amountCents
+            && left.currency == right.currency
+            && left.reference.map { Array($0.utf8) } == right.reference.map { Array($0.utf8) }
+    }
+
     enum CodingKeys: String, CodingKey {
         case sid, currency, reference
         case amountCents = "amount_cents"

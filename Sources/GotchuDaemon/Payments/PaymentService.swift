@@ -276,9 +276,11 @@ actor PaymentService: Service {
             doubts.remove(record.id)
             if records[record.id]?.isOpen == true { count(record) }
         }
+        // An end is told as soon as it is on the disk, and again where the disk did not take it.
+        let isNews = records[record.id] != record
         records[record.id] = record
         tellUnresolved()
-        hub.publish(.paymentChanged(view(record)))
+        if isNews { hub.publish(.paymentChanged(view(record))) }
     }
 
     private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
