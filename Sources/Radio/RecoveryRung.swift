@@ -43,18 +43,15 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     /// The controller left commands without an answer, and what became of the scan is not known.
     case mute = "controller-mute"
 
-    /// Whether a rung can help. What a mute controller has left in the kernel, only the power
-    /// changes: bluetoothd does not even answer a start then.
+    /// Whether a rung can help.
     func takes(_ rung: RecoveryRung) -> Bool {
-        self == .mute ? rung == .refilter || rung == .powerCycle : rung >= lowest
-    }
-
-    /// Where the ladder begins for it.
-    var lowest: RecoveryRung {
         switch self {
-        case .silent, .cycleStopped, .mute: .refilter
-        case .notRestarted, .ended: .restart
-        case .refused, .notAnswering, .stuckAdvertisement: .reconnect
+        case .silent, .cycleStopped: true
+        case .notRestarted, .ended: rung >= .restart
+        case .refused, .notAnswering, .stuckAdvertisement: rung >= .reconnect
+        // What a mute controller has left in the kernel, only the power changes: bluetoothd does
+        // not even answer a start then.
+        case .mute: rung == .refilter || rung == .powerCycle
         }
     }
 
