@@ -121,4 +121,33 @@ struct IdempotencyTests {
         } throws: { ($0 as? Problem)?.errorCode == .idempotencyKeyReused }
         #expect(try await payer.balance() == 8800)
     }
+
+    @Test("under another key joins the payment that is open, and finds it after a kill and its end")
+    func joined() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let request = try await ask(kiosk, IdempotencyKey.random().rawValue)
+        let pay = NewPayment(sid: request.id, confirmAmountCents: 1200)
+        let keys = (0..<3).map { _ in IdempotencyKey.random().rawValue }
+        func paid(_ key: String) async throws -> PaymentView {
+            try await payer.call("POST", "/v1/payments", pay, key: key)
+        }
+        shop.server.signal(SIGSTOP)
+        let first = try await paid(keys[0])
+        #expect(try await paid(keys[1]).id == first.id)
+        await #expect {
+            let other = NewPayment(sid: request.id, confirmAmountCents: 1)
+            _ = try await payer.call("POST", "/v1/payments", other, key: keys[2]) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .amountChanged }
+        try payer.signal(SIGKILL)
+        _ = try await payer.exitCode()
+        try await payer.start(at: "1,0")
+        shop.server.signal(SIGCONT)
+        #expect(try await end(of: first, on: payer).state == .paid)
+        for key in keys.prefix(2) {
+            let again = try await paid(key)
+            #expect(again.id == first.id && again.state == .paid)
+        }
+        #expect(try await payer.balance() == 8800)
+    }
 }

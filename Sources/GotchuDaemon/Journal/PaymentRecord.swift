@@ -28,6 +28,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     var refusal: Decline?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
+    /// Further calls that asked for it while it was open, and may be repeated too.
+    var joined: [IdempotentCall]?
     /// What was asked for, if money goes back: it is driven like a payment that needs no lock.
     var refund: NewRefund?
     /// With a refund whose key follows from the wish: which try of that wish it is, from 0.
@@ -42,6 +44,9 @@ struct PaymentRecord: Codable, Equatable, Sendable {
         case paid
         case declined
     }
+
+    /// All calls that asked for it and may be repeated.
+    var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 
     /// Whether it still has to be driven to its end.
     var isOpen: Bool {

@@ -50,7 +50,7 @@ struct PaymentDriver {
                 guard await pause(duration) else { return }
                 event = flow.stage == .locking && isOver(record) ? .expired : .waited
             case .finish(let end):
-                return await finish(record, end)
+                return await service.finish(id, end)
             }
         }
     }
@@ -136,16 +136,6 @@ struct PaymentDriver {
             )
             return .journalFailed
         }
-    }
-
-    private func finish(_ started: PaymentRecord, _ end: PaymentEnd) async {
-        var record = await service.record(id) ?? started
-        record.end(end)
-        await service.publish(record)
-        service.logger.notice(
-            record.refund == nil ? "Payment has ended" : "Refund has ended",
-            metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
-        )
     }
 
     /// The backoff between two tries, as `PaymentFlow` decided it; a stop ends it at once.

@@ -6,9 +6,11 @@ import PaymentClient
 import ServiceLifecycle
 
 /// The payer's side: journals what a person agreed to, then drives it to its definite end.
-actor PaymentService: Service {
+actor PaymentService: Service, KeyedCreation {
     /// How many payments can be open at once.
     static let openLimit = 16
+    /// How many calls besides the first may ask for one open payment.
+    static let joinLimit = 16
     /// How many payments are remembered; the oldest ended ones are forgotten.
     static let memoryLimit = 200
 
@@ -46,7 +48,7 @@ actor PaymentService: Service {
     let logger: Logger
     private let journal: Journal
     private let hub: EventHub
-    private let presences: PresenceService
+    let presences: PresenceService
 
     private var records: [String: PaymentRecord] = [:]
     private var doubts: OpenDoubts
@@ -54,7 +56,9 @@ actor PaymentService: Service {
     /// Sessions whose payment is being journalled, so that a second press starts no second one.
     private var starting: Set<SessionID> = []
     private var toDrive: [String] = []
-    private var calls = CallsUnderWay()
+    var calls = CallsUnderWay()
+    /// Lets one record at a time be written that is there already.
+    private var changes = Turnstile()
     private var isStopping = false
     /// When what an open payment pays was first heard near, for the latency of a tap.
     private var nearSince: [String: MonotonicTime] = [:]
@@ -115,39 +119,24 @@ actor PaymentService: Service {
         }
     }
 
-    /// Pays what a person has agreed to. Returns once the journal has it.
-    ///
-    /// - Parameter key: Of a call that may be repeated. A repeat gets the payment that the first
-    ///   made, as it then stands, and starts no second one.
-    func create(
-        _ new: NewPayment,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<PaymentView> {
-        guard let key else { return Created(try await make(new, call: nil), isReplay: false) }
-        let call = IdempotentCall(key: key, new)
-        while let running = calls.call(of: key) {
-            try call.requireSame(running)
-            await withCheckedContinuation { calls.wait(for: key, $0) }
-        }
-        if let record = records.values.first(where: { $0.call?.key == key }) {
-            if let earlier = record.call { try call.requireSame(earlier) }
-            return Created(view(record), isReplay: true)
-        }
-        calls.begin(call)
-        defer { calls.end(key) }
-        return Created(try await make(new, call: call), isReplay: false)
-    }
-
-    private func make(
-        _ new: NewPayment,
-        call: IdempotentCall?
-    ) async throws(Problem) -> PaymentView {
+    static func validate(_ new: NewPayment) throws(Problem) {
         guard Money.allowedRequest.contains(new.confirmAmountCents) else {
             throw Problem(
                 .validationError,
                 detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
+    }
+
+    func made(under key: IdempotencyKey) -> (call: IdempotentCall, view: PaymentView)? {
+        for record in records.values {
+            for call in record.calls where call.key == key { return (call, view(record)) }
+        }
+        return nil
+    }
+
+    /// Pays what a person has agreed to. Returns once the journal has it.
+    func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
         guard let payer = tokens.identity else { throw .notLoggedIn(tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new)
@@ -155,7 +144,14 @@ actor PaymentService: Service {
             if let eid = new.eid { presences.nearSince(eid) } else { nil as MonotonicTime? }
         if let open = openPayment(of: session.sid) {
             // The same person pressing twice wants one payment.
-            return view(open)
+            guard open.amountCents == session.amountCents else {
+                throw Problem(
+                    .amountChanged,
+                    detail: "\(open.amount) is being paid for this already.",
+                    fix: "gotchu-ctl history"
+                )
+            }
+            return try await join(open.id, call)
         }
         guard !isStopping else { throw .stopping }
         guard !starting.contains(session.sid) else {
@@ -181,6 +177,29 @@ actor PaymentService: Service {
         )
         try await start(record, nearSince: since)
         return view(record)
+    }
+
+    /// Remembers that another call asked for the same payment: repeated after its end, that one
+    /// must not start a second.
+    private func join(_ id: String, _ call: IdempotentCall?) async throws(Problem) -> PaymentView {
+        guard let call else { return try view(of: id) }
+        await enterChange()
+        defer { changes.leave() }
+        guard var record = records[id], record.joined?.count ?? 0 < Self.joinLimit else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "This payment was asked for \(Self.joinLimit) times already.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        record.joined = (record.joined ?? []) + [call]
+        do throws(JournalFailure) {
+            try await journal.append(.payment(record))
+        } catch {
+            throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
+        }
+        records[id]?.joined = record.joined
+        return try view(of: id)
     }
 
     /// Has a payment driven as soon as the journal has it.
@@ -263,6 +282,8 @@ actor PaymentService: Service {
     func advance(_ id: String, _ change: @Sendable (inout PaymentRecord) -> Void)
         async throws(JournalFailure)
     {
+        await enterChange()
+        defer { changes.leave() }
         guard var record = records[id] else { return }
         change(&record)
         record.updatedAt = .now
@@ -270,8 +291,24 @@ actor PaymentService: Service {
         publish(record)
     }
 
-    /// Says how a payment stands, whether or not the journal could keep it.
-    func publish(_ record: PaymentRecord) {
+    /// Says how a payment ended, whether or not the journal could keep it.
+    func finish(_ id: String, _ end: PaymentEnd) {
+        guard var record = records[id] else { return }
+        record.end(end)
+        publish(record)
+        logger.notice(
+            record.refund == nil ? "Payment has ended" : "Refund has ended",
+            metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
+        )
+    }
+
+    /// One after the other: each writes the whole record, and must not undo another's change.
+    private func enterChange() async {
+        if changes.enter() { return }
+        await withCheckedContinuation { changes.wait($0) }
+    }
+
+    private func publish(_ record: PaymentRecord) {
         if !record.isOpen {
             doubts.remove(record.id)
             if records[record.id]?.isOpen == true { count(record) }
@@ -281,70 +318,6 @@ actor PaymentService: Service {
         records[record.id] = record
         tellUnresolved()
         if isNews { hub.publish(.paymentChanged(view(record))) }
-    }
-
-    private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
-        guard let eid = new.eid else { return try Self.unresolved(new) }
-        let session = ResolvedSession(try await client.resolve(eid).getOrThrow())
-        guard new.sid == nil || new.sid == session.sid else {
-            throw Problem(.validationError, detail: "eid and sid name two different sessions.")
-        }
-        guard session.amountCents == new.confirmAmountCents else {
-            throw Problem(
-                .amountChanged,
-                detail: "The payee now asks for \(session.amount).",
-                fix: "Look again, and confirm the new amount if it is right."
-            )
-        }
-        guard new.confirmPayee == nil || new.confirmPayee == session.payee else {
-            throw Problem(
-                .payeeChanged,
-                detail: "The payee is not the one that was confirmed.",
-                fix: "Look again, and pay only whom you mean."
-            )
-        }
-        return session
-    }
-
-    /// A session that was named by its id alone: the server checks the amount when it is sent.
-    private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
-        guard let sid = new.sid else {
-            throw Problem(.validationError, detail: "eid or sid is missing.")
-        }
-        guard new.confirmPayee == nil, new.proximity == nil else {
-            throw Problem(
-                .validationError,
-                detail: "confirm_payee and proximity can only be checked with an eid."
-            )
-        }
-        return ResolvedSession(
-            sid: sid,
-            amountCents: new.confirmAmountCents,
-            currency: .usd,
-            payee: "",
-            memo: nil,
-            status: nil,
-            expiresAt: nil
-        )
-    }
-
-    private func checkProximity(_ new: NewPayment) async throws(Problem) {
-        guard let eid = new.eid, let wanted = new.proximity else { return }
-        let verdict = presences.verdict(on: eid)
-        let isNear = verdict == .tap || (verdict == .near && wanted == .near)
-        if isNear { return }
-        if verdict == .ambiguous {
-            throw Problem(
-                .ambiguous,
-                detail: "Two tills are equally near, so it is not certain which one is meant.",
-                fix: "Move closer to the right one, or away from the other."
-            )
-        }
-        throw Problem(
-            .notNear,
-            detail: "\(eid) is not at \(wanted.rawValue) distance.",
-            fix: "Hold the device closer: gotchu-ctl scan"
-        )
     }
 
     private func count(_ ended: PaymentRecord) {

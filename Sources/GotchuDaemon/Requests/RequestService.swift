@@ -7,7 +7,7 @@ import Radio
 import ServiceLifecycle
 
 /// The kiosk's side: asks the server for a session, advertises it, and learns how it ended.
-actor RequestService: Service {
+actor RequestService: Service, KeyedCreation {
     /// How many requests can be open at once.
     static let openLimit = 16
     /// How many requests are remembered; the oldest ended ones are forgotten.
@@ -37,7 +37,7 @@ actor RequestService: Service {
     private var toWatch: [SessionID] = []
     /// How many are being created, and are in nobody's list yet.
     private var creating = 0
-    private var calls = CallsUnderWay()
+    var calls = CallsUnderWay()
     private var isStopping = false
     private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
@@ -86,34 +86,15 @@ actor RequestService: Service {
         for id in air.targets.keys { await takeOffAir(id) }
     }
 
-    /// Asks for money: the request is on the air when this returns.
-    ///
-    /// - Parameter key: Of a call that may be repeated. A repeat gets the request that the first
-    ///   made, as it then stands, and puts no second one up.
-    func create(
-        _ new: NewRequest,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<RequestView> {
-        try Self.validate(new)
-        guard let key else { return Created(try await make(new, call: nil), isReplay: false) }
-        let call = IdempotentCall(key: key, new)
-        while let running = calls.call(of: key) {
-            try call.requireSame(running)
-            await withCheckedContinuation { calls.wait(for: key, $0) }
+    func made(under key: IdempotencyKey) -> (call: IdempotentCall, view: RequestView)? {
+        for record in records.values {
+            if let call = record.call, call.key == key { return (call, view(record)) }
         }
-        if let record = records.values.first(where: { $0.call?.key == key }) {
-            if let earlier = record.call { try call.requireSame(earlier) }
-            return Created(view(record), isReplay: true)
-        }
-        calls.begin(call)
-        defer { calls.end(key) }
-        return Created(try await make(new, call: call), isReplay: false)
+        return nil
     }
 
-    private func make(
-        _ new: NewRequest,
-        call: IdempotentCall?
-    ) async throws(Problem) -> RequestView {
+    /// Asks for money: the request is on the air when this returns.
+    func make(_ new: NewRequest, call: IdempotentCall?) async throws(Problem) -> RequestView {
         guard !isStopping else { throw .stopping }
         guard openCount + creating < Self.openLimit else {
             throw Problem(

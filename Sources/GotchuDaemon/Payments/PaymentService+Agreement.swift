@@ -1,0 +1,72 @@
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+
+/// Whether what is to be paid is what a person has agreed to.
+extension PaymentService {
+    /// The session that is to be paid, if it is what the person has seen.
+    func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
+        guard let eid = new.eid else { return try Self.unresolved(new) }
+        let session = ResolvedSession(try await client.resolve(eid).getOrThrow())
+        guard new.sid == nil || new.sid == session.sid else {
+            throw Problem(.validationError, detail: "eid and sid name two different sessions.")
+        }
+        guard session.amountCents == new.confirmAmountCents else {
+            throw Problem(
+                .amountChanged,
+                detail: "The payee now asks for \(session.amount).",
+                fix: "Look again, and confirm the new amount if it is right."
+            )
+        }
+        guard new.confirmPayee == nil || new.confirmPayee == session.payee else {
+            throw Problem(
+                .payeeChanged,
+                detail: "The payee is not the one that was confirmed.",
+                fix: "Look again, and pay only whom you mean."
+            )
+        }
+        return session
+    }
+
+    /// A session that was named by its id alone: the server checks the amount when it is sent.
+    private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
+        guard let sid = new.sid else {
+            throw Problem(.validationError, detail: "eid or sid is missing.")
+        }
+        guard new.confirmPayee == nil, new.proximity == nil else {
+            throw Problem(
+                .validationError,
+                detail: "confirm_payee and proximity can only be checked with an eid."
+            )
+        }
+        return ResolvedSession(
+            sid: sid,
+            amountCents: new.confirmAmountCents,
+            currency: .usd,
+            payee: "",
+            memo: nil,
+            status: nil,
+            expiresAt: nil
+        )
+    }
+
+    /// Refuses an EID that is not as near as was asked for at this moment.
+    func checkProximity(_ new: NewPayment) async throws(Problem) {
+        guard let eid = new.eid, let wanted = new.proximity else { return }
+        let verdict = presences.verdict(on: eid)
+        let isNear = verdict == .tap || (verdict == .near && wanted == .near)
+        if isNear { return }
+        if verdict == .ambiguous {
+            throw Problem(
+                .ambiguous,
+                detail: "Two tills are equally near, so it is not certain which one is meant.",
+                fix: "Move closer to the right one, or away from the other."
+            )
+        }
+        throw Problem(
+            .notNear,
+            detail: "\(eid) is not at \(wanted.rawValue) distance.",
+            fix: "Hold the device closer: gotchu-ctl scan"
+        )
+    }
+}
