@@ -5,7 +5,7 @@ internal import Synchronization
 /// What is in the store, read at most every few seconds and once at a time, however often the
 /// metrics are read.
 final class StoreWatch: Sendable {
-    private static let period: Duration = .seconds(5)
+    private static let usualPeriod: Duration = .seconds(5)
     /// How long the metrics wait for it: the other figures are wanted most when the store hangs.
     private static let patience: Duration = .seconds(1)
 
@@ -13,49 +13,62 @@ final class StoreWatch: Sendable {
         var reading: StoreReading?
         var askedAt: MonotonicTime?
         var question: Task<Void, Never>?
+        /// Those who wait for the question's end: all who come within a second of its beginning.
+        var waiting: [AsyncStream<Never>.Continuation] = []
+
+        /// Whether the store has not answered for longer than anybody waits.
+        func isSilent(at now: MonotonicTime) -> Bool {
+            question != nil && askedAt.map { now - $0 >= StoreWatch.patience } ?? false
+        }
     }
 
     private let store: any OperationsStore
+    private let period: Duration
     private let state = Mutex(State())
 
-    init(store: any OperationsStore) {
+    /// - Parameter period: How old a reading may be before the store is asked again.
+    init(store: any OperationsStore, period: Duration = StoreWatch.usualPeriod) {
         self.store = store
+        self.period = period
     }
 
     /// What was read last, or `nil` if it could not be read of late: the store has failed, or has
     /// been silent for longer than anybody waits.
     var reading: StoreReading? {
         get async {
-            if isDue {
-                let (answers, answer) = AsyncStream.makeStream(of: Never.self)
-                state.withLock { state in
-                    // Not a child of the caller, who waits for a second at most.
-                    // SAFETY: owned by the state until the store answers or gives up.
-                    state.question = Task {
-                        let reading = try? await self.store.storeReading()
-                        self.state.withLock { ($0.reading, $0.question) = (reading, nil) }
-                        answer.finish()
-                    }
-                }
+            let (answers, answer) = AsyncStream.makeStream(of: Never.self)
+            if mustWait(answer) {
                 try? await withTimeout(Self.patience) { for await _ in answers {} }
             }
             let now = MonotonicTime.now
-            return state.withLock { state in
-                let isSilent =
-                    state.question != nil
-                    && state.askedAt.map { now - $0 >= Self.patience } ?? false
-                return isSilent ? nil : state.reading
-            }
+            return state.withLock { $0.isSilent(at: now) ? nil : $0.reading }
         }
     }
 
-    private var isDue: Bool {
+    /// Has the store asked if that is due; whoever comes while it is waits with the others.
+    private func mustWait(_ answer: AsyncStream<Never>.Continuation) -> Bool {
         let now = MonotonicTime.now
         return state.withLock { state in
-            if state.question != nil { return false }
-            if let askedAt = state.askedAt, now - askedAt < Self.period { return false }
-            state.askedAt = now
+            if state.isSilent(at: now) { return false }
+            if state.question == nil {
+                if let askedAt = state.askedAt, now - askedAt < period { return false }
+                state.askedAt = now
+                // Not a child of the caller, who waits for a second at most.
+                // SAFETY: owned by the state until the store answers or gives up.
+                state.question = Task { await ask() }
+            }
+            state.waiting.append(answer)
             return true
         }
+    }
+
+    private func ask() async {
+        let reading = try? await store.storeReading()
+        let waiting = state.withLock { state in
+            (state.reading, state.question) = (reading, nil)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for answer in waiting { answer.finish() }
     }
 }

@@ -1,7 +1,11 @@
 import Foundation
+import Ledger
+import Logging
 import PostgresTestSupport
 import TestSupport
 import Testing
+
+@testable import GotchuServer
 
 /// A database that neither answers nor goes away: its machine hangs, or its disk does.
 @Suite("A database that hangs", .timeLimit(.minutes(3)))
@@ -40,6 +44,33 @@ struct HungDatabaseTests {
             return reply.status == 200 ? true : nil
         }
         #expect(try await server.wire.balance(payer) == 9_995)
+    }
+
+    @Test("leaves its own figures out of the metrics, for all who read them at once")
+    func readers() async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let store = try PostgreSQLStore(
+            url: cluster.url(try cluster.makeDatabase()),
+            logger: logger
+        )
+        let watch = StoreWatch(store: store, period: .zero)
+        let known = await watch.reading
+        #expect(known != nil)
+        try cluster.freeze(true)
+        let began = ContinuousClock.now
+        // None of them may be told what was true before, while another waits to learn better.
+        async let readings = [watch.reading, watch.reading]
+        async let more = [watch.reading, watch.reading]
+        let all = await readings + more
+        #expect(all.allSatisfy { $0 == nil }, "\(all)")
+        #expect(ContinuousClock.now - began < .seconds(4))
+        let next = ContinuousClock.now
+        #expect(await watch.reading == nil)
+        #expect(ContinuousClock.now - next < .milliseconds(500), "the next one waited too")
+        try cluster.freeze(false)
+        try await eventually("the store is read again", within: .seconds(60)) {
+            await watch.reading == nil ? nil : true
+        }
     }
 
     @Test("does not keep a server from ending")
