@@ -37,6 +37,21 @@ extension OpenAPI {
                 Retry-After: {description: With 429 and 503., schema: {type: integer}}
               content:
                 application/problem+json: {schema: {$ref: "#/components/schemas/Problem"}}
+            Unauthorized: {$ref: "#/components/responses/Problem", description: UNAUTHORIZED}
+            InsufficientWalletBalance:
+              $ref: "#/components/responses/Problem"
+              description: INSUFFICIENT_WALLET_BALANCE
+            ContentTooLarge:
+              $ref: "#/components/responses/Problem"
+              description: CONTENT_TOO_LARGE
+            UnsupportedMediaType:
+              $ref: "#/components/responses/Problem"
+              description: UNSUPPORTED_MEDIA_TYPE
+            IdempotencyKeyReused:
+              $ref: "#/components/responses/Problem"
+              description: IDEMPOTENCY_KEY_REUSED
+            RateLimited: {$ref: "#/components/responses/Problem", description: RATE_LIMITED}
+            TryAgain: {$ref: "#/components/responses/Problem", description: TRY_AGAIN}
           schemas:
             SessionID: {type: string, pattern: "^[A-Za-z0-9-]{1,64}$"}
             EID: {type: string, pattern: "^[0-9a-fA-F]{10}$"}

@@ -19,17 +19,11 @@ extension OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Token"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /healthz:
             get:
               summary: The process answers.
@@ -48,7 +42,7 @@ extension OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Status"}}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /metrics:
             get:
               summary: Prometheus's text, for this machine only unless the operator opens it.

@@ -10,11 +10,11 @@ extension OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Balance"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /api/wallet/transactions:
             get:
               summary: The caller's entries, newest first, by page or by cursor.
@@ -42,11 +42,11 @@ extension OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Transactions"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
 
         """
 }

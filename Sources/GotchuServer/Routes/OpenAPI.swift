@@ -33,16 +33,10 @@ enum OpenAPI {
                     application/json: {schema: {$ref: "#/components/schemas/Login"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /wallet/me:
             get:
               summary: The caller's balance and newest 20 entries.
@@ -51,9 +45,9 @@ enum OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Wallet"}}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/create:
             post:
               summary: Ask for money.
@@ -67,18 +61,12 @@ enum OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/CreatedSession"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/resolve:
             post:
               summary: What an EID asks for, and for whom. Public.
@@ -102,16 +90,10 @@ enum OpenAPI {
                   description: >-
                     SESSION_PAID, SESSION_CANCELLED
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/lock:
             post:
               summary: Hold a session for 60 seconds; the first payer wins.
@@ -125,7 +107,7 @@ enum OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Lock"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403":
                   $ref: "#/components/responses/Problem"
                   description: >-
@@ -136,16 +118,10 @@ enum OpenAPI {
                   description: >-
                     SESSION_BUSY, SESSION_PAID, SESSION_CANCELLED
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}:
             get:
               summary: A session, for its payee and for the payer who holds it.
@@ -156,11 +132,11 @@ enum OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Session"}}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}/events:
             get:
               summary: The session as server-sent events, the whole state first.
@@ -173,11 +149,11 @@ enum OpenAPI {
                   content:
                     text/event-stream: {}
                 "204": {description: The client has seen the end already.}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}/cancel:
             post:
               summary: Call it off; the payee only.
@@ -188,7 +164,7 @@ enum OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Session"}}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
                 "409":
@@ -196,8 +172,8 @@ enum OpenAPI {
                   description: >-
                     SESSION_BUSY, SESSION_PAID
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}/eids:
             post:
               summary: Give it another EID; the payee only. The old one resolves 60 s longer.
@@ -213,7 +189,7 @@ enum OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Rotated"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
                 "409":
@@ -221,16 +197,10 @@ enum OpenAPI {
                   description: >-
                     SESSION_PAID, SESSION_CANCELLED, TOO_MANY_ROTATIONS
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}/unlock:
             post:
               summary: Give it back; the payer who holds it only.
@@ -241,7 +211,7 @@ enum OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Lock"}}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
                 "409":
@@ -249,8 +219,8 @@ enum OpenAPI {
                   description: >-
                     SESSION_NOT_LOCKED, SESSION_PAID, SESSION_CANCELLED
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /sessions/{sid}/refund:
             post:
               summary: Give back what was paid, whole or in part; the payee only.
@@ -270,31 +240,19 @@ enum OpenAPI {
                   $ref: "#/components/responses/Problem"
                   description: >-
                     VALIDATION_ERROR, IDEMPOTENCY_KEY_REQUIRED
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
-                "402":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    INSUFFICIENT_WALLET_BALANCE
+                "401": {$ref: "#/components/responses/Unauthorized"}
+                "402": {$ref: "#/components/responses/InsufficientWalletBalance"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
                 "409":
                   $ref: "#/components/responses/Problem"
                   description: >-
                     SESSION_NOT_PAID, SESSION_REFUNDED, REFUND_TOO_LARGE
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "422":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    IDEMPOTENCY_KEY_REUSED
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "422": {$ref: "#/components/responses/IdempotencyKeyReused"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /wallet/send:
             post:
               summary: Pay a session that the caller has locked.
@@ -313,11 +271,8 @@ enum OpenAPI {
                   $ref: "#/components/responses/Problem"
                   description: >-
                     VALIDATION_ERROR, IDEMPOTENCY_KEY_REQUIRED
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
-                "402":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    INSUFFICIENT_WALLET_BALANCE
+                "401": {$ref: "#/components/responses/Unauthorized"}
+                "402": {$ref: "#/components/responses/InsufficientWalletBalance"}
                 "403":
                   $ref: "#/components/responses/Problem"
                   description: >-
@@ -329,20 +284,11 @@ enum OpenAPI {
                     SESSION_BUSY, SESSION_NOT_LOCKED, SESSION_PAID, SESSION_CANCELLED,
                     AMOUNT_CHANGED
                 "410": {$ref: "#/components/responses/Problem", description: "SESSION_EXPIRED"}
-                "413":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    CONTENT_TOO_LARGE
-                "415":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    UNSUPPORTED_MEDIA_TYPE
-                "422":
-                  $ref: "#/components/responses/Problem"
-                  description: >-
-                    IDEMPOTENCY_KEY_REUSED
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "413": {$ref: "#/components/responses/ContentTooLarge"}
+                "415": {$ref: "#/components/responses/UnsupportedMediaType"}
+                "422": {$ref: "#/components/responses/IdempotencyKeyReused"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
           /wallet/sends/{key}:
             get:
               summary: What became of a payment; 404 if nothing was decided under the key.
@@ -354,11 +300,11 @@ enum OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Outcome"}}
                 "400": {$ref: "#/components/responses/Problem", description: "VALIDATION_ERROR"}
-                "401": {$ref: "#/components/responses/Problem", description: "UNAUTHORIZED"}
+                "401": {$ref: "#/components/responses/Unauthorized"}
                 "403": {$ref: "#/components/responses/Problem", description: "FORBIDDEN"}
                 "404": {$ref: "#/components/responses/Problem", description: "NOT_FOUND"}
-                "429": {$ref: "#/components/responses/Problem", description: "RATE_LIMITED"}
-                "503": {$ref: "#/components/responses/Problem", description: "TRY_AGAIN"}
+                "429": {$ref: "#/components/responses/RateLimited"}
+                "503": {$ref: "#/components/responses/TryAgain"}
 
         """
 }

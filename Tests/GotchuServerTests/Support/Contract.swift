@@ -47,7 +47,7 @@ struct Contract: Sendable {
             for (method, operation) in item.members {
                 for (status, response) in operation["responses"]?.members ?? [:]
                 where response["$ref"] != nil {
-                    let words = (response["description"]?.string ?? "")
+                    let words = description(of: response)
                         .split { !($0.isUppercase || $0 == "_") }
                     found.append(("\(method) \(path)", status, words.map(String.init)))
                 }
@@ -75,7 +75,7 @@ struct Contract: Sendable {
         }
         guard let media = content[String(type)] else { return ["an undescribed type \(type)"] }
         if type == "application/problem+json" {
-            return problems(reply, described["description"]?.string ?? "")
+            return problems(reply, description(of: described))
         }
         guard let schema = media["schema"], type.hasSuffix("json") else { return [] }
         return body(reply, schema)
@@ -124,9 +124,17 @@ struct Contract: Sendable {
     private func schema(_ name: String) -> JSON? { document["components"]?["schemas"]?[name] }
 
     private func resolved(_ value: JSON) -> JSON {
-        guard let reference = value["$ref"]?.string else { return value }
-        let names = reference.split(separator: "/").dropFirst()
-        return names.reduce(document) { $0[String($1)] ?? .null }
+        target(of: value).map(resolved) ?? value
+    }
+
+    /// The nearest one: a reference's own stands before that of what it refers to.
+    private func description(of value: JSON) -> String {
+        value["description"]?.string ?? target(of: value).map(description) ?? ""
+    }
+
+    private func target(of value: JSON) -> JSON? {
+        let names = value["$ref"]?.string?.split(separator: "/").dropFirst()
+        return names?.reduce(document) { $0[String($1)] ?? .null }
     }
 }
 
