@@ -30,6 +30,20 @@ struct SessionStreamTests {
         try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
     }
 
+    @Test("ends once, though what it writes last brings it news at once")
+    func reentrance() async throws {
+        try await withStream { server, client in
+            try await server.eventLoop.submit { [feed] in
+                let nudge = Nudge { feed.publish([Cast.session(version: 3, .cancelled)]) }
+                try server.pipeline.syncOperations.addHandler(nudge, position: .first)
+            }.get()
+            feed.publish([Cast.session(version: 2, .cancelled)])
+            try await client.readToEnd()
+            #expect(client.versions == [2, 3])
+            #expect(client.text.ranges(of: "\r\n0\r\n\r\n").count == 1, "\(client.text)")
+        }
+    }
+
     @Test("takes no further request")
     func alreadyAnswered() async throws {
         try await withStream { _, client in
@@ -176,6 +190,24 @@ private struct StreamClient {
         // Refused by a connection that has come to its end.
         try? await channel.setOption(.autoRead, value: true).get()
         try await eventually("it is closed") { channel.isActive ? nil : true }
+    }
+}
+
+/// Does something once in the middle of a write, and says that there is room for more.
+private final class Nudge: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private var action: (() -> Void)?
+
+    init(_ action: @escaping () -> Void) {
+        self.action = action
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        guard let action = action.take() else { return }
+        action()
+        context.fireChannelWritabilityChanged()
     }
 }
 
