@@ -145,6 +145,30 @@ struct WebhookTests {
         #expect(receiver.messages("/together").count == 24)
     }
 
+    @Test("hundreds that have waited for a receiver come sixteen at a time, and cost no other")
+    func backlog() async throws {
+        try await add("/mended", "/slow", "/ok")
+        try await happen(300)
+        let began = ContinuousClock.now
+        let messages = try await working {
+            // One that fails is tried once in a while, however much waits for it.
+            _ = try await receiver.wait(for: 300, at: "/ok")
+            #expect(receiver.messages("/slow").count == 1)
+            let messages = try await receiver.wait(for: 304, at: "/mended")
+            try await eventually("only what hangs is left") {
+                let left = try await store.webhookBacklog(dead: false, limit: 400)
+                return left.allSatisfy { $0.name.endpoint == "/slow" } ? true : nil
+            }
+            return messages
+        }
+        #expect(Set(messages.dropFirst(4).map(\.id)).count == 300)
+        #expect(messages.prefix(5).allSatisfy { $0.running == 1 })
+        let most = messages.compactMap(\.running).max()
+        #expect(most == WebhookPlaces.limitPerEndpoint)
+        // One at a time they would take half a minute for what the receiver thinks alone.
+        #expect(ContinuousClock.now - began < .seconds(25))
+    }
+
     @Test("what is refused for now is sent again, the same bytes under the same name")
     func retry() async throws {
         try await add("/flaky")

@@ -2,17 +2,19 @@
 
 Prints its port, then one JSON object for each request. What it answers says the path:
 /ok 200, /flaky twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow not
-for a minute, /together 200, but after the first eight only when eight are there. Secrets are read
-from a JSON file, by path.
+for a minute, /together 200, but after the first eight only when eight are there, /mended 503 until
+a fifth request and then 200 after a tenth of a second. Secrets are read from a JSON file, by path.
 """
 import http.server
 import json
 import sys
 import threading
+import time
 
 from standardwebhooks.webhooks import Webhook
 
 seen = {}
+running = {}
 lock = threading.Lock()
 eight = threading.Barrier(8)
 
@@ -31,17 +33,22 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         with lock:
             seen[self.path] = seen.get(self.path, 0) + 1
             count = seen[self.path]
+            running[self.path] = running.get(self.path, 0) + 1
             print(json.dumps({
                 "path": self.path, "id": self.headers["webhook-id"], "verified": verified,
-                "body": body.decode(),
+                "body": body.decode(), "running": running[self.path],
             }), flush=True)
         if self.path == "/slow":
             threading.Event().wait(60)
         if self.path == "/together" and count > 8:
             eight.wait()
         status = {"/gone": 410, "/redirect": 302, "/dead": 500}.get(self.path, 200)
-        if self.path == "/flaky" and count <= 2:
+        if self.path == "/flaky" and count <= 2 or self.path == "/mended" and count < 5:
             status = 503
+        elif self.path == "/mended":
+            time.sleep(0.1)
+        with lock:
+            running[self.path] -= 1
         self.send_response(status)
         if status == 302:
             self.send_header("Location", "/elsewhere")

@@ -8,9 +8,11 @@ final class WebhookReceiver: Sendable {
         let id: String?
         let isVerified: Bool
         let body: String?
+        /// How many were with the receiver at this one's arrival, itself included, at its path.
+        let running: Int?
 
         enum CodingKeys: String, CodingKey {
-            case path, id, body
+            case path, id, body, running
             case isVerified = "verified"
         }
 
@@ -19,6 +21,7 @@ final class WebhookReceiver: Sendable {
             path = try values.decode(String.self, forKey: .path)
             id = try values.decodeIfPresent(String.self, forKey: .id)
             body = try values.decodeIfPresent(String.self, forKey: .body)
+            running = try values.decodeIfPresent(Int.self, forKey: .running)
             isVerified = (try? values.decode(Bool.self, forKey: .isVerified)) ?? false
         }
     }
