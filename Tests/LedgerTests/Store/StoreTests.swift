@@ -50,6 +50,42 @@ struct StoreTests {
     }
 
     @Test(
+        "of two keys that come at once for one session one pays, and both keep their answer",
+        arguments: StoreKind.allCases
+    )
+    func twoKeysAtOnce(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        func answers(_ actions: [Step.Action], at time: Int64) async throws -> [Answer] {
+            let commands = actions.enumerated().map {
+                Step(time: time, action: $1).command(number: Int(time) + $0)
+            }
+            return try await books.open().commit(touching: Footprint(commands)) {
+                apply(commands, to: $0)
+            }.answers
+        }
+        let before: [Step.Action] = [
+            .open(user: 0), .open(user: 1),
+            .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false),
+            .lock(session: 0, user: 1),
+        ]
+        _ = try await answers(before, at: 1_000)
+        let sends = (0..<2).map {
+            Step.Action.send(session: 0, user: 1, key: $0, expected: nil)
+        }
+        let first = try await answers(sends, at: 2_000).map(\.send)
+        #expect(first.map { $0?.isReplay } == [false, false])
+        #expect(first[1]?.send.outcome == .declined(Refusal(.sessionPaid)))
+        for time in [3_000, 1_000_000] as [Int64] {
+            let again = try await answers(sends.reversed(), at: time).map(\.send)
+            #expect(again.map { $0?.send } == [first[1]?.send, first[0]?.send])
+            #expect(again.map { $0?.isReplay } == [true, true])
+        }
+        let statement = try await books.open().statement(of: Cast.users[1], entries: 9)
+        #expect(statement?.entries.map(\.amount.minorUnits) == [-5, 10])
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
         "transfers and entries can be neither changed nor removed",
         arguments: [
             "UPDATE transfers SET amount = 1", "DELETE FROM transfers",
