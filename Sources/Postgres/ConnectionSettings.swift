@@ -35,7 +35,7 @@ package struct ConnectionSettings: Sendable {
             throw .malformed("Within a password @ is written as %40.")
         }
         guard let parsed = PQconninfoParse(url, nil) else {
-            throw .malformed("It cannot be read as postgres://USER@HOST/DATABASE.")
+            throw .malformed("It cannot be read as postgres://USER@HOST/DATABASE?NAME=VALUE.")
         }
         defer { PQconninfoFree(parsed) }
         var options: [(String, String)] = []

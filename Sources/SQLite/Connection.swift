@@ -31,7 +31,7 @@ package struct Connection: ~Copyable {
                 handle.map { SQLiteError(code, on: $0, sql: nil) }
                 ?? SQLiteError(code: ResultCode(rawValue: code), message: "out of memory")
             sqlite3_close_v2(handle)
-            throw error
+            throw SQLiteError(code: error.code, message: "\(path): \(error.message)")
         }
         self.handle = handle
         sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)

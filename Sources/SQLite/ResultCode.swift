@@ -31,9 +31,8 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ResultCode: CustomStringConvertible {
+    package var description: String { "\(meaning) (\(rawValue))" }
+
     /// SQLite's own English for the code.
-    package var description: String {
-        guard let text = sqlite3_errstr(rawValue) else { return "code \(rawValue)" }
-        return "\(String(cString: text)) (\(rawValue))"
-    }
+    var meaning: String { sqlite3_errstr(rawValue).map { String(cString: $0) } ?? "code" }
 }

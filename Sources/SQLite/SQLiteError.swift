@@ -36,6 +36,8 @@ package struct SQLiteError: Error, Equatable, Sendable {
 extension SQLiteError: CustomStringConvertible {
     package var description: String {
         let place = sql.map { " in: \($0)" } ?? ""
-        return "SQLite: \(message) [\(code)]\(place)"
+        // Often SQLite has nothing to say about it but what the code means.
+        let detail = message.hasSuffix(code.meaning) ? "(\(code.rawValue))" : "[\(code)]"
+        return "SQLite: \(message) \(detail)\(place)"
     }
 }

@@ -84,8 +84,9 @@ struct CommandTests {
         arguments: [
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
+            (["--listen", "127.0.0.1:65536"], 64, "from 0 to 65535"),
             (["--listen", "127.0.0.1:0", "--dev-opening-balance", "5"], 64, "goes with --dev"),
-            (["--listen", "192.0.2.1:0"], 78, "does not have the address"),
+            (["--listen", "192.0.2.1:0"], 78, "does not have the address 192.0.2.1:0"),
             (["--listen", "no-such-host.invalid:0"], 78, "not known here"),
         ]
     )
@@ -99,12 +100,46 @@ struct CommandTests {
         "a database that cannot be is refused",
         arguments: [
             ("sqlite:/nowhere/at/all.db", 74), ("mysql://x", 64), ("postgres://127.0.0.1:1/x", 74),
-            ("sqlite:", 64),
+            ("sqlite:", 64), ("sqlite:/usr", 74),
         ]
     )
     func databases(database: String, code: Int32) async throws {
         let ended = try await ServerProcess.run("verify", "--database", database)
         #expect(ended.code == code, "\(ended.text)")
+        let arguments = ["--listen", "127.0.0.1:0", "--database", database]
+        let server = try Program("gotchu-server", arguments)
+        #expect(try await server.exitCode() == code)
+        guard code == 74, database.hasPrefix("sqlite:") else { return }
+        let path = database.dropFirst("sqlite:".count)
+        #expect(ended.text.contains(" \(path)") && server.text.contains(" \(path): unable to open"))
+    }
+
+    @Test("a file of an issuer's keys that is not there is refused at the start")
+    func noKeys() async throws {
+        let program = try Program(
+            "gotchu-server",
+            [
+                "--listen", "127.0.0.1:0", "--database", database, "--oidc-issuer", "https://i",
+                "--oidc-audience", "a", "--oidc-jwks", "/nowhere/keys.json",
+            ]
+        )
+        #expect(try await program.exitCode() == 78)
+        #expect(program.text.contains("/nowhere/keys.json cannot be read: No such file"))
+    }
+
+    @Test("what is not there is named, and is a no")
+    func unknownNames() async throws {
+        let books = database
+        #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
+        for command in [
+            ["devices", "revoke", "x"], ["devices", "renew", "x"], ["webhooks", "remove", "x"],
+            ["webhooks", "resend", "x"],
+        ] {
+            let program = try Program("gotchu-server", command + ["--database", books])
+            #expect(try await program.exitCode() == 1, "\(program.text)")
+            let isNamed = program.text.contains("gotchu-server \(command[0]) ")
+            #expect(isNamed, "\(program.text)")
+        }
     }
 
     @Test("each option is a variable too, and one that is misspelt is named")
@@ -146,6 +181,7 @@ struct CommandTests {
             ["--listen", address, "--database", database]
         )
         #expect(try await second.exitCode() == 69)
+        #expect(second.text.contains("Another program listens at \(address) already."))
         let note = folder.path + "/note.db"
         try Connection(path: note, mode: .create).execute("CREATE TABLE note (text TEXT)")
         let foreign = try await ServerProcess.run("verify", "--database", "sqlite:\(note)")

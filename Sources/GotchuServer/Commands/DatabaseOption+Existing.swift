@@ -29,8 +29,13 @@ extension DatabaseOption {
     /// Where they are, if they are there and this user may do `rights` with them.
     func existing(_ rights: Int32) throws -> DatabaseLocation {
         let location = try database
-        guard case .sqlite(let path) = location, access(path, rights) != 0 else { return location }
-        throw Self.failure(path, errno)
+        guard case .sqlite(let path) = location else { return location }
+        guard access(path, rights) == 0 else { throw Self.failure(path, errno) }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw Self.failure(path, EISDIR)
+        }
+        return location
     }
 
     private static func failure(_ path: String, _ code: Int32) -> ServerFailure {

@@ -1,7 +1,5 @@
 internal import ArgumentParser
-internal import Glibc
 internal import Ledger
-internal import NIOCore
 internal import ServiceProcess
 
 /// Turns whatever stopped a command into sentences and an exit code. The one place that does.
@@ -25,30 +23,6 @@ enum Failures {
             failure
         case let error as LedgerError:
             ServerFailure(exitStatus(for: error.code), "\(error)", fix: error.fix)
-        case let error as IOError where error.errnoCode == EADDRINUSE:
-            ServerFailure(
-                .unavailable,
-                "Another program listens at this address already.",
-                fix: "Stop it, or name another port with --listen."
-            )
-        case let error as IOError where error.errnoCode == EACCES:
-            ServerFailure(
-                .configuration,
-                "This user may not listen at this address.",
-                fix: "Name a port above 1023 with --listen."
-            )
-        case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
-            ServerFailure(
-                .configuration,
-                "This machine does not have the address to listen at.",
-                fix: "Name one of its own with --listen."
-            )
-        case is SocketAddressError.UnknownHost:
-            ServerFailure(
-                .configuration,
-                "The address to listen at is not known here.",
-                fix: "Name one that this machine has with --listen."
-            )
         default:
             ServerFailure(.software, "Something unexpected happened: \(error)")
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 
 /// Whose tokens are believed.
 struct OpenIDOptions: ParsableArguments {
@@ -45,6 +46,14 @@ struct OpenIDOptions: ParsableArguments {
                     .configuration,
                     "The keys of --oidc-jwks would not be fetched safely.",
                     fix: "Name an https URL, or a file."
+                )
+            }
+            if case .file(let path) = source, access(path, R_OK) != 0 {
+                throw ServerFailure(
+                    .configuration,
+                    "The issuer's keys at \(path) cannot be read: "
+                        + "\(String(cString: strerror(errno))).",
+                    fix: "Put the issuer's key set there, or name its https URL with --oidc-jwks."
                 )
             }
             return OpenIDSettings(issuer: issuer, audience: audience, keys: source)

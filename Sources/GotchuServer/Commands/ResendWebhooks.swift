@@ -25,6 +25,13 @@ struct ResendWebhooks: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             let count = try await database.books.resendWebhooks(event: event, at: .now)
+            guard count > 0 || event == nil else {
+                throw ServerFailure(
+                    .negative,
+                    "No event of that name was given up.",
+                    fix: "gotchu-server webhooks dead"
+                )
+            }
             Console.output("\(count) to be sent again.")
         }
     }

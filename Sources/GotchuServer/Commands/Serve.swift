@@ -25,7 +25,9 @@ struct Serve: AsyncParsableCommand {
         help: "Where to listen: HOST:PORT, else 127.0.0.1:8080. With port 0 the system chooses.",
         transform: { text in
             guard let address = ListenAddress(text) else {
-                throw ValidationError("an address is written as HOST:PORT")
+                throw ValidationError(
+                    "an address is written as HOST:PORT, the port from 0 to 65535"
+                )
             }
             return address
         }
@@ -121,14 +123,18 @@ struct Serve: AsyncParsableCommand {
             }
             let server = Server(options: options, logger: logger)
             let notifier = SystemdNotifier.current
-            try await server.run(
-                ready: { port in
-                    let place = "listening on \(options.listen.url(port: port))"
-                    Console.output(place)
-                    notifier.ready(status: place)
-                },
-                stopping: notifier.stopping
-            )
+            do {
+                try await server.run(
+                    ready: { port in
+                        let place = "listening on \(options.listen.url(port: port))"
+                        Console.output(place)
+                        notifier.ready(status: place)
+                    },
+                    stopping: notifier.stopping
+                )
+            } catch {
+                throw ServerFailure(error, at: options.listen) ?? error
+            }
         }
     }
 }

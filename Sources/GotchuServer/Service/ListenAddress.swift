@@ -33,8 +33,13 @@ struct ListenAddress: Equatable, Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
+    /// As it is written.
+    var text: String { text(port: port) }
+
     /// The address with the port that was really taken, as a URL.
-    func url(port: Int) -> String {
-        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    func url(port: Int) -> String { "http://\(text(port: port))" }
+
+    private func text(port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }
