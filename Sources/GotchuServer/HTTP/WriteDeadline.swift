@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// Closes a connection whose client takes nothing of what it is sent: a reader who never reads would
-/// otherwise keep it, and what waits for him, for ever.
+/// Closes a connection whose client takes nothing of what it is sent: a reader who never reads
+/// would otherwise keep it, and what waits for him, for ever.
 ///
 /// Next to the socket, so that all that leaves is counted: replies and event streams alike. Nearly
 /// always the kernel takes everything at once, and nothing has to be timed.
