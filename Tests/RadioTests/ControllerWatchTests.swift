@@ -141,6 +141,59 @@ import Testing
         }
     }
 
+    @Test("beside a wider filter, silence after ours says nothing before the scan's own next cycle")
+    mutating func maskedFilter() {
+        maskFilter()
+        fallMute()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(events: 5, after: Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        look(commands: 4, events: 6, after: .seconds(7))
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        #expect(planner.state.recovery.rungs[.powerCycle] == 0)
+    }
+
+    @Test("beside a wider filter, a scan that has no next cycle is stuck all the same")
+    mutating func maskedAndStuck() {
+        maskFilter()
+        fallMute()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        let limit = now + Self.timings.nextCycle
+        while let due = planner.nextDeadline(now: now), due < limit {
+            look(events: 5, after: due - now)
+            #expect(planner.next(now: now) == nil)
+        }
+        #expect(planner.nextDeadline(now: now) == limit)
+        look(events: 5, after: limit - now)
+        expect(.powerCycle, .powerCycle)
+    }
+
+    @Test("beside a wider filter, a mute controller that nobody tells anything is waited for")
+    mutating func maskedAndMute() {
+        maskFilter()
+        fallMute()
+        let fell = now
+        while now - fell < Self.timings.scanCycle {
+            look(after: .milliseconds(500))
+            let action = planner.next(now: now)
+            #expect(action == nil || action == .refreshScan)
+            if let action { finish(action) }
+            #expect(planner.state.problem?.code == .adapterMute)
+        }
+        while now - fell < Self.timings.nextCycle + Self.timings.firstRest {
+            look(after: .milliseconds(500))
+            guard let action = planner.next(now: now) else { continue }
+            guard action == .refreshScan else { return #expect(action == .powerCycle) }
+            finish(action)
+        }
+        Issue.record("it was waited for in vain")
+    }
+
     @Test("without leave to touch the power it is said what to do, and tried on")
     mutating func stuckWithoutPower() {
         planner = BlueZPlanner(adapterName: nil)
@@ -169,6 +222,18 @@ extension ControllerWatchTests {
         finish(.startScan(isRestart: false))
         self.planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         look()
+    }
+
+    /// A filter of ours is seen to do nothing; then nobody is there any more.
+    private mutating func maskFilter() {
+        hear()
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        look(after: Self.timings.proofLimit)
+        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        #expect(planner.filter.effect == .masked)
+        #expect(planner.next(now: now) == nil)
     }
 
     /// The end of a scan's cycle is lost.

@@ -19,6 +19,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case shares
     case recovers
     case hiccups
+    case masked
     case replugged
 
     var testDescription: String { "\(rawValue): \(story)" }
@@ -42,6 +43,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .shares: "more requests than places share the air fairly, and all are heard"
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
         case .hiccups: "controllers stop answering for seconds, and all is well again soon after"
+        case .masked: "beside another program's scan a controller's pause is not taken for its end"
         case .replugged: "a till's only adapter is pulled out and comes back under another number"
         }
     }

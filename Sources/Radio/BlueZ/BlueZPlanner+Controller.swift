@@ -4,9 +4,6 @@ import GotchuCore
 extension BlueZPlanner {
     /// Attempts while the controller is mute, after which there are fewer.
     private static let eagerAttempts = 20
-    /// A scan is begun with so many commands at least: what runs is ended, the scan is described
-    /// and begun. One that fails is fewer.
-    private static let startCommands: UInt32 = 3
 
     /// Whether what the kernel counts of the adapter says anything now.
     var watchesController: Bool { link == .up && adapter?.isPowered == true }
@@ -18,7 +15,9 @@ extension BlueZPlanner {
         _ traffic: ControllerTraffic,
         now: MonotonicTime
     ) -> ControllerWatch.Change? {
+        let before = controller.last
         let change = controller.looked(traffic, now: now)
+        judgeFilter(by: traffic, after: before, now: now)
         switch change {
         case .fellMute:
             muteAttempts = 0
@@ -43,14 +42,27 @@ extension BlueZPlanner {
         // The kernel did not even try: it waits for the end of a scan, which it has lost.
         isAttemptIgnored =
             lastMuteAttempt.map { attempt in
-                controller.lastCommand.map { $0 < attempt } ?? true
+                controller.lastCommand.map { $0 < attempt && isSilenceTelling(since: $0, now) }
+                    ?? true
             } ?? false
         muteAttempts += 1
         lastMuteAttempt = now
         let isHopeless = isKernelStuck && canPowerCycle && !monitor.isActive
         let rung: RecoveryRung =
             isHopeless ? .powerCycle : scan == .on ? .refilter : .restart
-        return take(rung, for: .mute)
+        return take(rung, for: .mute, now: now)
+    }
+
+    /// Whether it means that the kernel is stuck if it tells the controller nothing after a filter
+    /// of ours. Beside another program's wider filter only the scan's next cycle must show.
+    private func isSilenceTelling(since: MonotonicTime, _ now: MonotonicTime) -> Bool {
+        filter.effect != .masked || now - since >= timings.nextCycle
+    }
+
+    /// Until when silence after the last rung says nothing; `nil` where it tells at once.
+    var silenceLimit: MonotonicTime? {
+        guard ladder.reason == .mute, filter.effect == .masked else { return nil }
+        return muteStepAt.map { $0 + timings.nextCycle }
     }
 
     /// The kernel waits for ever for the end of a scan, as long as the adapter is on.
@@ -101,14 +113,22 @@ extension BlueZPlanner {
         isScanDoubted = true
     }
 
+    private mutating func judgeFilter(
+        by traffic: ControllerTraffic,
+        after before: ControllerTraffic?,
+        now: MonotonicTime
+    ) {
+        // A controller that does not answer is not told much, whatever our filter does.
+        let isUnclear = controller.isMute || controller.isSuspected || isScanDoubted
+        if isUnclear || isChangingAdvertisements || before == nil { filter.disturbed() }
+        filter.looked(traffic.since(before ?? traffic), now: now)
+    }
+
     /// A scan that was asked for has begun if the controller was told so, and has answered. Nothing
     /// that bluetoothd says shows it.
     private mutating func proveScan(by traffic: ControllerTraffic, now: MonotonicTime) {
         guard !controller.isMute, ladder.reason == .mute, let before = trafficBefore else { return }
-        let commands = traffic.commands &- before.commands
-        guard commands >= Self.startCommands, traffic.events &- before.events >= commands else {
-            return
-        }
+        guard traffic.since(before).beginsScan else { return }
         ladder.proved()
         isScanDoubted = false
         trafficBefore = nil

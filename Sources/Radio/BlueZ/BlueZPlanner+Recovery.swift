@@ -32,7 +32,13 @@ extension BlueZPlanner {
             return suspicion.flatMap { climb(for: $0, now: now) }
         }
         guard ladder.isDue(now: now) else { return nil }
-        if reason == .mute, isKernelTrying { ladder.proved() }
+        if reason == .mute {
+            if isKernelTrying {
+                ladder.proved()
+            } else if silenceLimit.map({ now < $0 }) ?? false {
+                return nil
+            }
+        }
         if let action = climb(for: reason, now: now) { return action }
         if reason.isGuess {
             watch.unlearn(reason, now: now)
@@ -46,14 +52,18 @@ extension BlueZPlanner {
             reason.isGuess || reason == .mute && monitor.isActive
             ? .restart : canPowerCycle ? .powerCycle : .reconnect
         guard let rung = ladder.climb(for: reason, top: top, now: now) else { return nil }
-        return take(rung, for: reason)
+        return take(rung, for: reason, now: now)
     }
 
     /// What a rung is; it is counted.
-    mutating func take(_ rung: RecoveryRung, for reason: RecoveryReason) -> Action {
+    mutating func take(
+        _ rung: RecoveryRung,
+        for reason: RecoveryReason,
+        now: MonotonicTime
+    ) -> Action {
         recovery.count(rung)
         step = RecoveryStep(rung: rung, reason: reason)
-        if reason == .mute { trafficBefore = controller.last }
+        if reason == .mute { (trafficBefore, muteStepAt) = (controller.last, now) }
         switch rung {
         case .refilter: return .refreshScan
         case .restart:

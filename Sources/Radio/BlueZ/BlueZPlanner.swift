@@ -72,6 +72,7 @@ struct BlueZPlanner: Sendable {
     var isPowerOwed = false
     var powerRetry: Retry
     var controller: ControllerWatch
+    var filter: FilterWatch
     /// The controller was mute, and whether the scan goes on is not known.
     var isScanDoubted = false
     var muteAttempts = 0
@@ -80,6 +81,8 @@ struct BlueZPlanner: Sendable {
     var lastMuteAttempt: MonotonicTime?
     /// What was counted before the last rung for a controller that was mute.
     var trafficBefore: ControllerTraffic?
+    /// When that was.
+    var muteStepAt: MonotonicTime?
     private var refresher = SampleRefresher()
     /// What was heard has ended the ladder.
     private var hearing = Hearing.nothing
@@ -100,6 +103,7 @@ struct BlueZPlanner: Sendable {
         watch = ScanWatch(timings: timings)
         ladder = RecoveryLadder(timings: timings)
         controller = ControllerWatch(timings: timings)
+        filter = FilterWatch(timings: timings)
     }
 
     // MARK: What happens
@@ -201,9 +205,16 @@ struct BlueZPlanner: Sendable {
         case .startScan: scanFinished(result, now: now)
         case .refreshScan:
             refresher.restarted(now: now)
-            if case .failure = result { scan = .off(isRestart: true) }
-        case .register(let eid): registerFinished(eid, result, now: now)
-        case .unregister(let eid): unregisterFinished(eid, result, now: now)
+            switch result {
+            case .success: filter.taken(now: now)
+            case .failure: scan = .off(isRestart: true)
+            }
+        case .register(let eid):
+            filter.disturbed()
+            registerFinished(eid, result, now: now)
+        case .unregister(let eid):
+            filter.disturbed()
+            unregisterFinished(eid, result, now: now)
         case .startMonitor:
             monitor.finished(result)
             // That it took a monitor says nothing about a scan that it refuses.
@@ -229,6 +240,7 @@ struct BlueZPlanner: Sendable {
         let action = controller.isMute ? nextWhileMute(now: now) : nextScanning(now: now)
         guard let action else { return nil }
         // `Discovering` may change before the answer comes.
+        filter.asked()
         if case .startScan = action { watch.starting(now: now) }
         if action == .refreshScan { watch.refreshing(now: now) }
         return action
@@ -260,6 +272,7 @@ struct BlueZPlanner: Sendable {
             deadlines.append(muteDue)
         } else if scan == .on {
             deadlines.append(watch.nextDeadline)
+            deadlines.append(silenceLimit)
             deadlines.append(refresher.nextRestart(now: now))
         } else {
             deadlines.append(scanRetry.due)
@@ -346,6 +359,7 @@ extension BlueZPlanner {
         timeouts = 0
         watch = ScanWatch(timings: timings)
         controller = ControllerWatch(timings: timings)
+        filter = FilterWatch(timings: timings)
         isScanDoubted = false
         // What comes now may be well, unless it was our own doing.
         if !isReconnecting, !isPowerOwed { ladder.proved() }
@@ -369,6 +383,7 @@ extension BlueZPlanner {
             scanFailure = nil
             busySince = nil
             watch.started(isDiscovering: adapter?.isDiscovering == true, now: now)
+            filter.taken(now: now)
         case .failure(let failure):
             scan = .off(isRestart: true)
             scanFailure = failure

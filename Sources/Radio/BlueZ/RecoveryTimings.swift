@@ -36,6 +36,9 @@ package struct RecoveryTimings: Sendable {
     package var answerLimit: Duration = .milliseconds(2700)
     /// By then the kernel has ended a scan by itself (its DISCOV_LE_TIMEOUT is 10.24 s).
     package var scanCycle: Duration = .milliseconds(10_500)
+    /// By then a scan that lives has begun anew: bluetoothd may wait for 5 s more (its
+    /// IDLE_DISCOV_TIMEOUT).
+    package var nextCycle: Duration = .milliseconds(15_500)
     /// How long bluetoothd may take to answer.
     package var callTimeout: Duration = .seconds(10)
     /// How long a new advertisement may take to come on the air, and an old one to leave it, before

@@ -10,6 +10,7 @@ from pathlib import Path
 
 AF_BLUETOOTH, BTPROTO_HCI = 31, 1
 NO_ADAPTER, CONTROL_CHANNEL = 0xFFFF, 3
+READ_ADDRESS = bytes((0x01, 0x09, 0x10, 0x00))
 SET_POWERED, STOP_DISCOVERY = 0x0005, 0x0024
 LE_ADDRESSES = 0x06
 
@@ -23,6 +24,13 @@ def set_powered(index: int, is_on: bool) -> None:
 def stop_discovery(index: int) -> None:
     """Ends the scan that bluetoothd believes is its own."""
     _manage(index, STOP_DISCOVERY, bytes((LE_ADDRESSES,)))
+
+
+def ask(index: int) -> None:
+    """Asks a controller for its address (Core Specification 5.3, Vol 4 Part E, 7.4.6), for no answer."""
+    with socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI) as controller:
+        controller.bind((index,))
+        controller.send(READ_ADDRESS)
 
 
 def block_radios(is_blocked: bool) -> None:

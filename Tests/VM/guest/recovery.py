@@ -102,7 +102,7 @@ def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = No
 def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
     """Has the kernel begin its next 10.24 s of scanning now."""
     for listener in listeners:
-        restarts = _scans(world, listener)
+        restarts = scans(world, listener)
 
         def stopped(listener: Daemon = listener) -> bool:
             try:
@@ -114,10 +114,10 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
         eventually("the kernel to end a scan", stopped)
         eventually(
             "the next scan",
-            lambda listener=listener, restarts=restarts: _scans(world, listener) > restarts,
+            lambda listener=listener, restarts=restarts: scans(world, listener) > restarts,
         )
 
 
-def _scans(world: World, listener: Daemon) -> int:
+def scans(world: World, listener: Daemon) -> int:
     """How often a controller was told to scan for discovery."""
     return int(world.air.state()["controllers"][listener.controller]["active_scans"])

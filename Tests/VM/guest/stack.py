@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from air.client import AirClient
@@ -88,6 +89,38 @@ def bus_property(path: str, interface: str, name: str) -> Any:
 
 def is_powered(index: int) -> bool:
     return bus_property(f"/org/bluez/hci{index}", "org.bluez.Adapter1", "Powered") is True
+
+
+class OtherScanner:
+    """Another program that scans on one adapter, for everything."""
+
+    def __init__(self, adapter: int, logs: Path) -> None:
+        address = bus_property(f"/org/bluez/hci{adapter}", "org.bluez.Adapter1", "Address")
+        with (logs / "other-scanner.log").open("ab") as output:
+            self._child = subprocess.Popen(
+                ["bluetoothctl"], stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
+            )
+        # With a filter, bluetoothd begins each next scan at once.
+        self._say(f"select {address}", "menu scan", "transport le", "back", "scan on")
+        path = f"/org/bluez/hci{adapter}"
+        eventually(
+            "another program to scan",
+            lambda: bus_property(path, "org.bluez.Adapter1", "Discovering"),
+        )
+
+    def _say(self, *lines: str) -> None:
+        if self._child.stdin is None:
+            raise AssertionError("bluetoothctl has no input")
+        for line in lines:
+            self._child.stdin.write(f"{line}\n".encode())
+            self._child.stdin.flush()
+            # It forgets what it is told while it still asks bluetoothd for its objects.
+            sleep(1.0)
+
+    def stop(self) -> None:
+        """Its scan ends with it."""
+        self._child.kill()
+        self._child.wait()
 
 
 class Server:

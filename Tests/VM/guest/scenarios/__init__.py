@@ -18,5 +18,6 @@ ORDER = (
     "shares",
     "recovers",
     "hiccups",
+    "masked",
     "replugged",
 )

@@ -1,0 +1,96 @@
+"""Another program scans for everything, and the controller pauses for a moment.
+
+bluetoothd then has nothing to change for a filter of ours, so that the kernel stays silent after one. That
+must not be taken for a kernel that waits for ever: switching the adapter off would disturb everybody.
+"""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+from .. import kernel
+from ..deadline import Late, eventually, steadily
+from ..recovery import AMOUNT, has_heard, problems, scans
+from ..scenario import TAP, World, expect
+from ..stack import OtherScanner
+
+CYCLE = 10.24
+"""Seconds after which the kernel ends a scan."""
+
+PAUSE = 1.8
+"""Seconds of a controller's pause. After 2 the kernel gives a command up."""
+
+PATIENCE = 2.7
+"""Seconds after which a kernel that tells the controller nothing is stuck, where our filter counts."""
+
+
+def run(world: World) -> None:
+    configuration = world.logs / "payer.json"
+    configuration.write_text('{"power_cycle": true}')
+    world.payer.extra = ["--config", str(configuration)]
+    # As Debian starts it: no monitor hears what the scan does not.
+    world.platform.restart_bluetoothd("--nodetach")
+    other = OtherScanner(world.payer.adapter, world.logs)
+    try:
+        # With such a controller the payer asks for a new scan for each sample of the kiosk.
+        world.air.do("duplicates", mode="addr")
+        world.place(TAP)
+        world.start(world.kiosk, world.payer)
+        eid = str(world.kiosk.request(AMOUNT)["eid"])
+        for _ in range(2):
+            next_scan(world)
+        before = scans(world, world.payer)
+        sleep(CYCLE / 2)
+        expect("new scans, beside another program's", scans(world, world.payer), before)
+        begun = pause(world)
+        lives(world, begun)
+        eventually("the payer to hear it", lambda: has_heard(world.payer, eid, begun))
+    finally:
+        other.stop()
+        world.platform.restart_bluetoothd()
+
+
+def next_scan(world: World) -> float:
+    """Waits until the payer's controller begins its next scan; when that was."""
+    before = scans(world, world.payer)
+    eventually("the next scan", lambda: scans(world, world.payer) > before)
+    return monotonic()
+
+
+def pause(world: World) -> float:
+    """Has the controller pause just after a scan has begun, until the daemon has seen it; when that ended.
+
+    The daemon looks every 3 s, and a pause that lasts longer is another story (`hiccups`).
+    """
+    for _ in range(8):
+        begun = next_scan(world)
+        while monotonic() < begun + CYCLE - PAUSE - PATIENCE:
+            world.air.do("freeze", controller=world.payer.controller)
+            kernel.ask(world.payer.adapter)
+            try:
+                eventually("it to be seen", lambda: is_mute(world), PAUSE - 0.3)
+                return monotonic()
+            except Late:
+                continue
+            finally:
+                world.air.do("thaw", controller=world.payer.controller, remembers=True)
+    raise AssertionError("the daemon never saw the controller pause")
+
+
+def is_mute(world: World) -> bool:
+    return "bluetooth-adapter-not-answering" in problems(world.payer)
+
+
+def lives(world: World, since: float) -> None:
+    """The kernel says nothing for longer than it may where our filter counts, and nothing is wrong."""
+    eventually("the daemon to see it answer", lambda: not is_mute(world))
+    steadily(
+        "the adapter is not given up",
+        lambda: not problems(world.payer) and power_cycles(world) == 0,
+        CYCLE + 2.0 - (monotonic() - since),
+    )
+    expect("how often the adapter was switched off", power_cycles(world), 0)
+
+
+def power_cycles(world: World) -> float:
+    return world.payer.metric('gotchu_scan_restarts_total{rung="power-cycle"}')
