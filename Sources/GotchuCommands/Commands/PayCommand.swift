@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import GotchuAPI
 import GotchuCore
 import LocalAPI
@@ -52,7 +51,7 @@ struct PayCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         let typed = try typedEID()
-        guard yes || isatty(STDIN_FILENO) == 1 else {
+        guard yes || Question(output: output).canBeAsked else {
             throw CommandFailure.usage(
                 "There is no terminal to ask on, so --yes is needed.",
                 next: "gotchu-ctl pay --yes --max \(max?.shellQuoted ?? "AMOUNT")"
@@ -118,11 +117,7 @@ struct PayCommand: SocketCommand {
         let amount = output.talking.paint(session.amount.description, .bold)
         let payee = output.talking.paint(session.payee.printable, .bold)
         if yes { return output.talk("Paying \(amount) to \(payee)\(memo)") }
-        output.talk("Pay \(amount) to \(payee)\(memo)? [y/N] ", terminator: "")
-        // Nothing else runs meanwhile, and Ctrl-C ends the process: nothing has been sent.
-        let answer = readLine()
-        if answer == nil { output.talk("") }
-        guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
+        guard Question(output: output).ask("Pay \(amount) to \(payee)\(memo)?") else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }
     }

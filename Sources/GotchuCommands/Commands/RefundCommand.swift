@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import GotchuAPI
 import GotchuCore
 import LocalAPI
@@ -96,17 +95,15 @@ struct RefundCommand: SocketCommand {
 
     private func confirm(_ money: Money?, _ output: Output) throws {
         guard !yes else { return }
-        guard isatty(STDIN_FILENO) == 1 else {
+        let question = Question(output: output)
+        guard question.canBeAsked else {
             throw CommandFailure.usage(
                 "There is no terminal to ask on, so --yes is needed.",
                 next: unasked
             )
         }
         let what = money?.description ?? "all that was paid"
-        output.talk("Give \(output.talking.paint(what, .bold)) back? [y/N] ", terminator: "")
-        let answer = readLine()
-        if answer == nil { output.talk("") }
-        guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
+        guard question.ask("Give \(output.talking.paint(what, .bold)) back?") else {
             throw CommandFailure.negative("Nothing went back.", next: "gotchu-ctl history")
         }
     }

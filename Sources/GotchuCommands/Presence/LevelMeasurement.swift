@@ -60,6 +60,8 @@ struct LevelMeasurement {
 
     /// Waits for a line on standard input without blocking a thread that others need.
     private func enter() async throws {
+        // A second Enter at the first distance would begin at once at the second.
+        Question.forgetInput()
         while true {
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if poll(&descriptor, 1, 0) > 0 {

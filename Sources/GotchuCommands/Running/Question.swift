@@ -1,0 +1,22 @@
+import Glibc
+
+/// A question to the person at the terminal.
+struct Question {
+    let output: Output
+
+    /// Whether there is somebody who sees it and can answer.
+    var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && output.talking.isTerminal }
+
+    /// Asks. The answer is no unless it is yes.
+    func ask(_ text: String) -> Bool {
+        Self.forgetInput()
+        output.talk("\(text) [y/N] ", terminator: "")
+        // Nothing else runs meanwhile, and Ctrl-C ends the process: nothing has been sent.
+        let answer = readLine()
+        if answer == nil { output.talk("") }
+        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
+    }
+
+    /// What was typed before something was asked is no answer to it: nobody has seen it yet.
+    static func forgetInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
+}
