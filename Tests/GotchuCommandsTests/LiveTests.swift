@@ -127,6 +127,11 @@ struct LiveTests {
         let json = try GotchuCtl.asNobody(["--json", "wallet", "--socket", system.kiosk])
         #expect(try await json.exitCode() == 77)
         #expect(json.text.contains(#""code" : "NOT_PERMITTED""#), "\(json.text)")
+        let id = try await system.request("1").id
+        let wait = try GotchuCtl.asNobody(["wait", "--for", "paid:\(id)", "--socket", system.kiosk])
+        #expect(try await wait.exitCode() == 77, "\(wait.text)")
+        let unknown = try await GotchuCtl.run(["wait", "--for", "paid:x"], socket: system.kiosk)
+        #expect(unknown.code == 1 && unknown.err.contains("knows no request and no payment"))
     }
 
     @Test("a request that is too long or too big is refused with the daemon's own words, as 65")

@@ -29,9 +29,7 @@ struct HistoryCommand: SocketCommand {
     @OptionGroup var options: CommonOptions
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let requests = try await unlessRefused { try await client.requests() }
-        let payments = try await unlessRefused { try await client.payments() }
-        if requests == nil, payments == nil { _ = try await client.payments() }
+        let (requests, payments) = try await client.shown()
         guard !output.isJSON else {
             return try output.json(History(requests: requests, payments: payments))
         }
@@ -53,15 +51,6 @@ struct HistoryCommand: SocketCommand {
         table.lines(on: output.data).forEach { output.line($0) }
         if !table.shows(Self.idTitle, on: output.data) {
             output.talk("There is no room for the ids here: gotchu-ctl history | cat")
-        }
-    }
-
-    /// `nil` where this user may not see one of the two.
-    private func unlessRefused<List>(_ call: () async throws -> List) async throws -> List? {
-        do {
-            return try await call()
-        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .notPermitted {
-            return nil
         }
     }
 

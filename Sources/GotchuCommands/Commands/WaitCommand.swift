@@ -58,6 +58,7 @@ struct WaitCommand: SocketCommand {
             }
         case .finished(.impossible(let why)):
             throw CommandFailure.negative(why, next: "gotchu-ctl history")
+        case .finished(.notShown): throw try await missing(client)
         case .finished(.open), .timedOut:
             throw CommandFailure.tryAgain(
                 "Not \(condition) within \(timeout.duration.wholeSecondsText).",
@@ -65,6 +66,17 @@ struct WaitCommand: SocketCommand {
             )
         case .interrupted: throw ExitCode(128 + SIGINT)
         }
+    }
+
+    /// Why nothing with that id is there; a refusal if this user may see neither kind.
+    private func missing(_ client: LocalClient) async throws -> CommandFailure {
+        let what =
+            switch try await client.shown() {
+            case (nil, _): "payment with that id, and shows this user no requests"
+            case (_, nil): "request with that id, and shows this user no payments"
+            case (_?, _?): "request and no payment with that id"
+            }
+        return .negative("gotchud knows no \(what).", next: "gotchu-ctl history")
     }
 
     private var next: String {

@@ -31,6 +31,8 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
         case holds
         /// It can not become true any more; why.
         case impossible(String)
+        /// What it is about is not there, or not for this user to see.
+        case notShown
         /// Not yet, or the event is about something else.
         case open
     }
@@ -64,7 +66,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
         if let payment = snapshot.payments.first(where: { $0.id == id }) {
             return judge(payment)
         }
-        return .impossible("gotchud knows no request and no payment with that id.")
+        return .notShown
     }
 
     private func judge(_ request: RequestView) -> Truth {

@@ -1,0 +1,20 @@
+import GotchuAPI
+import LocalAPI
+
+extension LocalClient {
+    /// The daemon's requests and payments, `nil` for what this user may not see. Throws the refusal
+    /// if that is both.
+    func shown() async throws -> (requests: [RequestView]?, payments: [PaymentView]?) {
+        let requests = try await unlessRefused { try await self.requests() }
+        guard let requests else { return (nil, try await self.payments()) }
+        return (requests, try await unlessRefused { try await self.payments() })
+    }
+
+    private func unlessRefused<List>(_ call: () async throws -> List) async throws -> List? {
+        do {
+            return try await call()
+        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .notPermitted {
+            return nil
+        }
+    }
+}
