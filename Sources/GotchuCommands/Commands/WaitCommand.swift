@@ -64,7 +64,7 @@ struct WaitCommand: SocketCommand {
                 "Not \(condition) within \(timeout.duration.wholeSecondsText).",
                 next: next
             )
-        case .interrupted: throw ExitCode(128 + SIGINT)
+        case .interrupted: throw ExitCode(ExitStatus.interrupted.rawValue)
         }
     }
 

@@ -48,7 +48,7 @@ struct DemoCommand: ReportingCommand {
         case .finished: return
         case .timedOut, .interrupted:
             output.talk("Stopped; nothing is left behind.")
-            throw ExitCode(128 + SIGINT)
+            throw ExitCode(ExitStatus.interrupted.rawValue)
         }
     }
 

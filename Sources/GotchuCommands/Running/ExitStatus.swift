@@ -11,6 +11,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case apiMismatch = 76
     case notPermitted = 77
     case configuration = 78
+    /// As a shell says it of SIGINT.
+    case interrupted = 130
 
     var meaning: String {
         switch self {
@@ -25,6 +27,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .apiMismatch: "gotchud speaks another version of the socket's contract"
         case .notPermitted: "this user may not do that"
         case .configuration: "a configuration or a login is missing or not valid"
+        case .interrupted: "ended by Ctrl-C or another signal before it was done"
         }
     }
 }

@@ -23,7 +23,7 @@ enum HiddenInput {
         while line.count <= limit {
             var byte: UInt8 = 0
             guard read(STDIN_FILENO, &byte, 1) == 1, byte != endOfFile else { break }
-            if byte == interrupt { throw ExitCode(128 + SIGINT) }
+            if byte == interrupt { throw ExitCode(ExitStatus.interrupted.rawValue) }
             if lineEnds.contains(byte) { break }
             if backspaces.contains(byte) {
                 _ = line.popLast()
