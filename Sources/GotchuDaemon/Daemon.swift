@@ -47,6 +47,14 @@ struct Daemon {
         if let file = tokens.operatorsFile, tokens.token == nil {
             logger.warning("There is no token in this file", metadata: ["file": "\(file)"])
         }
+        let groupID = AccessPolicy.groupID(named: configuration.group)
+        // Whoever tries the daemon out needs none; whoever names one does.
+        if groupID == nil, configuration.group != DaemonConfiguration.defaultGroup {
+            logger.warning(
+                "There is no such group: the socket is for its owner alone",
+                metadata: ["group": "\(configuration.group)"]
+            )
+        }
         http = HTTPClient(configuration: PaymentClient.httpConfiguration)
         let hub = EventHub()
         let status = DaemonStatus(
@@ -116,7 +124,7 @@ struct Daemon {
         let notifier = SystemdNotifier.current
         let server = LocalServer(
             path: configuration.socketPath,
-            groupID: AccessPolicy.groupID(named: configuration.group),
+            groupID: groupID,
             policy: { control.policy },
             backend: DaemonBackend(
                 daemonStatus: status,

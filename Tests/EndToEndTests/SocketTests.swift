@@ -50,6 +50,28 @@ struct SocketTests {
         #expect(status.hasPrefix("HTTP/1.1 200"))
     }
 
+    @Test("belongs to the configured group, by which doctor goes; one that is not there is told")
+    func group() async throws {
+        let shop = try await Shop()
+        for (name, isThere) in [("daemon", true), ("no-such-group", false)] {
+            let file = try shop.folder.write(#"{"group": "\#(name)"}"#, to: "\(name).json")
+            let device = Device(name: name, shop: shop)
+            try await device.start(extra: ["--config", file])
+            #expect(try device.log().contains("no such group") == !isThere)
+            guard isThere, geteuid() == 0 else { continue }
+            chmod(shop.folder.path, 0o711)
+            let doctor = try Program(
+                "/usr/bin/setpriv",
+                [
+                    "--reuid=65534", "--regid=65534", "--clear-groups",
+                    "\(Program.folder.path)/gotchu-ctl", "doctor", "--socket", device.socket,
+                ]
+            )
+            try await doctor.exitCode()
+            #expect(doctor.text.contains("usermod -aG daemon USER"), "\(doctor.text)")
+        }
+    }
+
     @Test("sends no body to whoever asks for the head alone")
     func headAlone() async throws {
         let shop = try await Shop()

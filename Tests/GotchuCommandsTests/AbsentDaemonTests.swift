@@ -23,6 +23,18 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("nobody listens on the socket"))
     }
 
+    @Test("what stands in the socket's place is named, and no daemon is started over it")
+    func noSocketThere() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("", to: "g.sock")
+        let run = try await GotchuCtl.run(["status"], socket: path)
+        #expect(run.code == 69)
+        #expect(run.err.contains("what is at \(path) is not a socket"))
+        #expect(run.next == "→ ls -ld \(path)")
+        let doctor = try await GotchuCtl.run(["doctor"], socket: path)
+        #expect(doctor.out.contains("✗ socket         What is at \(path) is none.\n  → ls -ld "))
+    }
+
     @Test(
         "a socket that this user may not open is 77, and the command with sudo",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)

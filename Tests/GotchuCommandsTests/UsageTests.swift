@@ -12,7 +12,8 @@ struct UsageTests {
             ["scan", "--json", "--json-lines"], ["scan", "--timeout", "0"], ["wait"],
             ["wait", "--for", "rain"], ["login", "--token-file", "x", "--dev-email", "a@b"],
             ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
-            ["--sock", "/x", "status"], ["--socket"], ["demo", "--socket", "/x"],
+            ["--sock", "/x", "status"], ["--socket"], ["status", "--socket", ""],
+            ["demo", "--socket", "/x"],
             ["--socket", "/x", "demo"],
         ]
     )

@@ -28,6 +28,15 @@ struct DaemonCheck {
             guard isThere else {
                 return ([Finding("socket", .bad, "There is none at \(path)."), silent], nil)
             }
+            guard path.isSocket else {
+                let other = Finding(
+                    "socket",
+                    .bad,
+                    "What is at \(path) is none.",
+                    fix: diagnosis.fix
+                )
+                return ([other, Finding("daemon", .bad, "gotchud is not running.")], nil)
+            }
             return ([Finding("socket", .good, path), silent], nil)
         }
     }

@@ -10,7 +10,8 @@ struct Examination {
         let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
         let radio = status?.radio
         note(await BluetoothCheck(radioKind: radio?.kind, adapter: radio?.adapter).run())
-        note([await ConfigurationCheck().run(), PermissionCheck.current.finding])
+        let permission = PermissionCheck.current(socketPath: invocation.socketPath)
+        note([await ConfigurationCheck().run(), permission.finding])
         note(daemonFindings)
         let probe = await ServerProbe.run(server: status?.server.url)
         note(ServerCheck.findings(status, probe: probe))

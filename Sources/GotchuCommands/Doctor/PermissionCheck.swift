@@ -3,7 +3,7 @@ import Glibc
 
 /// What whoever runs this may ask of gotchud: its socket is for the members of a group.
 struct PermissionCheck {
-    static let group = "gotchu"
+    private static let usualGroup = "gotchu"
 
     let userID: UInt32
     /// `nil` when the system has no such group.
@@ -12,17 +12,31 @@ struct PermissionCheck {
     let isEffective: Bool
     /// Whether the system's databases say that the user has it.
     let isMember: Bool
+    /// The group's name.
+    var group = usualGroup
 
-    /// As it is for this process.
-    static var current: PermissionCheck {
-        let groupID = UInt32(exactly: clinux_group_id(group))
+    /// As it is for this process: with the group that the socket has, or will have as a rule.
+    static func current(socketPath: String) -> PermissionCheck {
+        let socketGroup = Self.group(of: socketPath)
+        let group = socketGroup?.name ?? usualGroup
+        let groupID = socketGroup?.id ?? UInt32(exactly: clinux_group_id(usualGroup))
         return PermissionCheck(
             userID: geteuid(),
             groupID: groupID,
             isEffective: groupID.map { $0 == getegid() || supplementaryGroups.contains($0) }
                 ?? false,
-            isMember: groupID.map { clinux_user_is_in_group(geteuid(), $0) == 1 } ?? false
+            isMember: groupID.map { clinux_user_is_in_group(geteuid(), $0) == 1 } ?? false,
+            group: group
         )
+    }
+
+    /// The group that a daemon has opened its socket to. Root's is nobody's else.
+    private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
+        var status = stat()
+        guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
+            status.st_gid != 0, let entry = getgrgid(status.st_gid)
+        else { return nil }
+        return (status.st_gid, String(cString: entry.pointee.gr_name))
     }
 
     var finding: Finding {
@@ -32,23 +46,23 @@ struct PermissionCheck {
             return Finding(
                 layer,
                 .doubtful,
-                "There is no group \(Self.group), so the socket is for root alone.",
+                "There is no group \(group), so the socket is for root alone.",
                 fix: "sudo systemd-sysusers"
             )
         }
-        if isEffective { return Finding(layer, .good, "in the group \(Self.group)") }
+        if isEffective { return Finding(layer, .good, "in the group \(group)") }
         return isMember
             ? Finding(
                 layer,
                 .doubtful,
-                "User \(userID) is in the group \(Self.group) since this login began.",
-                fix: "newgrp \(Self.group)"
+                "User \(userID) is in the group \(group) since this login began.",
+                fix: "newgrp \(group)"
             )
             : Finding(
                 layer,
                 .doubtful,
-                "User \(userID) is not in the group \(Self.group), and may not open the socket.",
-                fix: "sudo usermod -aG \(Self.group) USER, and log in again"
+                "User \(userID) is not in the group \(group), and may not open the socket.",
+                fix: "sudo usermod -aG \(group) USER, and log in again"
             )
     }
 

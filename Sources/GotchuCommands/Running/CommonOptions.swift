@@ -15,6 +15,10 @@ struct CommonOptions: ParsableArguments, Sendable {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
+    func validate() throws {
+        guard socket?.isEmpty != true else { throw ValidationError("--socket needs a path.") }
+    }
+
     var socketPath: String {
         socket ?? Environment["GOTCHU_SOCKET"] ?? LocalClient.defaultSocketPath
     }

@@ -46,6 +46,13 @@ struct Diagnosis: Encodable {
                 fix: invocation.startCommand,
                 .unavailable
             )
+        case .refused(let path) where !path.isSocket:
+            self.init(
+                "NO_SOCKET",
+                "gotchud is not running: what is at \(path) is not a socket.",
+                fix: "ls -ld \(path.shellQuoted)",
+                .unavailable
+            )
         case .refused(let path):
             self.init(
                 "REFUSED",

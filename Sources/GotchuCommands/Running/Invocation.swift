@@ -43,6 +43,12 @@ struct Invocation {
 }
 
 extension String {
+    /// Whether a socket is at this path, or nothing that could be looked at.
+    var isSocket: Bool {
+        var status = stat()
+        return stat(self, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK
+    }
+
     /// The text as one word of a POSIX shell.
     var shellQuoted: String {
         let plain = utf8.allSatisfy { byte in

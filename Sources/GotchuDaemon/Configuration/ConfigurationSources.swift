@@ -102,7 +102,7 @@ struct ConfigurationSources {
     }
 
     func group() -> String {
-        environment["GOTCHU_GROUP"] ?? file.group?.value ?? "gotchu"
+        environment["GOTCHU_GROUP"] ?? file.group?.value ?? DaemonConfiguration.defaultGroup
     }
 
     func userIDs(

@@ -54,6 +54,8 @@ struct DaemonConfiguration: Sendable {
         logLevel = try sources.logLevel()
     }
 
+    /// The group that a package makes.
+    static let defaultGroup = "gotchu"
     /// The socket of a packaged installation.
     static let defaultSocketPath = "/run/gotchu/gotchud.sock"
     /// Read if it is there and no other is named.
