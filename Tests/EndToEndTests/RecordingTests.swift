@@ -44,6 +44,10 @@ struct RecordingTests {
                 + "→ gotchu-ctl record ANOTHER-FILE\n"
         )
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        let nowhere = "\(shop.folder.path)/none/shop.ndjson"
+        let lost = try Program("gotchu-ctl", ["record", nowhere, "--socket", payer.socket])
+        #expect(try await lost.exitCode() == 74, "\(lost.text)")
+        #expect(lost.text.hasSuffix("→ ls -ld \(shop.folder.path)/none/\n"), "\(lost.text)")
 
         let desk = Device(name: "desk", shop: shop)
         try await desk.start(extra: ["--radio", "replay:\(file)"])

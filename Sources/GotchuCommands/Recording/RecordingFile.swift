@@ -53,9 +53,10 @@ struct RecordingFile: ~Copyable {
     }
 
     private static func failure(_ path: String, _ number: Int32) -> CommandFailure {
-        .inputOutput(
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        return .inputOutput(
             "\(path.printable) cannot be written: \(String(cString: strerror(number))).",
-            next: "df -h; ls -ld the folder"
+            next: "\(number == ENOSPC ? "df -h" : "ls -ld") \(folder.shellQuoted)"
         )
     }
 }
