@@ -17,16 +17,13 @@ package struct ControllerTraffic: Equatable, Sendable {
         self.events = events
     }
 
-    /// The counts of an adapter: `hci0`.
+    /// The counts of an adapter, by the kernel's number for it.
     ///
     /// - Throws: the errno; `ENODEV` where there is no such adapter, `EAFNOSUPPORT` where the
     ///   kernel has no Bluetooth or the unit does not let us ask.
-    package static func read(_ adapter: String) throws(KernelAdapter.Errno) -> ControllerTraffic {
-        guard let index = Int32(adapter.dropFirst(3)) else {
-            throw KernelAdapter.Errno(number: ENODEV)
-        }
+    package static func read(_ index: UInt16) throws(KernelAdapter.Errno) -> ControllerTraffic {
         var info = hci_dev_info()
-        guard hci_devinfo(index, &info) == 0 else { throw KernelAdapter.Errno(number: errno) }
+        guard hci_devinfo(CInt(index), &info) == 0 else { throw KernelAdapter.Errno(number: errno) }
         return ControllerTraffic(commands: info.stat.cmd_tx, events: info.stat.evt_rx)
     }
 }

@@ -4,9 +4,9 @@ import GotchuCore
 import Logging
 
 extension BlueZRadio {
-    /// Tells what the kernel has counted of an adapter, by its name.
+    /// Tells what the kernel has counted of an adapter, by the kernel's number.
     package typealias TrafficReader =
-        @Sendable (String) throws(KernelAdapter.Errno) -> ControllerTraffic
+        @Sendable (UInt16) throws(KernelAdapter.Errno) -> ControllerTraffic
 
     /// Looks at the controller now and then, for as long as the kernel tells of it.
     func watchController() async {
@@ -18,11 +18,11 @@ extension BlueZRadio {
     }
 
     func lookAtController() {
-        guard let readTraffic, planner.watchesController, let adapter = planner.adapter else {
+        guard let readTraffic, planner.watchesController, let index = planner.adapter?.index else {
             return
         }
         do throws(KernelAdapter.Errno) {
-            let traffic = try readTraffic(adapter.name)
+            let traffic = try readTraffic(index)
             let (reason, due) = (planner.ladder.reason, planner.muteDue)
             let change = planner.controllerLooked(traffic, now: .now)
             if change != nil || planner.ladder.reason != reason {
