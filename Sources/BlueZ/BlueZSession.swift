@@ -1,8 +1,11 @@
 package import DBus
-import Logging
+import Synchronization
 
 /// Follows bluetoothd over one connection: who it is, which adapters it has, what it hears.
-package struct BlueZSession {
+///
+/// What bluetoothd signals is reported on the connection's thread as it is read. Only while
+/// bluetoothd is being asked for its objects do signals wait, in their order.
+package final class BlueZSession: Sendable {
     /// What has changed.
     package enum Event {
         /// bluetoothd came up under this unique name, or went away. What was registered with an
@@ -24,9 +27,36 @@ package struct BlueZSession {
     private let callTimeout: Duration
     private let hearsDevices: Bool
     private let pause: Duration
-    private var tree: ObjectTree
-    /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
-    private var owner: String?
+    private let report: @Sendable (Event) -> Void
+    private let state: Mutex<State>
+
+    private struct State {
+        var tree: ObjectTree
+        /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they
+        /// say.
+        var owner: String?
+        /// What must be done before a signal can be taken where it is read: at first to find
+        /// bluetoothd, then signals that wait for their turn.
+        var waiting = 1
+        /// Of those that waited, how many were lost.
+        var dropped = 0
+
+        /// - Returns: what bluetoothd says with a signal; `nil` if nothing, or it is not
+        ///   bluetoothd's.
+        mutating func read(_ signal: Signal) -> Event? {
+            guard let owner, signal.sender == owner else { return nil }
+            return switch tree.apply(signal) {
+            case .adapters: .adapters(sortedAdapters)
+            case .heard(let device): .heard(device)
+            case .noise(let adapter): .noise(adapter)
+            case nil: nil
+            }
+        }
+
+        var sortedAdapters: [AdapterState] {
+            tree.adapters.values.sorted { $0.path.text < $1.path.text }
+        }
+    }
 
     /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
     /// fraction of one.
@@ -37,22 +67,26 @@ package struct BlueZSession {
     ///     advertisement here, and only new devices are reported.
     ///   - pause: between attempts to get a snapshot from a bluetoothd that has its name and does
     ///     not show its objects yet.
+    ///   - report: told each event, on the connection's thread or the task that follows; never
+    ///     two at a time if that task runs on the same thread.
     package init(
         connection: Connection,
         serviceUUID: UUID16,
         hearsDevices: Bool = true,
         callTimeout: Duration = BlueZPeer.usualTimeout,
-        pause: Duration = .milliseconds(250)
+        pause: Duration = .milliseconds(250),
+        report: @escaping @Sendable (Event) -> Void
     ) {
         self.connection = connection
         self.hearsDevices = hearsDevices
         self.callTimeout = callTimeout
         self.pause = pause
-        tree = ObjectTree(serviceUUID: serviceUUID)
+        self.report = report
+        state = Mutex(State(tree: ObjectTree(serviceUUID: serviceUUID)))
     }
 
     /// Reports everything until the connection ends or the task is cancelled.
-    package mutating func follow(_ report: (Event) -> Void) async throws(DBusError) {
+    package func follow() async throws(DBusError) {
         // One subscription, so that the signals keep their order; before anything is asked, so that
         // none is missed.
         var rules: [MatchRule] = [
@@ -66,74 +100,93 @@ package struct BlueZSession {
                 Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.deviceInterface)
             )
         }
-        let subscription = try await connection.subscribe(rules, limit: Self.signalLimit)
-        try await take(owner: connection.owner(of: BlueZ.busName), report)
+        let subscription = try await connection.subscribe(rules, limit: Self.signalLimit) {
+            [weak self] signal in self?.takeAtOnce(signal) ?? false
+        }
+        try await take(owner: connection.owner(of: BlueZ.busName))
+        settle(subscription)
         var losses = SignalLosses(bufferLimit: Self.signalLimit)
         for await signal in subscription.signals {
             if losses.isRecoveryDue(dropped: subscription.dropped) {
-                try await recover(report)
+                try await recover()
             } else {
-                try await take(signal, report)
+                try await take(signal)
             }
+            settle(subscription)
         }
         await connection.unsubscribe(subscription)
     }
 
-    private mutating func take(
-        _ signal: Signal,
-        _ report: (Event) -> Void
-    ) async throws(DBusError) {
-        if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
-            if newOwner != owner { try await take(owner: newOwner, report) }
-        } else if let owner, signal.sender == owner {
-            switch tree.apply(signal) {
-            case .adapters: report(.adapters(sortedAdapters))
-            case .heard(let device): report(.heard(device))
-            case .noise(let adapter): report(.noise(adapter))
-            case nil: break
+    /// Takes a signal where it was read, unless something before it is still to be done.
+    ///
+    /// - Returns: whether it was taken; if not, it waits for its turn.
+    private func takeAtOnce(_ signal: Signal) -> Bool {
+        let taken: Event?? = state.withLock { state in
+            guard state.waiting == 0, signal.sender != Bus.name else {
+                state.waiting += 1
+                return nil
             }
+            return .some(state.read(signal))
+        }
+        guard let taken else { return false }
+        if let event = taken { report(event) }
+        return true
+    }
+
+    /// The oldest of what waited has had its turn, and what was lost meanwhile never will.
+    private func settle(_ subscription: SignalSubscription) {
+        let dropped = subscription.dropped
+        state.withLock { state in
+            state.waiting -= 1 + dropped - state.dropped
+            state.dropped = dropped
+        }
+    }
+
+    private func take(_ signal: Signal) async throws(DBusError) {
+        if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
+            if newOwner != owner { try await take(owner: newOwner) }
+        } else if let event = state.withLock({ $0.read(signal) }) {
+            report(event)
         }
     }
 
     /// Makes up for lost signals: with them it may have been said that an adapter went away, or
     /// bluetoothd itself. The same bluetoothd still has all that was registered with it.
-    private mutating func recover(_ report: (Event) -> Void) async throws(DBusError) {
+    private func recover() async throws(DBusError) {
         let current = try await connection.owner(of: BlueZ.busName)
-        guard current == owner, let current else { return try await take(owner: current, report) }
+        guard current == owner, let current else { return try await take(owner: current) }
         report(.signalsLost)
-        try await load(from: current, report)
+        try await load(from: current)
     }
 
-    private mutating func take(
-        owner: String?,
-        _ report: (Event) -> Void
-    ) async throws(DBusError) {
-        self.owner = owner
-        tree.clear()
+    private func take(owner: String?) async throws(DBusError) {
+        state.withLock { state in
+            state.owner = owner
+            state.tree.clear()
+        }
         report(.daemon(owner: owner))
-        if let owner { try await load(from: owner, report) }
+        if let owner { try await load(from: owner) }
     }
 
     /// Asks for all objects until they come, or bluetoothd is another.
-    private mutating func load(
-        from owner: String,
-        _ report: (Event) -> Void
-    ) async throws(DBusError) {
+    private func load(from owner: String) async throws(DBusError) {
         while !Task.isCancelled {
             do {
                 // Addressed to the owner, not the name: a later one must not answer for it.
-                tree.load(
-                    try await connection.call(
-                        MethodCall(
-                            to: owner,
-                            path: .root,
-                            interface: BlueZ.objectManagerInterface,
-                            member: "GetManagedObjects"
-                        ),
-                        timeout: callTimeout
-                    )
+                let objects = try await connection.call(
+                    MethodCall(
+                        to: owner,
+                        path: .root,
+                        interface: BlueZ.objectManagerInterface,
+                        member: "GetManagedObjects"
+                    ),
+                    timeout: callTimeout
                 )
-                report(.adapters(sortedAdapters))
+                let adapters = state.withLock { state in
+                    state.tree.load(objects)
+                    return state.sortedAdapters
+                }
+                report(.adapters(adapters))
                 return
             } catch  where error.code == .closed || error.code == .cancelled {
                 throw error
@@ -151,9 +204,7 @@ package struct BlueZSession {
         }
     }
 
-    private var sortedAdapters: [AdapterState] {
-        tree.adapters.values.sorted { $0.path.text < $1.path.text }
-    }
+    private var owner: String? { state.withLock(\.owner) }
 
     private static func rule(
         _ interface: String,

@@ -67,20 +67,17 @@ package struct IntervalMeasurement: Sendable {
     }
 
     private func follow(_ sign: AsyncStream<Sign>.Continuation) async {
-        var session = BlueZSession(connection: connection, serviceUUID: Self.serviceUUID)
-        var isReady = false
-        // Where it is followed no more, the limit ends the measurement.
-        try? await session.follow { event in
+        let session = BlueZSession(connection: connection, serviceUUID: Self.serviceUUID) { event in
             switch event {
-            case .adapters where !isReady:
-                isReady = true
-                sign.yield(.ready)
+            case .adapters: sign.yield(.ready)
             case .heard(let report) where report.adapter == listener.path:
                 guard case .ours(eid, _) = report.advertisement.recognise() else { return }
                 sign.yield(.heard(.now))
             default: break
             }
         }
+        // Where it is followed no more, the limit ends the measurement.
+        try? await session.follow()
     }
 
     private func measure(_ signs: AsyncStream<Sign>) async -> Outcome {
@@ -104,10 +101,13 @@ package struct IntervalMeasurement: Sendable {
         let adapter = Adapter(listener.path, of: peer)
         var gaps = AdvertisingGaps()
         var restarts: Int16 = 0
+        var isReady = false
         do throws(BlueZError) {
             for await sign in signs {
                 switch sign {
                 case .ready:
+                    if isReady { continue }
+                    isReady = true
                     if listener.canMonitor { try await monitor() }
                     try await adapter.setDiscoveryFilter(filter(restarts))
                     try await adapter.startDiscovery()

@@ -11,7 +11,7 @@ struct Sleepers {
     private var nextID: UInt64 = 0
 
     /// The next that is due.
-    var nextDeadline: ContinuousClock.Instant? { waiting.values.lazy.map(\.deadline).min() }
+    private(set) var nextDeadline: ContinuousClock.Instant?
 
     mutating func makeID() -> UInt64 {
         nextID += 1
@@ -26,6 +26,7 @@ struct Sleepers {
     ) -> Bool {
         guard cancelled.remove(id) == nil else { return false }
         waiting[id] = Sleeper(deadline: deadline, continuation: continuation)
+        nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
         return true
     }
 
@@ -35,6 +36,7 @@ struct Sleepers {
             cancelled.insert(id)
             return nil
         }
+        findNextDeadline()
         return sleeper.continuation
     }
 
@@ -42,15 +44,26 @@ struct Sleepers {
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
     /// - Returns: who is to be resumed now, outside the lock.
-    mutating func takeDue(at now: ContinuousClock.Instant) -> [CheckedContinuation<Void, Never>] {
+    mutating func takeDue() -> [CheckedContinuation<Void, Never>] {
+        guard let nextDeadline else { return [] }
+        let now = ContinuousClock.now
+        guard nextDeadline <= now else { return [] }
         let due = waiting.filter { $0.value.deadline <= now }
         for id in due.keys { waiting[id] = nil }
+        findNextDeadline()
         return due.values.map(\.continuation)
+    }
+
+    private mutating func findNextDeadline() {
+        nextDeadline = waiting.values.lazy.map(\.deadline).min()
     }
 
     /// - Returns: everybody, to be resumed outside the lock.
     mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
-        defer { waiting = [:] }
+        defer {
+            waiting = [:]
+            nextDeadline = nil
+        }
         return waiting.values.map(\.continuation)
     }
 }

@@ -36,7 +36,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         func pump() -> Interest?
     }
 
-    private struct State {
+    fileprivate struct State {
         var jobs: [UnownedJob] = []
         var pumps: [WeakPump] = []
         var isStopping = false
@@ -59,8 +59,18 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    private struct WeakPump {
+    fileprivate struct WeakPump {
         weak var pump: (any Pump)?
+    }
+
+    /// A pump and what it said last. Used on the thread alone.
+    private struct Watched {
+        let pump: WeakPump
+        var interest: Interest?
+        /// Something has happened that it waits for, or it has never been asked.
+        var isDue = true
+        /// Its place among the descriptors that are waited for.
+        var place: Int?
     }
 
     private let state = Mutex(State())
@@ -134,15 +144,6 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     func cancel(_ id: UInt64) { state.withLock { $0.sleepers.cancel(id) }?.resume() }
 
     func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
-
-    private func wakeSleepers() {
-        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard let first = state.sleepers.nextDeadline else { return [] }
-            let now = ContinuousClock.now
-            return first <= now ? state.sleepers.takeDue(at: now) : []
-        }
-        for sleeper in due { sleeper.resume() }
-    }
 
     private func sound() {
         var one: UInt64 = 1
@@ -231,34 +232,30 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, nil)
         clinux_name_this_thread(name)
+        var watched: [Watched] = []
         var descriptors: [pollfd] = []
-        while let pumps = runJobs() {
-            wait(pumps.compactMap { $0.pump() }, &descriptors)
-            wakeSleepers()
+        while runJobs(&watched) {
+            for index in watched.indices where watched[index].isDue {
+                watched[index].interest = watched[index].pump.pump?.pump()
+                watched[index].isDue = false
+            }
+            wait(&watched, &descriptors)
         }
         for sleeper in state.withLock({ $0.sleepers.takeAll() }) { sleeper.resume() }
     }
 
-    /// Runs what is queued.
+    /// Runs what is queued and wakes who has slept enough. Afterwards every pump is asked again:
+    /// what was done may be its business.
     ///
-    /// - Returns: the pumps to ask next, or `nil` at the end.
-    private func runJobs() -> [any Pump]? {
+    /// - Returns: `false` at the end.
+    private func runJobs(_ watched: inout [Watched]) -> Bool {
         while true {
-            let (jobs, isOver) = state.withLock { state in
-                let jobs = state.jobs
-                state.jobs = []
-                let isOver = jobs.isEmpty && state.isStopping
-                if isOver { end(&state) }
-                return (jobs, isOver)
-            }
-            if isOver { return nil }
-            guard !jobs.isEmpty else {
-                return state.withLock { state in
-                    state.isCalled = false
-                    return state.pumps.compactMap(\.pump)
-                }
-            }
-            for job in jobs {
+            let turn = state.withLock { $0.takeTurn() }
+            if turn.isOver { return false }
+            if let pumps = turn.pumps { watched = pumps.map { Watched(pump: $0) } }
+            guard turn.hasWork else { return true }
+            for sleeper in turn.due { sleeper.resume() }
+            for job in turn.jobs {
                 job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(),
                     taskExecutor: asUnownedTaskExecutor()
@@ -267,37 +264,35 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    private func end(_ state: inout State) {
-        state.running = nil
-        state.hasEnded = true
-        for continuation in state.waitingForEnd { continuation.resume() }
-        state.waitingForEnd = []
-    }
-
-    private func wait(_ interests: [Interest], _ descriptors: inout [pollfd]) {
+    private func wait(_ watched: inout [Watched], _ descriptors: inout [pollfd]) {
         let (mayWait, nextSleeper) = state.withLock { state in
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
             return (state.isWaiting, state.sleepers.nextDeadline)
         }
         // What the pump brought about is done first, and nobody need have sounded the alarm for it.
         guard mayWait else { return }
-        defer { state.withLock { $0.isWaiting = false } }
         descriptors.removeAll(keepingCapacity: true)
         descriptors.append(pollfd(fd: alarm, events: Int16(POLLIN), revents: 0))
-        for interest in interests {
+        var deadline = nextSleeper
+        for index in watched.indices {
+            watched[index].place = nil
+            guard let interest = watched[index].interest else { continue }
+            if let due = interest.deadline { deadline = deadline.map { min($0, due) } ?? due }
             guard let descriptor = interest.descriptor else { continue }
             let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)
+            watched[index].place = descriptors.count
             descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
-        }
-        var deadline = nextSleeper
-        for interest in interests {
-            guard let due = interest.deadline else { continue }
-            deadline = deadline.map { min($0, due) } ?? due
         }
         poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: deadline))
         if descriptors[0].revents != 0 {
             var count: UInt64 = 0
             _ = read(alarm, &count, MemoryLayout.size(ofValue: count))
+        }
+        let now = ContinuousClock.now
+        for index in watched.indices {
+            let isReady = watched[index].place.map { descriptors[$0].revents != 0 } ?? false
+            let isLate = watched[index].interest?.deadline.map { $0 <= now } ?? false
+            watched[index].isDue = isReady || isLate
         }
     }
 
@@ -310,5 +305,42 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         let milliseconds =
             seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return Int32(clamping: milliseconds)
+    }
+}
+
+extension BusThread.State {
+    /// What the thread does before it waits again.
+    struct Turn {
+        var jobs: [UnownedJob] = []
+        var due: [CheckedContinuation<Void, Never>] = []
+        /// Those to ask, if any may have something new to say.
+        var pumps: [BusThread.WeakPump]?
+        var isOver = false
+
+        var hasWork: Bool { !jobs.isEmpty || !due.isEmpty }
+    }
+
+    fileprivate mutating func takeTurn() -> Turn {
+        isWaiting = false
+        var turn = Turn()
+        if !jobs.isEmpty { swap(&jobs, &turn.jobs) }
+        turn.due = sleepers.takeDue()
+        if !turn.hasWork, isStopping {
+            end()
+            turn.isOver = true
+        }
+        if turn.hasWork || isCalled {
+            pumps.removeAll { $0.pump == nil }
+            turn.pumps = pumps
+            isCalled = false
+        }
+        return turn
+    }
+
+    private mutating func end() {
+        running = nil
+        hasEnded = true
+        for continuation in waitingForEnd { continuation.resume() }
+        waitingForEnd = []
     }
 }

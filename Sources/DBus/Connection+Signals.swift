@@ -11,9 +11,13 @@ extension Connection {
     }
 
     /// The same for rules that are chosen at run time.
+    ///
+    /// - Parameter take: is offered each signal on the connection's thread as it is read, and says
+    ///   whether it has taken it; only what it leaves goes into the stream. Must not block.
     package func subscribe(
         _ rules: [MatchRule],
-        limit: Int? = nil
+        limit: Int? = nil,
+        offering take: (@Sendable (Signal) -> Bool)? = nil
     ) async throws(DBusError) -> SignalSubscription {
         guard !isClosed else { throw DBusError(.closed) }
         guard subscriptions.count < limits.subscriptions else {
@@ -34,6 +38,7 @@ extension Connection {
         subscriptions.insert(
             SubscriptionTable.Entry(
                 rules: rules,
+                take: take,
                 continuation: continuation,
                 drops: subscription.drops
             ),

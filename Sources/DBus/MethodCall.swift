@@ -33,7 +33,8 @@ package struct MethodCall: Sendable {
 }
 
 /// The bus's own name and object.
-enum Bus {
-    static let name = "org.freedesktop.DBus"
+package enum Bus {
+    /// The bus itself, as a sender or destination.
+    package static let name = "org.freedesktop.DBus"
     static let path = ObjectPath(validated: "/org/freedesktop/DBus")
 }

@@ -3,6 +3,8 @@
 struct SubscriptionTable {
     struct Entry {
         let rules: [MatchRule]
+        /// Offered a signal before it would go into the stream.
+        let take: (@Sendable (Signal) -> Bool)?
         let continuation: AsyncStream<Signal>.Continuation
         let drops: DropCount
     }
@@ -58,6 +60,7 @@ struct SubscriptionTable {
 
     private func deliver(_ signal: Signal, to entry: Entry) {
         guard entry.rules.contains(where: { $0.matches(signal) }) else { return }
+        if entry.take?(signal) == true { return }
         if case .dropped = entry.continuation.yield(signal) { entry.drops.add() }
     }
 }

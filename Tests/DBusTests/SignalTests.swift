@@ -1,5 +1,6 @@
 import BusTestSupport
 import DBus
+import Synchronization
 import Testing
 
 @Suite struct SignalTests {
@@ -55,6 +56,34 @@ import Testing
         #expect(kept.map(\.arguments) == (96..<100).map { [.uint32($0)] })
         #expect(slow.dropped == 96)
         #expect(BusLosses.ofThisProcess.droppedSignals >= 96)
+        await client.close()
+        await sender.close()
+    }
+
+    @Test("what is taken as it is read is not in the stream; what is left is, in order")
+    func offered() async throws {
+        let bus = try PrivateBus()
+        let sender = try await bus.connect()
+        let client = try await bus.connect()
+        let offered = Mutex<[Signal]>([])
+        let rules = [MatchRule(path: Self.here)]
+        let subscription = try await client.subscribe(rules) { signal in
+            offered.withLock { $0.append(signal) }
+            return signal.arguments != [.uint32(3)] && signal.arguments != [.uint32(9)]
+        }
+        for number in 0..<10 as Range<UInt32> {
+            try await sender.emit(Self.signal(Self.here, number))
+        }
+        let left = try await withDeadline {
+            var left: [Signal] = []
+            for await signal in subscription.signals {
+                left.append(signal)
+                if left.count == 2 { break }
+            }
+            return left
+        }
+        #expect(left.map(\.arguments) == [[.uint32(3)], [.uint32(9)]])
+        #expect(offered.withLock { $0.map(\.arguments) } == (0..<10).map { [.uint32($0)] })
         await client.close()
         await sender.close()
     }

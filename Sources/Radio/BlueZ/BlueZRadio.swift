@@ -201,15 +201,17 @@ package actor BlueZRadio: Radio {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keep(connection) }
             group.addTask { await self.watchController() }
-            var session = BlueZSession(
+            let session = BlueZSession(
                 connection: connection,
                 serviceUUID: serviceUUID,
                 hearsDevices: hearsDevices,
                 callTimeout: timings.callTimeout,
-                pause: timings.firstPause
+                pause: timings.firstPause,
+                // The connection is on the radio's thread.
+                report: { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
             )
             do {
-                try await session.follow { handle($0) }
+                try await session.follow()
             } catch {
                 logger.debug("bluetoothd is followed no more", metadata: ["error": "\(error)"])
             }
