@@ -10,10 +10,9 @@ import Synchronization
 ///
 /// What is heard is judged and told where it was noticed, without a change of thread.
 final class PresenceService: Service {
-    /// How often time is let pass while somebody is there.
+    /// How often time is let pass while somebody is there, and presences are told of which only the
+    /// level has changed.
     static let tick: Duration = .milliseconds(200)
-    /// At most this often is a presence told again when only its level has changed.
-    static let levelInterval: Duration = .milliseconds(250)
 
     private let radio: any Radio
     private let hub: EventHub
@@ -25,7 +24,8 @@ final class PresenceService: Service {
     fileprivate struct State {
         var policy: ProximityPolicy
         var board: ProximityBoard
-        var lastTold: [EID: MonotonicTime] = [:]
+        /// Heard since they were last told: their level may be another.
+        var untold: Set<EID> = []
         var isAdvertising: Set<EID> = []
         /// The adapter that is used, and its address where it has one.
         var listening: (adapter: String?, address: String?)
@@ -151,9 +151,9 @@ final class PresenceService: Service {
         state.counts.heard[sighting.carrier, default: 0] += 1
         recorder.heard(sighting)
         let wasEmpty = state.board.isEmpty
+        state.untold.insert(sighting.eid)
         apply(state.board.add(sighting), &state)
         state.noteNearness(sighting)
-        tellLevel(of: sighting.eid, at: sighting.time, &state)
         if wasEmpty { arrival.yield() }
     }
 
@@ -172,6 +172,9 @@ final class PresenceService: Service {
             await radio.pause(for: Self.tick)
             let isEmpty = state.withLock { state in
                 apply(state.board.advance(to: .now), &state)
+                // All at once: each that is told by itself wakes every reader.
+                for eid in state.untold { tell(eid, &state) }
+                state.untold = []
                 return state.board.isEmpty
             }
             if isEmpty { return }
@@ -180,7 +183,7 @@ final class PresenceService: Service {
 
     private func apply(_ changes: ProximityBoard.Changes, _ state: inout State) {
         for eid in changes.lost {
-            state.lastTold[eid] = nil
+            state.untold.remove(eid)
             state.nearSince[eid] = nil
             hub.publish(.presenceLost(eid))
         }
@@ -191,23 +194,17 @@ final class PresenceService: Service {
         }
     }
 
-    private func tellLevel(of eid: EID, at now: MonotonicTime, _ state: inout State) {
-        if let last = state.lastTold[eid], now - last < Self.levelInterval { return }
-        tell(eid, &state)
-    }
-
     private func tell(_ eid: EID, _ state: inout State) {
         if let presence = state.board[eid] { tell(presence, &state) }
     }
 
     private func tell(_ presence: Presence, _ state: inout State) {
-        let now = MonotonicTime.now
-        state.lastTold[presence.eid] = now
+        state.untold.remove(presence.eid)
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
         if presence.verdict != .far { resolver.want(presence.eid) }
         let session = resolver.cached(presence.eid)
-        hub.publish(.presenceChanged(state.view(of: presence, at: now, session: session)))
+        hub.publish(.presenceChanged(state.view(of: presence, at: .now, session: session)))
     }
 }
 

@@ -64,11 +64,16 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Gives an event to every reader that may see it.
-    package func publish(_ event: Event) {
+    /// Gives an event to every reader that may see it; where there is none, it is not made.
+    package func publish(_ event: @autoclosure () -> Event) {
+        let hasReaders = state.withLock { state in
+            state.counts.published += 1
+            return !state.readers.isEmpty
+        }
+        guard hasReaders else { return }
+        let event = event()
         let now = MonotonicTime.now
         state.withLock { state in
-            state.counts.published += 1
             for id in state.readers.keys {
                 guard var reader = state.readers[id], event.isVisible(to: reader.levels) else {
                     continue
