@@ -4,7 +4,10 @@
 /// and bounded, so that changing device addresses and invented EIDs cannot grow it.
 package struct ProximityBoard: Sendable {
     private var policy: ProximityPolicy
-    private var presences: [EID: Presence] = [:]
+    /// In no order. Every sighting looks at all of them, so they lie side by side.
+    private var presences: [Presence] = []
+    /// Their EIDs, in the same order.
+    private var eids: [EID] = []
     /// The two strongest, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
@@ -26,11 +29,11 @@ package struct ProximityBoard: Sendable {
     package var isEmpty: Bool { presences.isEmpty }
     package var count: Int { presences.count }
 
-    package subscript(eid: EID) -> Presence? { presences[eid] }
+    package subscript(eid: EID) -> Presence? { eids.firstIndex(of: eid).map { presences[$0] } }
 
     /// All presences, the nearest first; those without a level last.
     package var nearestFirst: [Presence] {
-        presences.values.sorted { left, right in
+        presences.sorted { left, right in
             let levels = (left.level ?? -.infinity, right.level ?? -.infinity)
             return levels.0 == levels.1 ? left.eid < right.eid : levels.0 > levels.1
         }
@@ -39,21 +42,21 @@ package struct ProximityBoard: Sendable {
     /// Judges by other numbers from now on, also those who are there.
     package mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
-        for eid in presences.keys { presences[eid]?.use(policy) }
+        for index in presences.indices { presences[index].use(policy) }
     }
 
     /// Takes one sighting.
     package mutating func add(_ sighting: Sighting) -> Changes {
         var changes = Changes()
-        if presences[sighting.eid] != nil {
-            presences[sighting.eid]?.add(sighting)
+        if let index = eids.firstIndex(of: sighting.eid) {
+            presences[index].add(sighting)
         } else {
             if presences.count >= ProximityPolicy.presenceLimit {
                 guard let victim = leastWanted() else { return changes }
-                presences[victim] = nil
-                changes.lost.insert(victim)
+                changes.lost.insert(remove(at: victim))
             }
-            presences[sighting.eid] = Presence(first: sighting, policy: policy)
+            presences.append(Presence(first: sighting, policy: policy))
+            eids.append(sighting.eid)
             changes.changed.insert(sighting.eid)
         }
         changes.changed.formUnion(judge(at: sighting.time))
@@ -63,11 +66,10 @@ package struct ProximityBoard: Sendable {
     /// Lets time pass: forgets what fell silent and leaves zones that were left.
     package mutating func advance(to now: MonotonicTime) -> Changes {
         var changes = Changes()
-        for (eid, presence) in presences where presence.silentAfter <= now {
-            presences[eid] = nil
-            changes.lost.insert(eid)
+        for index in presences.indices.reversed() where presences[index].silentAfter <= now {
+            changes.lost.insert(remove(at: index))
         }
-        for eid in presences.keys { presences[eid]?.advance(to: now) }
+        for index in presences.indices { presences[index].advance(to: now) }
         changes.changed = judge(at: now)
         return changes
     }
@@ -75,9 +77,9 @@ package struct ProximityBoard: Sendable {
     /// Gives every presence its verdict and returns those whose verdict is new.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
         (best, second) = (nil, nil)
-        for presence in presences.values {
-            guard let level = presence.level else { continue }
-            let ranked = Ranked(eid: presence.eid, level: level)
+        for index in presences.indices {
+            guard let level = presences[index].level else { continue }
+            let ranked = Ranked(eid: eids[index], level: level)
             if best.map({ $0 < ranked }) ?? true {
                 (best, second) = (ranked, best)
             } else if second.map({ $0 < ranked }) ?? true {
@@ -86,13 +88,23 @@ package struct ProximityBoard: Sendable {
         }
         updateLeader(at: now)
         var changed: Set<EID> = []
-        for index in presences.values.indices {
-            let verdict = verdict(on: presences.values[index], at: now)
-            guard presences.values[index].verdict != verdict else { continue }
-            presences.values[index].verdict = verdict
-            changed.insert(presences.values[index].eid)
+        for index in presences.indices {
+            // Most are far and need no more thought.
+            let isFar = presences[index].zone == .far
+            let verdict = isFar ? .far : verdict(on: presences[index], at: now)
+            guard presences[index].verdict != verdict else { continue }
+            presences[index].verdict = verdict
+            changed.insert(eids[index])
         }
         return changed
+    }
+
+    /// The last one takes its place.
+    private mutating func remove(at index: Int) -> EID {
+        presences.swapAt(index, presences.endIndex - 1)
+        presences.removeLast()
+        eids.swapAt(index, eids.endIndex - 1)
+        return eids.removeLast()
     }
 
     /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it
@@ -116,8 +128,8 @@ package struct ProximityBoard: Sendable {
         leadingSince = now
     }
 
+    /// The verdict on one that is not far.
     private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
-        guard presence.zone > .far else { return .far }
         guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
         if presence.eid == leader, let leadingSince, now - leadingSince >= policy.timeToLead {
             return presence.zone == .tap ? .tap : .near
@@ -128,10 +140,10 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Who makes room for a new EID: never one that is near, else the longest unheard.
-    private func leastWanted() -> EID? {
-        presences.values
-            .filter { $0.zone == .far }
-            .min { $0.lastHeard < $1.lastHeard }?.eid
+    private func leastWanted() -> Int? {
+        presences.indices
+            .filter { presences[$0].zone == .far }
+            .min { presences[$0].lastHeard < presences[$1].lastHeard }
     }
 
     /// A presence's place by level; equal levels are told apart by EID, so that the order is
