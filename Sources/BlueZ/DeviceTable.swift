@@ -52,12 +52,12 @@ struct DeviceTable {
     /// - Returns: the device now, and whether what it says has changed.
     mutating func update(
         _ path: ObjectPath,
-        _ properties: [String: Value],
+        _ properties: Value,
         isFresh: Bool
     ) -> (device: Device, isNews: Bool) {
         let known = devices[path]
         var device = known ?? Device()
-        if let services = properties["ServiceData"]?.asProperties {
+        if let services = properties["ServiceData"], services.hasProperties {
             device.serviceData = services[serviceUUID]?.asBytes.map {
                 Array($0.prefix(Self.textLimit))
             }
@@ -86,7 +86,7 @@ struct DeviceTable {
 
     /// - Parameter names: properties whose values no longer hold.
     mutating func invalidate(_ path: ObjectPath, _ names: [String]) {
-        guard var device = devices[path] else { return }
+        guard !names.isEmpty, var device = devices[path] else { return }
         if names.contains("ServiceData") { device.serviceData = nil }
         if names.contains("UUIDs") { device.listsService = false }
         if names.contains("Name") { device.localName = nil }

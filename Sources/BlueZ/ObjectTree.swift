@@ -33,9 +33,8 @@ package struct ObjectTree {
             return
         }
         for entry in entries {
-            guard let path = entry.key.asObjectPath, let interfaces = entry.value.asProperties
-            else { continue }
-            _ = add(path, interfaces, isFresh: false)
+            guard let path = entry.key.asObjectPath, entry.value.hasProperties else { continue }
+            _ = add(path, entry.value, isFresh: false)
         }
     }
 
@@ -44,9 +43,9 @@ package struct ObjectTree {
         switch (signal.interface, signal.member) {
         case (BlueZ.objectManagerInterface, "InterfacesAdded"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,
-                let interfaces = signal.arguments[1].asProperties
+                signal.arguments[1].hasProperties
             else { return nil }
-            return add(path, interfaces, isFresh: true)
+            return add(path, signal.arguments[1], isFresh: true)
         case (BlueZ.objectManagerInterface, "InterfacesRemoved"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,
                 let interfaces = signal.arguments[1].asStrings
@@ -54,21 +53,21 @@ package struct ObjectTree {
             return remove(path, interfaces)
         case (BlueZ.propertiesInterface, "PropertiesChanged"):
             guard signal.arguments.count == 3, let interface = signal.arguments[0].asString,
-                let changed = signal.arguments[1].asProperties,
+                signal.arguments[1].hasProperties,
                 let invalidated = signal.arguments[2].asStrings
             else { return nil }
-            return change(signal.path, interface, changed, invalidated)
+            return change(signal.path, interface, signal.arguments[1], invalidated)
         default: return nil
         }
     }
 
     private mutating func add(
         _ path: ObjectPath,
-        _ interfaces: [String: Value],
+        _ interfaces: Value,
         isFresh: Bool
     ) -> ObjectChange? {
         var change: ObjectChange?
-        if let properties = interfaces[BlueZ.adapterInterface]?.asProperties,
+        if let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties,
             adapters[path] != nil || adapters.count < Self.adapterLimit
         {
             var adapter = adapters[path] ?? AdapterState(path: path)
@@ -78,14 +77,14 @@ package struct ObjectTree {
         }
         if let manager = interfaces[BlueZ.advertisingManagerInterface], adapters[path] != nil {
             adapters[path]?.canAdvertise = true
-            adapters[path]?.advertisingInstances = Self.instances(manager.asProperties ?? [:])
+            adapters[path]?.advertisingInstances = Self.instances(manager)
             change = .adapters
         }
         if interfaces[BlueZ.monitorManagerInterface] != nil, adapters[path] != nil {
             adapters[path]?.canMonitor = true
             change = .adapters
         }
-        if let properties = interfaces[BlueZ.deviceInterface]?.asProperties {
+        if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
             let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
             guard isFresh else { return change }
             // Also without a level: a single advertisement may be all there is.
@@ -97,7 +96,7 @@ package struct ObjectTree {
     private mutating func change(
         _ path: ObjectPath,
         _ interface: String,
-        _ changed: [String: Value],
+        _ changed: Value,
         _ invalidated: [String]
     ) -> ObjectChange? {
         if interface == BlueZ.adapterInterface {
@@ -117,7 +116,7 @@ package struct ObjectTree {
         return .heard(report(path, device, changed, isNews: isNews))
     }
 
-    private static func instances(_ properties: [String: Value]) -> Int? {
+    private static func instances(_ properties: Value) -> Int? {
         guard let left = properties["SupportedInstances"]?.asByte,
             let taken = properties["ActiveInstances"]?.asByte
         else { return nil }
@@ -144,7 +143,7 @@ package struct ObjectTree {
     private func report(
         _ path: ObjectPath,
         _ device: DeviceTable.Device,
-        _ properties: [String: Value],
+        _ properties: Value,
         isNews: Bool
     ) -> DeviceReport {
         DeviceReport(
@@ -179,7 +178,7 @@ package struct DeviceReport: Equatable, Sendable {
 }
 
 extension AdapterState {
-    fileprivate mutating func update(_ properties: [String: Value], invalidated: [String]) {
+    fileprivate mutating func update(_ properties: Value, invalidated: [String]) {
         if let address = properties["Address"]?.asString { self.address = address }
         if let isPowered = properties["Powered"]?.asBool { self.isPowered = isPowered }
         if let isDiscovering = properties["Discovering"]?.asBool {

@@ -43,7 +43,7 @@ struct Sleepers {
     /// The sleep is over: nothing of it is kept.
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
-    /// - Returns: who is to be resumed now, outside the lock.
+    /// - Returns: who is to be resumed now, the longest due first, outside the lock.
     mutating func takeDue() -> [CheckedContinuation<Void, Never>] {
         guard let nextDeadline else { return [] }
         let now = ContinuousClock.now
@@ -51,7 +51,7 @@ struct Sleepers {
         let due = waiting.filter { $0.value.deadline <= now }
         for id in due.keys { waiting[id] = nil }
         findNextDeadline()
-        return due.values.map(\.continuation)
+        return due.values.sorted { $0.deadline < $1.deadline }.map(\.continuation)
     }
 
     private mutating func findNextDeadline() {

@@ -55,7 +55,7 @@ struct Decoder {
         case CDBUS_TYPE_SIGNATURE: .signature(Signature(validated: text(&iterator)))
         case CDBUS_TYPE_ARRAY: try array(&iterator, depth: depth)
         case CDBUS_TYPE_STRUCT: .structure(try inside(&iterator, depth: depth))
-        case CDBUS_TYPE_VARIANT: .variant(try only(inside(&iterator, depth: depth)))
+        case CDBUS_TYPE_VARIANT: .variant(try content(&iterator, depth: depth))
         default: throw Encoder.invalid("a value of type \(type)")
         }
     }
@@ -111,12 +111,31 @@ struct Decoder {
         var entries: [Value.Entry] = []
         var inner = try recurse(&iterator, depth: depth)
         while Int(dbus_message_iter_get_arg_type(&inner)) == CDBUS_TYPE_DICT_ENTRY {
-            let pair = try inside(&inner, depth: depth + 1)
-            guard pair.count == 2 else { throw Encoder.invalid("a dictionary entry") }
-            entries.append(Value.Entry(key: pair[0], value: pair[1]))
+            var part = try recurse(&inner, depth: depth + 1)
+            let key = try one(&part, depth: depth + 2)
+            dbus_message_iter_next(&part)
+            entries.append(Value.Entry(key: key, value: try one(&part, depth: depth + 2)))
             dbus_message_iter_next(&inner)
         }
         return entries
+    }
+
+    /// What a variant holds.
+    private mutating func content(
+        _ iterator: inout DBusMessageIter,
+        depth: Int
+    ) throws(DBusError) -> Value {
+        var inner = try recurse(&iterator, depth: depth)
+        return try one(&inner, depth: depth + 1)
+    }
+
+    /// The value here, which there is in a message that is well-formed.
+    private mutating func one(
+        _ iterator: inout DBusMessageIter,
+        depth: Int
+    ) throws(DBusError) -> Value {
+        let type = Int(dbus_message_iter_get_arg_type(&iterator))
+        return try value(&iterator, type: type, depth: depth)
     }
 
     private mutating func inside(
@@ -137,13 +156,6 @@ struct Decoder {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &inner)
         return inner
-    }
-
-    private func only(_ values: [Value]) throws(DBusError) -> Value {
-        guard let value = values.first, values.count == 1 else {
-            throw Encoder.invalid("a variant")
-        }
-        return value
     }
 
     private func basic<T: BitwiseCopyable>(_ iterator: inout DBusMessageIter, _ zero: T) -> T {

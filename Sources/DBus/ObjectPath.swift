@@ -20,7 +20,10 @@ package struct ObjectPath: Hashable, Sendable {
 
     /// Whether `other` lies below this path.
     package func contains(_ other: ObjectPath) -> Bool {
-        self == .root || other.text.hasPrefix(text + "/")
+        // Asked for each advertisement: nothing is allocated.
+        self == .root
+            || other.text.hasPrefix(text)
+                && other.text.utf8.dropFirst(text.utf8.count).first == UInt8(ascii: "/")
     }
 }
 

@@ -42,16 +42,17 @@ extension Value {
         return elements.compactMap(\.asString)
     }
 
-    /// The entries of a dictionary with string keys, values without their variant; of two entries
-    /// with one key the last counts.
-    package var asProperties: [String: Value]? {
+    /// One property of a dictionary with string keys, without its variant; of two with one key the
+    /// last counts.
+    package subscript(property: String) -> Value? {
         guard case .dictionary(let entries, key: .string, value: _) = unwrapped else { return nil }
-        var properties: [String: Value] = [:]
-        for entry in entries {
-            guard case .string(let key) = entry.key else { continue }
-            properties[key] = entry.value.unwrapped
-        }
-        return properties
+        return entries.last { $0.key == .string(property) }?.value.unwrapped
+    }
+
+    /// Whether it is a dictionary with string keys.
+    package var hasProperties: Bool {
+        guard case .dictionary(_, key: .string, value: _) = unwrapped else { return false }
+        return true
     }
 
     /// The value inside any number of variants.

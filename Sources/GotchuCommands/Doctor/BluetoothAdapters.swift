@@ -135,8 +135,9 @@ struct BluetoothAdapters {
             return
         }
         adapters = objects.compactMap { object in
-            guard let path = object.key.asObjectPath, let interfaces = object.value.asProperties,
-                let properties = interfaces[BlueZ.adapterInterface]?.asProperties
+            let interfaces = object.value
+            guard let path = object.key.asObjectPath,
+                let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties
             else { return nil }
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",

@@ -1,0 +1,15 @@
+package import DBus
+
+extension Value {
+    /// The entries of a dictionary with string keys, values without their variant; of two entries
+    /// with one key the last counts.
+    package var asProperties: [String: Value]? {
+        guard case .dictionary(let entries, key: .string, value: _) = unwrapped else { return nil }
+        var properties: [String: Value] = [:]
+        for entry in entries {
+            guard case .string(let key) = entry.key else { continue }
+            properties[key] = entry.value.unwrapped
+        }
+        return properties
+    }
+}
