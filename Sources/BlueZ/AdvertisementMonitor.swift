@@ -8,7 +8,8 @@ package import DBus
 ///
 /// No threshold is set: with any, bluetoothd takes the others from its own defaults, reports each
 /// device once, and judges by the wall clock in whole seconds (src/adv_monitor.c). `DeviceFound`
-/// then comes for every advertisement that matches, which is what we ask for.
+/// then comes for every advertisement that matches, which is what we ask for; and where the
+/// controller matches, it is told to report every advertisement (a sampling period of 0).
 package struct AdvertisementMonitor: Sendable {
     /// What bluetoothd says of a monitor.
     package enum Notice: Equatable, Sendable {
@@ -121,6 +122,19 @@ package struct AdvertisementMonitorManager: Sendable {
             "RegisterMonitor",
             [.objectPath(root)]
         )
+    }
+
+    /// Whether the controller matches, and not bluetoothd. To be asked when a monitor has been
+    /// registered: bluetoothd does not know it before it has heard from the kernel, and tells
+    /// nobody when it does.
+    package func isOffloaded() async throws(BlueZError) -> Bool {
+        let features = try await peer.call(
+            adapter,
+            BlueZ.propertiesInterface,
+            "Get",
+            [.string(BlueZ.monitorManagerInterface), .string("SupportedFeatures")]
+        )
+        return features.first?.asStrings?.contains("controller-patterns") ?? false
     }
 
     /// Has bluetoothd forget them. What it does not know is forgotten already.

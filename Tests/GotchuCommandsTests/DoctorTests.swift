@@ -16,14 +16,16 @@ struct DoctorTests {
         isPowered: Bool = true,
         canAdvertise: Bool = true,
         version: BlueZVersion? = BlueZVersion(5, 66),
-        isExperimental: Bool = false
+        isExperimental: Bool = false,
+        offloadsMonitors: Bool = false
     ) -> BluetoothAdapters.Adapter {
         BluetoothAdapters.Adapter(
             name: "hci0",
             isPowered: isPowered,
             canAdvertise: canAdvertise,
             version: version,
-            isExperimental: isExperimental
+            isExperimental: isExperimental,
+            offloadsMonitors: offloadsMonitors
         )
     }
 
@@ -64,6 +66,9 @@ struct DoctorTests {
         #expect(stock.verdict == .good && stock.text.contains("takes no advertisement monitor"))
         let with = try finding("monitor", of: adapter(isExperimental: true))
         #expect(with.verdict == .good && with.text.contains("takes an advertisement monitor"))
+        let offloading = adapter(isExperimental: true, offloadsMonitors: true)
+        let itself = try finding("monitor", of: offloading)
+        #expect(itself.verdict == .good && itself.text.contains("up to 10 s later"))
     }
 
     @Test("an interval of 1.28 s is told with the line that ends it")

@@ -3,8 +3,8 @@ import DBus
 import GotchuCore
 import Synchronization
 
-/// Advertisement monitors and what they match, as bluetoothd's software does it (src/adv_monitor.c,
-/// src/adapter.c).
+/// Advertisement monitors and what they match, as bluetoothd's software does it, or leaves it to a
+/// controller (src/adv_monitor.c, src/adapter.c).
 extension FaultyBlueZ {
     static let monitorInterface = "org.bluez.AdvertisementMonitor1"
     static let managerInterface = "org.bluez.AdvertisementMonitorManager1"
@@ -41,6 +41,12 @@ extension FaultyBlueZ {
         try await tell(sender, path, isAccepted ? "Activate" : "Release")
     }
 
+    var monitorFeatures: ExportedObject.Property {
+        ExportedObject.Property(Value.strings([]).signature) { [self] in
+            .strings(state.withLock(\.offloadsMonitors) ? ["controller-patterns"] : [])
+        }
+    }
+
     func unregisterMonitor(_ call: Invocation) throws {
         guard let root = call.arguments[0].asObjectPath else { return }
         let known = state.withLock { $0.monitors.removeValue(forKey: root) }
@@ -57,7 +63,7 @@ extension FaultyBlueZ {
     }
 
     /// Hears an advertisement while nobody discovers: a level is told when it is new or has changed
-    /// by 8 dB, a match each time.
+    /// by 8 dB, a match each time. Where the controller matches, nothing after the first.
     ///
     /// - Returns: whether the level was told.
     @discardableResult
@@ -68,6 +74,7 @@ extension FaultyBlueZ {
             if before.map({ abs($0 - level) >= 8 }) ?? true { state.told[device] = level }
             return before
         }
+        if told != nil, state.withLock(\.offloadsMonitors) { return false }
         let isTold = told.map { abs($0 - level) >= 8 } ?? true
         if told == nil {
             try await emit(

@@ -35,14 +35,17 @@ extension FaultyBlueZ {
                     try await stopDiscovery(call)
                 },
             ]),
-            "org.bluez.AdvertisementMonitorManager1": .init(methods: [
-                "RegisterMonitor": method(.objectPath) { [self] call, _ in
-                    try await registerMonitor(call)
-                },
-                "UnregisterMonitor": method(.objectPath) { [self] call, _ in
-                    try unregisterMonitor(call)
-                },
-            ]),
+            Self.managerInterface: .init(
+                methods: [
+                    "RegisterMonitor": method(.objectPath) { [self] call, _ in
+                        try await registerMonitor(call)
+                    },
+                    "UnregisterMonitor": method(.objectPath) { [self] call, _ in
+                        try unregisterMonitor(call)
+                    },
+                ],
+                properties: ["SupportedFeatures": monitorFeatures]
+            ),
             "org.bluez.LEAdvertisingManager1": .init(methods: [
                 "RegisterAdvertisement": method(registration) { [self] call, _ in
                     try await register(call)
@@ -93,7 +96,8 @@ extension FaultyBlueZ {
                     "Modalias": .string(version.modalias),
                 ]
             ]
-            if state.canMonitor { all["org.bluez.AdvertisementMonitorManager1"] = [:] }
+            // It is shown before the kernel has been heard.
+            if state.canMonitor { all[Self.managerInterface] = ["SupportedFeatures": .strings([])] }
             if state.canAdvertise { all["org.bluez.LEAdvertisingManager1"] = [:] }
             return all
         }

@@ -17,6 +17,8 @@ final class FaultyBlueZ: Sendable {
         var canMonitor = false
         /// Whether the kernel takes the monitors that it is given.
         var acceptsMonitors = true
+        /// The controller matches, and not bluetoothd.
+        var offloadsMonitors = false
         var monitors: [ObjectPath: Monitor] = [:]
         /// Devices on the bus, and the level that was told of each.
         var told: [ObjectPath: Int16] = [:]

@@ -51,6 +51,43 @@ import Testing
         #expect(planner.state.isScanning && planner.state.problem == nil)
     }
 
+    @Test("one that the controller matches for does not stand in for a scan, nor keep the power on")
+    mutating func offloaded() {
+        planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
+        planner.usesMonitor = true
+        planner.linkChanged(.asking(":1.1"))
+        show()
+        #expect(planner.next(now: now) == .startMonitor)
+        planner.monitorActivated()
+        planner.monitorOffloaded()
+        finish(.startMonitor)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false), .failure(RadioFailure(.scanBusy)))
+        #expect(planner.state.hasMonitor == true && !planner.state.isScanning)
+        #expect(planner.state.problem?.code == .scanBusy)
+        now = now + RecoveryTimings().busyPause
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
+        finish(.startScan(isRestart: true))
+        let actions = stick()
+        #expect(actions == [.refreshScan, .powerCycle])
+    }
+
+    @Test("one that bluetoothd matches for hears beside a kernel that is stuck: the power stays on")
+    mutating func standsIn() {
+        planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
+        planner.usesMonitor = true
+        planner.linkChanged(.asking(":1.1"))
+        show()
+        #expect(planner.next(now: now) == .startMonitor)
+        planner.monitorActivated()
+        finish(.startMonitor)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        let actions = stick()
+        #expect(actions == [.refreshScan])
+        #expect(planner.state.isScanning && planner.state.transport == .monitor)
+    }
+
     @Test("a monitor that is dropped is asked for again, ever more rarely")
     mutating func released() {
         show()
@@ -122,6 +159,33 @@ import Testing
 
     private mutating func show() {
         planner.adaptersChanged([Self.adapter(canMonitor: true)], now: now)
+    }
+
+    /// The controller stops answering for a moment, and the kernel waits for ever for an answer.
+    ///
+    /// - Returns: what is done about it.
+    private mutating func stick() -> [BlueZPlanner.Action] {
+        let timings = RecoveryTimings()
+        var traffic = ControllerTraffic(commands: 0, events: 0)
+        _ = planner.controllerLooked(traffic, now: now)
+        now = now + timings.look
+        traffic.commands += 1
+        _ = planner.controllerLooked(traffic, now: now)
+        now = now + timings.closeLook
+        #expect(planner.controllerLooked(traffic, now: now) == .fellMute)
+        now = now + timings.look
+        traffic.events += 1
+        #expect(planner.controllerLooked(traffic, now: now) == .answersAgain)
+        var actions: [BlueZPlanner.Action] = []
+        for _ in 0..<3 {
+            if let action = planner.next(now: now) {
+                actions.append(action)
+                finish(action)
+            }
+            now = now + timings.answerLimit
+            _ = planner.controllerLooked(traffic, now: now)
+        }
+        return actions
     }
 
     private mutating func finish(

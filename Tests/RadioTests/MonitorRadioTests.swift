@@ -58,6 +58,26 @@ struct MonitorRadioTests {
         }
     }
 
+    @Test(
+        "one that the controller matches for is told of a device once: it is not listened to alone"
+    )
+    func offloaded() async throws {
+        let prepare = { @Sendable (state: inout FaultyBlueZ.State) in
+            state.offloadsMonitors = true
+            state.isKernelBusy = true
+        }
+        try await Self.with(.bookworm, prepare) { bluez, running in
+            let busy = try await running.state { $0.hasMonitor == true && $0.problem != nil }
+            #expect(busy.problem?.code == .scanBusy && !busy.isScanning)
+            #expect(busy.transport == .dbus && busy.transportNote == nil)
+            bluez.state.withLock { $0.isKernelBusy = false }
+            let back = try await running.state { $0.isScanning }
+            #expect(back.problem == nil && back.hasMonitor == true)
+            try await bluez.hears(2, rssi: -70, data: Self.eid.serviceData)
+            #expect(try await running.sighting().rssi?.dBm == -70)
+        }
+    }
+
     @Test("one that bluetoothd refuses is done without, and that it is busy is a problem again")
     func refused() async throws {
         let prepare = { @Sendable (state: inout FaultyBlueZ.State) in

@@ -12,6 +12,8 @@ struct BluetoothAdapters {
         let version: BlueZVersion?
         /// Only an experimental bluetoothd has this interface at the versions that matter here.
         let isExperimental: Bool
+        /// The controller matches for advertisement monitors, and not bluetoothd.
+        let offloadsMonitors: Bool
 
         /// As it is on the bus.
         var state: AdapterState? {
@@ -80,15 +82,18 @@ struct BluetoothAdapters {
         }
 
         private var monitorFinding: Finding {
-            Finding(
-                "monitor",
-                .good,
-                isExperimental
-                    ? "\(name) takes an advertisement monitor, which listens on while bluetoothd "
+            let later = "when bluetoothd dies, it listens again up to 10 s later"
+            let text =
+                if !isExperimental {
+                    "\(name) takes no advertisement monitor: \(later)"
+                } else if offloadsMonitors {
+                    "\(name) matches for an advertisement monitor itself, and tells of each device "
+                        + "once: \(later)"
+                } else {
+                    "\(name) takes an advertisement monitor, which listens on while bluetoothd "
                         + "starts anew"
-                    : "\(name) takes no advertisement monitor: when bluetoothd dies, it listens "
-                        + "again up to 10 s later"
-            )
+                }
+            return Finding("monitor", .good, text)
         }
 
         private func intervalFinding(_ main: MainConfiguration) -> Finding {
@@ -139,12 +144,15 @@ struct BluetoothAdapters {
             guard let path = object.key.asObjectPath,
                 let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties
             else { return nil }
+            let monitors = interfaces["org.bluez.AdvertisementMonitorManager1"]?.asProperties
+            let features = monitors?["SupportedFeatures"]?.asStrings ?? []
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",
                 isPowered: properties["Powered"]?.asBool ?? false,
                 canAdvertise: interfaces[BlueZ.advertisingManagerInterface] != nil,
                 version: properties["Modalias"]?.asString.flatMap(BlueZVersion.init(modalias:)),
-                isExperimental: interfaces["org.bluez.AdvertisementMonitorManager1"] != nil
+                isExperimental: monitors != nil,
+                offloadsMonitors: features.contains("controller-patterns")
             )
         }.sorted { $0.name < $1.name }
     }

@@ -47,7 +47,7 @@ extension BlueZPlanner {
             } ?? false
         muteAttempts += 1
         lastMuteAttempt = now
-        let isHopeless = isKernelStuck && canPowerCycle && !monitor.isActive
+        let isHopeless = isKernelStuck && canPowerCycle && !monitor.hearsAlone
         let rung: RecoveryRung =
             isHopeless ? .powerCycle : scan == .on ? .refilter : .restart
         return take(rung, for: .mute, now: now)

@@ -5,7 +5,7 @@ extension BlueZPlanner {
     /// The kernel is busy with another scan, or with one that it waits to stop, and a monitor hears
     /// meanwhile.
     var isMonitorAlone: Bool {
-        guard monitor.isActive, !controller.isMute else { return false }
+        guard monitor.hearsAlone, !controller.isMute else { return false }
         return isKernelStuck || scanFailure?.code == .scanBusy
     }
 
@@ -25,6 +25,11 @@ extension BlueZPlanner {
     /// The kernel has accepted the monitor.
     mutating func monitorActivated() {
         monitor.activated()
+    }
+
+    /// The controller matches for the monitor that is being registered.
+    mutating func monitorOffloaded() {
+        monitor.offloaded()
     }
 
     /// bluetoothd has let go of the monitor.

@@ -49,7 +49,7 @@ extension BlueZPlanner {
 
     private mutating func climb(for reason: RecoveryReason, now: MonotonicTime) -> Action? {
         let top: RecoveryRung =
-            reason.isGuess || reason == .mute && monitor.isActive
+            reason.isGuess || reason == .mute && monitor.hearsAlone
             ? .restart : canPowerCycle ? .powerCycle : .reconnect
         guard let rung = ladder.climb(for: reason, top: top, now: now) else { return nil }
         return take(rung, for: reason, now: now)

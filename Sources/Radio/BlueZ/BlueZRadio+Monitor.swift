@@ -32,6 +32,10 @@ extension BlueZRadio {
             if error != .timedOut, monitor?.root == new.root { monitor = nil }
             throw error
         }
+        // Where it does not say, it is not counted on.
+        guard (try? await manager.isOffloaded()) ?? true, monitor?.root == new.root else { return }
+        planner.monitorOffloaded()
+        logger.info("the controller itself matches advertisements for our monitor")
     }
 
     private func forget(_ monitor: AdvertisementMonitor, on connection: Connection) async {

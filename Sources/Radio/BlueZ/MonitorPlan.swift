@@ -23,18 +23,36 @@ struct MonitorPlan: Sendable {
     private(set) var stage = Stage.off
     private(set) var due: MonotonicTime?
     private var pause = firstPause
+    /// bluetoothd has answered, so that it is known who matches.
+    private var isAnswered = false
+    private var isOffloaded = false
 
     var isActive: Bool { stage == .active }
+
+    /// Whether it is told of each advertisement also while nobody discovers.
+    ///
+    /// A controller that matches itself tells of a device once, and the kernel and bluetoothd drop
+    /// all that comes after that (the kernel's `mgmt_adv_monitor_device_found` while it is busy
+    /// with another scan, BlueZ's `btd_adapter_update_found_device`).
+    var hearsAlone: Bool { isActive && isAnswered && !isOffloaded }
 
     func isDue(now: MonotonicTime) -> Bool { stage == .off && due.map { $0 <= now } ?? true }
 
     mutating func starting() {
         stage = .registering
         due = nil
+        isAnswered = false
+        isOffloaded = false
+    }
+
+    /// The controller matches, and not bluetoothd.
+    mutating func offloaded() {
+        isOffloaded = true
     }
 
     /// bluetoothd's answer. What it says of the monitor itself may come before that, and holds.
     mutating func finished(_ result: Result<Void, RadioFailure>) {
+        isAnswered = true
         guard stage == .registering else { return }
         if case .success = result { stage = .registered } else { stage = .refused }
     }
