@@ -73,26 +73,36 @@ struct RecordingTests {
         #expect(lines == 2)
     }
 
-    @Test("a shop's trace becomes the history of a presence: far, tap, gone")
-    func history() async throws {
-        let shop = try await Shop()
-        let eid = EID(literal: "a1b2c3d4e5")
+    /// A daemon that hears one EID: each sighting so many milliseconds after the one before, at a
+    /// level in dBm.
+    private static func replay(
+        _ shop: Shop,
+        _ sightings: [(milliseconds: Int, level: Int)]
+    ) async throws -> Device {
         var lines = [
             #"{"gotchu_recording":1,"version":"0","radio":"bluez","adapter":"hci0","#
                 + #""started_at":"2026-11-21T09:30:00.000Z","policy":{"tap_enter":-45,"#
                 + #""tap_leave":-55,"near_enter":-60,"near_leave":-68}}"#
         ]
-        for tenth in 0..<100 {
-            let level = tenth < 50 ? -85 : -40
+        var time = 0
+        for sighting in sightings {
             lines.append(
-                #"{"at_us":\#(tenth * 100_000),"eid":"\#(eid)","carrier":"service_data","#
-                    + #""rssi_dbm":\#(level)}"#
+                #"{"at_us":\#(time * 1000),"eid":"a1b2c3d4e5","carrier":"service_data","#
+                    + #""rssi_dbm":\#(sighting.level)}"#
             )
+            time += sighting.milliseconds
         }
         let text = lines.joined(separator: "\n") + "\n"
         let file = try shop.folder.write(text, to: "shop.ndjson")
         let desk = Device(name: "desk", shop: shop)
         try await desk.start(extra: ["--radio", "replay:\(file)"])
+        return desk
+    }
+
+    @Test("a shop's trace becomes the history of a presence: far, tap, gone")
+    func history() async throws {
+        let shop = try await Shop()
+        let desk = try await Self.replay(shop, (0..<100).map { (100, $0 < 50 ? -85 : -40) })
         let history = try await LocalClient(socketPath: desk.socket).withEvents { events in
             var history: [Verdict?] = []
             while history.last != .some(nil), let event = try await events.next() {
@@ -113,6 +123,23 @@ struct RecordingTests {
         await #expect {
             try await desk.call("POST", "/v1/requests", NewRequest(amountCents: 1)) as RequestView
         } throws: { $0 is Problem }
+    }
+
+    @Test("a level that changes is told five times a second at most, and the last")
+    func levels() async throws {
+        let shop = try await Shop()
+        let desk = try await Self.replay(shop, (0..<200).map { (10, $0 < 199 ? -85 : -71) })
+        let levels = try await LocalClient(socketPath: desk.socket).withEvents { events in
+            var levels: [Int?] = []
+            while let event = try await events.next() {
+                if case .presenceChanged(let presence) = event { levels.append(presence.rssiDBm) }
+                if case .presenceLost = event { break }
+            }
+            return levels
+        }
+        #expect(levels.last == -71)
+        // Two seconds, and the stream may have begun after the recording did.
+        #expect((2...13).contains(levels.count), "\(levels)")
     }
 
     @Test("a damaged recording ends the daemon with its file and line")
