@@ -66,6 +66,21 @@ struct SocketLoadTests {
         #expect(memory < Double(128 << 20), "\(memory) bytes")
     }
 
+    @Test("a reader who hangs up makes room for another one at once")
+    func hangUp() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        // Three times as many as there can be at once, before a sign of life is written to them.
+        for round in 1...3 {
+            let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
+            let held = try Held(128, to: kiosk, saying: events)
+            try await eventually("all are readers in round \(round)", within: .seconds(4)) {
+                try await Metrics(of: kiosk)["gotchu_event_readers"] == 128 ? true : nil
+            }
+            #expect(held.descriptors.count == 128)
+        }
+    }
+
     @Test("a flood of connections is cut off by user, and one that is silent is closed")
     func flood() async throws {
         let shop = try await Shop()

@@ -98,6 +98,8 @@ struct LocalRoutes {
                 fix: "Close readers that are not needed."
             )
         }
+        // Not only when the next line cannot be written: its place is another's from now on.
+        context.channel.closeFuture.whenComplete { _ in reader.end() }
         let snapshot = Event.Snapshot(
             status: await backend.status(),
             sessions: await backend.presences().sessions,
