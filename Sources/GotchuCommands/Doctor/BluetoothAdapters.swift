@@ -144,7 +144,7 @@ struct BluetoothAdapters {
             guard let path = object.key.asObjectPath,
                 let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties
             else { return nil }
-            let monitors = interfaces["org.bluez.AdvertisementMonitorManager1"]?.asProperties
+            let monitors = interfaces["org.bluez.AdvertisementMonitorManager1"]
             let features = monitors?["SupportedFeatures"]?.asStrings ?? []
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",
