@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import SQLite
 import TestSupport
 import Testing
@@ -134,12 +135,20 @@ struct CommandTests {
         for command in [
             ["devices", "revoke", "x"], ["devices", "renew", "x"], ["webhooks", "remove", "x"],
             ["webhooks", "resend", "x"],
+            ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--payee", "x"],
         ] {
             let program = try Program("gotchu-server", command + ["--database", books])
             #expect(try await program.exitCode() == 1, "\(program.text)")
-            let isNamed = program.text.contains("gotchu-server \(command[0]) ")
+            let isNamed = program.text.contains(/\ngotchu-server (devices|webhooks) [a-z]+/)
             #expect(isNamed, "\(program.text)")
         }
+        let add = ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--database", books]
+        for _ in 0..<WebhookEndpoint.limit {
+            #expect(try await Program("gotchu-server", add).exitCode() == 0)
+        }
+        let full = try Program("gotchu-server", add)
+        #expect(try await full.exitCode() == 1)
+        #expect(full.text.contains("There are 32 endpoints already"), "\(full.text)")
     }
 
     @Test("each option is a variable too, and one that is misspelt is named")

@@ -72,6 +72,9 @@ struct ErrorTests {
         )
         let large = #"{"memo":"\#(String(repeating: "x", count: 70_000))"}"#
         expect(try await wire.post("/sessions/create", large, token: payee), .contentTooLarge)
+        let missing = try await wire.post("/sessions/create", token: payee)
+        expect(missing, .validationError)
+        #expect(missing.string("detail") == "amount_cents is missing.")
         expect(try await wire.post("/auth/dev-login", #"{"email":"nobody"}"#), .validationError)
         expect(try await wire.post("/sessions/resolve", #"{"eid":"xyz"}"#), .validationError)
         expect(try await wire.get("/wallet/sends/short", token: payer), .validationError)

@@ -185,7 +185,8 @@ actor PaymentService: Service, KeyedCreation {
         guard let call else { return try view(of: id) }
         await enterChange()
         defer { changes.leave() }
-        guard var record = records[id], record.joined?.count ?? 0 < Self.joinLimit else {
+        guard var record = records[id] else { return try view(of: id) }
+        guard record.joined?.count ?? 0 < Self.joinLimit else {
             throw Problem(
                 .paymentInProgress,
                 detail: "This payment was asked for \(Self.joinLimit) times already.",

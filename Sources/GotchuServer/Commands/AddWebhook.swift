@@ -34,14 +34,22 @@ struct AddWebhook: AsyncParsableCommand {
                 createdAt: .now
             )
             let secret = WebhookSecret.random()
+            let books = try database.books
             do {
-                try await database.books.add(endpoint, secret: secret.bytes)
+                try await books.add(endpoint, secret: secret.bytes)
             } catch let error as LedgerError where error.code == .rejected {
+                guard try await books.webhookEndpoints().count < WebhookEndpoint.limit else {
+                    throw ServerFailure(
+                        .negative,
+                        "There are \(WebhookEndpoint.limit) endpoints already.",
+                        fix: "gotchu-server webhooks list"
+                    )
+                }
+                guard let payee else { throw error }
                 throw ServerFailure(
                     .negative,
-                    "The endpoint was not added: its payee is unknown, or there are "
-                        + "\(WebhookEndpoint.limit) already.",
-                    fix: "gotchu-server webhooks list"
+                    "There is no user \(payee).",
+                    fix: "gotchu-server devices list"
                 )
             }
             Console.output("endpoint\t\(endpoint.id)")

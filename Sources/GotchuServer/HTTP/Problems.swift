@@ -88,7 +88,7 @@ struct Problems: RouterMiddleware {
                 detail: error.code == .unknownOutcome
                     ? "It is not known whether this was done: send the same request again, with "
                         + "the same Idempotency-Key if it has one."
-                    : "The books cannot be written just now. Nothing was decided.",
+                    : "The books cannot be reached just now. Nothing was decided.",
                 retryable: true
             )
             return (problem, [.retryAfter: String(retryAfterSeconds)])
