@@ -2,6 +2,7 @@ internal import GotchuCore
 internal import Ledger
 internal import Logging
 internal import ServiceLifecycle
+internal import ServiceProcess
 
 /// Takes events out of the outbox and delivers them: each at least once, to each endpoint by
 /// itself, so that one that is dead holds up no other.
@@ -48,7 +49,7 @@ struct WebhookWorker: Service {
                         try? await Task.sleep(for: interval)
                     }
                 }
-                var round = Round()
+                var round = Round(logger)
                 for await _ in desk.rings {
                     let work = desk.take()
                     await finish(work.ended, in: &round)
@@ -65,6 +66,15 @@ struct WebhookWorker: Service {
         var places = WebhookPlaces()
         /// Endpoints for which more may be due than there were places for.
         var hungry: Set<String> = []
+        var failures: FailureLog
+
+        init(_ logger: Logger) {
+            failures = FailureLog(
+                logger,
+                failure: "The outbox cannot be read.",
+                recovery: "The outbox is read again."
+            )
+        }
     }
 
     private func begin(
@@ -96,8 +106,9 @@ struct WebhookWorker: Service {
                     }
                 }
             }
+            if isTime { round.failures.worked() }
         } catch {
-            logger.info("The outbox cannot be read.", metadata: ["error": "\(error)"])
+            round.failures.failed(error)
         }
     }
 

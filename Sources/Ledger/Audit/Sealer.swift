@@ -1,6 +1,7 @@
 internal import GotchuCore
 package import Logging
 internal import ServiceLifecycle
+internal import ServiceProcess
 
 /// Chains transfers together behind the payments' back: a change to one of them, made past the
 /// database's own guards, breaks every seal after it.
@@ -25,8 +26,8 @@ package actor Sealer: Service {
     }
 
     private let store: any LedgerStore
-    private let logger: Logger
     private let size: Bite
+    private var failures: FailureLog
     /// Where each walk goes on; one that is not here begins anew.
     private var positions: [Walk: TransferID] = [:]
     /// The last name in all that was looked at.
@@ -44,8 +45,12 @@ package actor Sealer: Service {
 
     init(store: any LedgerStore, logger: Logger, size: Bite) {
         self.store = store
-        self.logger = logger
         self.size = size
+        failures = FailureLog(
+            logger,
+            failure: "Transfers could not be sealed.",
+            recovery: "Transfers are sealed again."
+        )
     }
 
     package func run() async {
@@ -66,14 +71,15 @@ package actor Sealer: Service {
         othersHaveSealed = false
         do throws(LedgerError) {
             while try await look(.newest) != .end, .now < end, !Task.isCancelled {}
-            guard hasSealed || !othersHaveSealed else { return }
+            guard hasSealed || !othersHaveSealed else { return failures.worked() }
             isDaysTurn.toggle()
             let walk: Walk = isDaysTurn ? .day : .everything
             while try await look(walk) == .sealed, .now < end, !Task.isCancelled {}
+            failures.worked()
         } catch {
             // Another server of the same books has sealed in between: it does the same work.
             guard error.code != .rejected else { return }
-            logger.info("Transfers could not be sealed.", metadata: ["error": "\(error)"])
+            failures.failed(error)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import GotchuCore
 package import Logging
 internal import ServiceLifecycle
+internal import ServiceProcess
 
 /// Writes down what time has done to sessions, so that those who watch them are told in time.
 ///
@@ -22,28 +23,34 @@ package struct ExpirySweep: Service {
 
     package func run() async {
         await cancelWhenGracefulShutdown {
+            var failures = FailureLog(
+                logger,
+                failure: "Sessions could not be tidied.",
+                recovery: "Sessions are tidied again."
+            )
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)
-                await sweep()
+                do throws(LedgerError) {
+                    try await sweep()
+                    failures.worked()
+                } catch {
+                    failures.failed(error)
+                }
             }
         }
     }
 
     /// A sweep that fails is made good by the next one.
-    private func sweep() async {
-        do {
-            let due = try await store.due(
-                at: store.now.advanced(by: .zero - store.expiryMargin),
-                limit: Self.batchLimit
-            )
-            await withDiscardingTaskGroup { group in
-                for session in due {
-                    // They meet in the writer's queue and share a commit.
-                    group.addTask { _ = try? await writer.submit(.expire(session)) }
-                }
+    private func sweep() async throws(LedgerError) {
+        let due = try await store.due(
+            at: store.now.advanced(by: .zero - store.expiryMargin),
+            limit: Self.batchLimit
+        )
+        await withDiscardingTaskGroup { group in
+            for session in due {
+                // They meet in the writer's queue and share a commit.
+                group.addTask { _ = try? await writer.submit(.expire(session)) }
             }
-        } catch {
-            logger.info("Sessions could not be tidied.", metadata: ["error": "\(error)"])
         }
     }
 }

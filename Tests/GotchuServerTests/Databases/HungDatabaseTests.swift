@@ -73,6 +73,33 @@ struct HungDatabaseTests {
         }
     }
 
+    @Test("is said to be away, and to be back, and not with each of many tries")
+    func log() async throws {
+        func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
+        let failures = [
+            "Sessions could not be tidied.", "Transfers could not be sealed.",
+            "The outbox cannot be read.",
+        ]
+        let recoveries = [
+            "Sessions are tidied again.", "Transfers are sealed again.",
+            "The outbox is read again.",
+        ]
+        try cluster.killPostmaster()
+        try await eventually("each has failed") {
+            failures.allSatisfy { count($0) > 0 } ? true : nil
+        }
+        // Sessions are tidied four times a second.
+        let began = ContinuousClock.now
+        try await eventually("some more have") {
+            ContinuousClock.now - began > .seconds(2) ? true : nil
+        }
+        #expect(failures.map(count) == [1, 1, 1], "\(server.program.text)")
+        try cluster.start()
+        try await eventually("each works") {
+            recoveries.allSatisfy { count($0) > 0 } ? true : nil
+        }
+    }
+
     @Test("does not keep a server from ending")
     func end() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)

@@ -1,0 +1,35 @@
+package import Logging
+
+/// Says once that something fails which is tried again and again, and once that it works again: an
+/// hour without a database must not bury in the log what else happened in it.
+package struct FailureLog: Sendable {
+    private let logger: Logger
+    private let failure: String
+    private let recovery: String
+    private var isFailing = false
+
+    /// - Parameters:
+    ///   - failure: The sentence that says what fails.
+    ///   - recovery: The sentence that says that it does not any more.
+    package init(_ logger: Logger, failure: String, recovery: String) {
+        self.logger = logger
+        self.failure = failure
+        self.recovery = recovery
+    }
+
+    /// Each further failure is said at level debug.
+    package mutating func failed(_ error: any Error) {
+        logger.log(
+            level: isFailing ? .debug : .info,
+            "\(failure)",
+            metadata: ["error": "\(error)"]
+        )
+        isFailing = true
+    }
+
+    package mutating func worked() {
+        guard isFailing else { return }
+        isFailing = false
+        logger.info("\(recovery)")
+    }
+}
