@@ -59,7 +59,9 @@ struct SealTests {
                 UPDATE entries SET amount = -4 WHERE transfer_id = 'transfer-6' AND amount < 0;
                 UPDATE sessions SET amount = 4 WHERE id = 'session-0';
                 UPDATE wallets SET balance = balance - 1 WHERE id = 'wallet-0';
-                UPDATE wallets SET balance = balance + 1 WHERE id = 'wallet-1'
+                UPDATE wallets SET balance = balance + 1 WHERE id = 'wallet-1';
+                UPDATE sends SET new_balance = new_balance + 1 WHERE transfer_id = 'transfer-6';
+                UPDATE refunds SET new_balance = new_balance - 1 WHERE transfer_id = 'refund-8'
                 """, "transfer-6"
             ),
         ],
