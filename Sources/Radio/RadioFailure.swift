@@ -34,7 +34,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         switch code {
         case .noBus: "The D-Bus system bus cannot be reached."
         case .noBlueZ: "bluetoothd is not running."
-        case .noAdapter: "There is no such Bluetooth adapter."
+        case .noAdapter: "The Bluetooth adapter is not there."
         case .adapterOff: "The Bluetooth adapter is switched off."
         case .notPermitted: "The system bus does not let gotchud talk to bluetoothd."
         case .tooManyAdvertisements: "The adapter has no room for another advertisement."
@@ -57,7 +57,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .noBus: "sudo systemctl start dbus"
         case .noBlueZ: "sudo systemctl start bluetooth"
         case .noAdapter: "bluetoothctl list"
-        case .adapterOff: "bluetoothctl power on"
+        case .adapterOff: "sudo rfkill unblock bluetooth && bluetoothctl power on"
         case .notPermitted: "sudo systemctl reload dbus"
         case .tooManyAdvertisements: "bluetoothctl show"
         case .rejected: "journalctl -u bluetooth -n 20"

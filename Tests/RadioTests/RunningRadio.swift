@@ -12,14 +12,15 @@ actor RunningRadio {
         on bus: PrivateBus,
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
-        kernel: ScriptedKernel = ScriptedKernel()
+        kernel: ScriptedKernel = ScriptedKernel(),
+        logger: Logger = quietLogger
     ) throws {
         radio = try BlueZRadio(
             adapter: adapter,
             transport: transport,
             bus: bus.address,
             openManagement: kernel.open,
-            logger: quietLogger
+            logger: logger
         )
         iterator = radio.events.stream().makeAsyncIterator()
     }
@@ -30,13 +31,15 @@ actor RunningRadio {
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
         kernel: ScriptedKernel = ScriptedKernel(),
+        logger: Logger = quietLogger,
         _ body: @escaping @Sendable (RunningRadio) async throws -> Void
     ) async throws {
         let running = try RunningRadio(
             on: bus,
             adapter: adapter,
             transport: transport,
-            kernel: kernel
+            kernel: kernel,
+            logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await running.radio.run() }

@@ -26,7 +26,7 @@ extension BlueZRadio {
             let (reason, due) = (planner.ladder.reason, planner.muteDue)
             let change = planner.controllerLooked(traffic, now: .now)
             if change != nil || planner.ladder.reason != reason {
-                controllerChanged(change)
+                changed()
             } else if planner.muteDue != due {
                 wake()
             }
@@ -41,15 +41,5 @@ extension BlueZRadio {
                 metadata: ["errno": "\(error.number)"]
             )
         }
-    }
-
-    private func controllerChanged(_ change: ControllerWatch.Change?) {
-        let adapter: Logger.Metadata = ["adapter": "\(planner.adapter?.name ?? "none")"]
-        switch change {
-        case .fellMute: logger.warning("the controller does not answer", metadata: adapter)
-        case .answersAgain: logger.notice("the controller answers again", metadata: adapter)
-        case nil: break
-        }
-        changed()
     }
 }

@@ -76,17 +76,4 @@ extension BlueZRadio {
             monitorEar.forget()
         }
     }
-
-    /// Says what is news about the way in which is listened.
-    func report(_ state: RadioState, after old: RadioState?) {
-        guard state.transport != old?.transport else { return }
-        if state.transport == .monitor {
-            logger.info(
-                "listening through an advertisement monitor",
-                metadata: ["reason": "the kernel refuses a scan while it is busy with another"]
-            )
-        } else if old?.transport == .monitor {
-            logger.info("listening through discovery again")
-        }
-    }
 }

@@ -33,6 +33,7 @@ package actor BlueZRadio: Radio {
     /// bluetoothd's unique name.
     private(set) var daemon: String?
     private var lastState: RadioState?
+    var lastAdapter: String?
     private var nextNumber: UInt64 = 0
     /// The objects that stand for EIDs on the present connection.
     var paths: [EID: RegisteredPath] = [:]
