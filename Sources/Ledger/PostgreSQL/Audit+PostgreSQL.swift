@@ -34,7 +34,9 @@ extension Audit {
         try connection.execute("SET LOCAL enable_nestloop = off")
         var findings = try [soundness, references].map { try finding(for: $0, in: connection) }
         for reference in try self.references(in: connection) where findings[1].broken == nil {
-            let broken = try connection.query(reference, within: limit) { try $0.text(0) }.first
+            let broken = try connection.query(reference.firstBroken, within: limit) {
+                try $0.text(0)
+            }.first
             findings[1] = Finding(
                 rule: findings[1].rule,
                 count: findings[1].count,
@@ -98,11 +100,12 @@ extension Audit {
             """
     )
 
-    /// The database's own word that it watches over them. The rows are looked at one by one.
+    /// The database's own word that it watches over those it knows. The rows are looked at one by
+    /// one.
     private static let references = AuditCheck(
         rule: "every reference leads somewhere (references)",
         count: """
-            SELECT count(*) FROM pg_catalog.pg_constraint
+            SELECT \(Reference.unwatched.count) + count(*) FROM pg_catalog.pg_constraint
             WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
             """,
         firstBroken: """
@@ -113,29 +116,35 @@ extension Audit {
             """
     )
 
-    /// One question for each reference that the database knows: which row leads nowhere?
-    private static func references(in connection: borrowing Connection) throws -> [String] {
-        try connection.query(
-            """
-            SELECT format(
-                'SELECT ''table %1$s, row '' || child.%5$I || '': %2$s '' || child.%2$I '
-                    '|| '' is missing in %3$s'' FROM %1$s AS child '
-                    'LEFT JOIN %3$s AS parent ON parent.%4$I = child.%2$I '
-                    'WHERE child.%2$I IS NOT NULL AND parent.%4$I IS NULL LIMIT 1',
-                conrelid::regclass, child.attname, confrelid::regclass, parent.attname, key.attname
-            ) FROM pg_catalog.pg_constraint
-            JOIN pg_catalog.pg_index ON indrelid = conrelid AND indisprimary
-            JOIN pg_catalog.pg_attribute key
-                ON key.attrelid = conrelid AND key.attnum = indkey[0]
-            JOIN pg_catalog.pg_attribute child
-                ON child.attrelid = conrelid AND child.attnum = conkey[1]
-            JOIN pg_catalog.pg_attribute parent
-                ON parent.attrelid = confrelid AND parent.attnum = confkey[1]
-            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
-            ORDER BY conrelid::regclass::text, conname
-            """,
-            read: { try $0.text(0) }
-        )
+    /// Those that the database knows, and those that nobody else looks at.
+    private static func references(in connection: borrowing Connection) throws -> [Reference] {
+        try Reference.unwatched
+            + connection.query(
+                """
+                SELECT format('%s', conrelid::regclass), format('%I', key.attname),
+                    format('%I', child.attname), format('%s', confrelid::regclass),
+                    format('%I', parent.attname)
+                FROM pg_catalog.pg_constraint
+                JOIN pg_catalog.pg_index ON indrelid = conrelid AND indisprimary
+                JOIN pg_catalog.pg_attribute key
+                    ON key.attrelid = conrelid AND key.attnum = indkey[0]
+                JOIN pg_catalog.pg_attribute child
+                    ON child.attrelid = conrelid AND child.attnum = conkey[1]
+                JOIN pg_catalog.pg_attribute parent
+                    ON parent.attrelid = confrelid AND parent.attnum = confkey[1]
+                WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+                ORDER BY conrelid::regclass::text, conname
+                """,
+                read: { row in
+                    Reference(
+                        table: try row.text(0),
+                        key: try row.text(1),
+                        column: try row.text(2),
+                        parent: try row.text(3),
+                        parentColumn: try row.text(4)
+                    )
+                }
+            )
     }
 
     private static let guards = AuditCheck(

@@ -151,6 +151,32 @@ struct AuditTests {
                 names: "table entries, row none: wallet_id none is missing in wallets"
             ),
             Damage(
+                sql: "UPDATE entries SET transfer_id = 'none' WHERE transfer_id = 'transfer-6' "
+                    + "AND amount > 0",
+                rule: "every reference leads somewhere",
+                names: "table entries, row wallet-0: transfer_id none is missing in transfers"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET session_id = 'none' WHERE id = 'transfer-6'",
+                rule: "every reference leads somewhere",
+                names: "table transfers, row transfer-6: session_id none is missing in sessions"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET user_id = 'none' WHERE id = 'transfer-6'",
+                rule: "every reference leads somewhere",
+                names: "table transfers, row transfer-6: user_id none is missing in users"
+            ),
+            Damage(
+                sql: "UPDATE sends SET transfer_id = 'none' WHERE transfer_id = 'transfer-6'",
+                rule: "every reference leads somewhere",
+                names: "table sends, row user-1: transfer_id none is missing in transfers"
+            ),
+            Damage(
+                sql: "UPDATE sends SET user_id = 'none' WHERE transfer_id = 'transfer-6'",
+                rule: "every reference leads somewhere",
+                names: "table sends, row none: user_id none is missing in users"
+            ),
+            Damage(
                 sql: "UPDATE sends SET refusal = 'LOST' WHERE session_id = 'session-1'",
                 rule: "every session is in a state",
                 names: "session-1 was refused as LOST"

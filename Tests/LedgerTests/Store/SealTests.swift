@@ -102,6 +102,18 @@ struct SealTests {
         #expect(try chain.finding("every seal fits")?.broken?.hasPrefix(damage.complaint) == true)
     }
 
+    @Test("a seal of a transfer that is not there is named", arguments: StoreKind.allCases)
+    func lost(kind: StoreKind) async throws {
+        let chain = try await Chain(kind)
+        try await chain.seal()
+        try chain.books.damage("UPDATE seals SET transfer_id = 'none' WHERE number = 2")
+        #expect(
+            try chain.finding("every reference")?.broken
+                == "table seals, row 2: transfer_id none is missing in transfers"
+        )
+        #expect(try chain.finding("every seal fits")?.broken == "seal 2 is missing before 3")
+    }
+
     @Test("an old transfer without a seal is noticed", arguments: StoreKind.allCases)
     func gap(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
