@@ -39,7 +39,16 @@ package protocol LedgerStore: Sendable {
 
     /// Looks at a stretch of transfers behind one, in the order of their names, for those without a
     /// seal.
-    func unsealed(after: TransferID?, _ size: Bite) async throws(LedgerError) -> Unsealed
+    ///
+    /// - Parameter end: The last name that it may have; `nil` for any.
+    func unsealed(
+        after start: TransferID?,
+        upTo end: TransferID?,
+        _ size: Bite
+    ) async throws(LedgerError) -> Unsealed
+
+    /// How many transfers a stretch has now.
+    func transferCount(in stretch: Stretch) async throws(LedgerError) -> Int64
 
     /// Writes seals that continue the chain.
     ///

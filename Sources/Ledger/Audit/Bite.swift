@@ -4,4 +4,7 @@ package struct Bite: Sendable {
     var stretch = 8_192
     /// How many of them are sealed by one commit: payments wait for no more than these.
     var seals = 512
+
+    /// For where hardly any transfer has a seal yet: no more is looked at than can be sealed.
+    var ofNew: Bite { Bite(stretch: seals, seals: seals) }
 }

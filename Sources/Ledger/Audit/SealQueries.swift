@@ -11,19 +11,26 @@ enum SealQueries {
 
     static let hash = "SELECT hash FROM seals WHERE number = $1"
 
-    /// The last name of a stretch: the name behind which it begins, and how long it is.
-    static let stretchEnd = """
-        SELECT max(id) FROM (
-            SELECT id FROM transfers WHERE id > $1 ORDER BY id LIMIT $2
+    /// Sorts behind every name.
+    static let behindAll = "\u{10FFFF}"
+
+    /// The last name of a stretch, and how many transfers it has: the name behind which it begins,
+    /// the one that it ends with at the latest, and how long it is at most.
+    static let stretch = """
+        SELECT max(id), count(*) FROM (
+            SELECT id FROM transfers WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
         ) AS stretch
         """
 
-    /// Those of a stretch that have no seal, and how many at most. Transfers that have one, which
-    /// are nearly all, cost a look into two indexes.
+    /// How many transfers are in a stretch: the name behind which it begins, and its last.
+    static let count = "SELECT count(*) FROM transfers WHERE id > $1 AND id <= $2"
+
+    /// Those of a stretch, its last name included, that have no seal, and how many at most.
+    /// Transfers that have one, which are nearly all, cost a look into two indexes.
     static let unsealed = """
         SELECT \(Columns.sealedTransfer)
         FROM transfers LEFT JOIN seals ON seals.transfer_id = transfers.id \(sources)
-        WHERE transfers.id > $1 AND transfers.id <= (\(stretchEnd)) AND seals.number IS NULL
+        WHERE transfers.id > $1 AND transfers.id <= $2 AND seals.number IS NULL
         ORDER BY transfers.id LIMIT $3
         """
 

@@ -7,16 +7,19 @@ internal import ServiceProcess
 /// database's own guards, breaks every seal after it.
 ///
 /// Nothing waits for it. Transfers are found by three walks along their names, which grow with the
-/// time of the server that made them. No clock is asked: what another server made an hour late, or
-/// committed behind others that are sealed already, is found by the longer walks. Of several
-/// servers those take them that seal; the others follow the newest transfers, to take over.
+/// time of the server that made them. The shortest goes on where it has come to; what it has passed
+/// of late is counted again each time, and read again where a transfer was committed behind it. No
+/// clock is asked: what another server made an hour late, or committed later than that, is found
+/// by the longer walks. Of several servers those take them that seal; the others follow the newest
+/// transfers, to take over.
 package actor Sealer: Service {
     /// How often it looks.
     static let interval: Duration = .seconds(1)
     /// How much of that it may work as long as there is something to seal. Payments are committed
     /// in between, and all of the rest.
     static let budget: Duration = .milliseconds(250)
-    /// How far behind the newest it has seen the shortest walk begins: commits on their way.
+    /// How far behind the newest it has seen the shortest walk begins, and is looked after: commits
+    /// on their way.
     static let lookback: Duration = .seconds(5)
     /// How far behind the newest seal the middle walk begins: `verify` allows no more.
     static let day: Duration = .seconds(86_400)
@@ -30,6 +33,8 @@ package actor Sealer: Service {
     private var failures: FailureLog
     /// Where each walk goes on; one that is not here begins anew.
     private var positions: [Walk: TransferID] = [:]
+    /// What of the shortest walk is looked after.
+    private var settling = Settling()
     /// The last name in all that was looked at.
     private var newest: TransferID?
     private var isDaysTurn = false
@@ -70,6 +75,7 @@ package actor Sealer: Service {
         hasSealed = false
         othersHaveSealed = false
         do throws(LedgerError) {
+            try await lookAgain()
             while try await look(.newest) != .end, .now < end, !Task.isCancelled {}
             guard hasSealed || !othersHaveSealed else { return failures.worked() }
             isDaysTurn.toggle()
@@ -77,7 +83,8 @@ package actor Sealer: Service {
             while try await look(walk) == .sealed, .now < end, !Task.isCancelled {}
             failures.worked()
         } catch {
-            // Another server of the same books has sealed in between: it does the same work.
+            // Another server of the same books has sealed in between: it does the same work. Or
+            // the chain has become shorter, and the next round begins at its end.
             guard error.code != .rejected else { return }
             failures.failed(error)
         }
@@ -91,14 +98,40 @@ package actor Sealer: Service {
         } else {
             start = try await beginning(of: walk)
         }
-        let found = try await store.unsealed(after: start, size)
-        if let head, head != found.head { othersHaveSealed = true }
-        head = found.head
-        try await seal(found)
-        positions[walk] = found.lookedUpTo
-        guard let last = found.lookedUpTo else { return .end }
+        let size = walk == .newest ? size.ofNew : size
+        let found = try await seal(after: start, size)
+        guard let last = found.lookedUpTo else {
+            if walk != .newest { positions[walk] = nil }
+            return .end
+        }
+        positions[walk] = last
         newest = newest.map { $0.rawValue < last.rawValue ? last : $0 } ?? last
+        if walk == .newest {
+            settling.add(Stretch(start: start, end: last, count: found.count))
+            if let newest { settling.forget(before: newest.earlier(by: Self.lookback)) }
+            if found.count < size.stretch { return .end }
+        }
         return found.transfers.isEmpty ? .nothing : .sealed
+    }
+
+    /// Counts what the shortest walk has passed of late. Where there are other transfers than it
+    /// has seen, it is read again.
+    func lookAgain() async throws(LedgerError) {
+        for (index, stretch) in settling.stretches.enumerated() {
+            guard try await store.transferCount(in: stretch) != stretch.count else { continue }
+            var count: Int64 = 0
+            var found: Unsealed
+            var position = stretch.start
+            repeat {
+                found = try await seal(after: position, upTo: stretch.end, size.ofNew)
+                position = found.lookedUpTo
+                count += found.count
+            } while found.count == size.ofNew.stretch
+            settling.replace(
+                at: index,
+                with: Stretch(start: stretch.start, end: stretch.end, count: count)
+            )
+        }
     }
 
     /// What a look has come to.
@@ -110,14 +143,30 @@ package actor Sealer: Service {
 
     private func beginning(of walk: Walk) async throws(LedgerError) -> TransferID? {
         guard walk != .everything else { return nil }
-        if walk == .newest, let newest { return newest.earlier(by: Self.lookback) }
         let head = try await store.sealHead()
         guard head.number > 0 else { return nil }
         return head.transfer.earlier(by: walk == .day ? Self.day : Self.lookback)
     }
 
-    private func seal(_ found: Unsealed) async throws(LedgerError) {
-        guard !found.transfers.isEmpty else { return }
+    /// A replica that takes over may lack the newest seals: what they were for is passed already.
+    private func beginAnew(at end: Seal) throws(LedgerError) {
+        head = end
+        positions = [:]
+        settling = Settling()
+        throw LedgerError(.rejected, "The chain is shorter than it was.")
+    }
+
+    /// Looks at one stretch and seals what in it has no seal, up to one bite.
+    private func seal(
+        after start: TransferID?,
+        upTo end: TransferID? = nil,
+        _ size: Bite
+    ) async throws(LedgerError) -> Unsealed {
+        let found = try await store.unsealed(after: start, upTo: end, size)
+        if let head, head != found.head { othersHaveSealed = true }
+        if let head, found.head.number < head.number { try beginAnew(at: found.head) }
+        head = found.head
+        guard !found.transfers.isEmpty else { return found }
         var seals: [Seal] = []
         for transfer in found.transfers {
             seals.append((seals.last ?? found.head).next(over: transfer))
@@ -125,6 +174,7 @@ package actor Sealer: Service {
         try await store.append(seals)
         head = seals.last
         hasSealed = true
+        return found
     }
 }
 

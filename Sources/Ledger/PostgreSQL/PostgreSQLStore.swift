@@ -200,9 +200,16 @@ package final class PostgreSQLStore: LedgerStore, Service {
 
     package func unsealed(
         after start: TransferID?,
+        upTo end: TransferID?,
         _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
-        try await wrapping(.tryAgain) { try await reader.unsealed(after: start, size) }
+        try await wrapping(.tryAgain) {
+            try await reader.unsealed(after: start, upTo: end, size)
+        }
+    }
+
+    package func transferCount(in stretch: Stretch) async throws(LedgerError) -> Int64 {
+        try await wrapping(.tryAgain) { try await reader.transferCount(in: stretch) }
     }
 
     package func append(_ seals: [Seal]) async throws(LedgerError) {

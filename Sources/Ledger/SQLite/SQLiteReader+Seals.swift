@@ -4,24 +4,39 @@ internal import SQLite
 extension SQLiteReader {
     func sealHead() throws -> Seal { try connection.sealHead() }
 
-    func unsealed(after start: TransferID?, _ size: Bite) throws -> Unsealed {
-        let stretch: [Value] = [.text(start?.rawValue ?? ""), .integer(Int64(size.stretch))]
+    func unsealed(after start: TransferID?, upTo last: TransferID?, _ size: Bite) throws -> Unsealed
+    {
+        let start = Value.text(start?.rawValue ?? "")
         return try connection.snapshot {
+            let found = try connection.query(
+                SealQueries.stretch,
+                [
+                    start, .text(last?.rawValue ?? SealQueries.behindAll),
+                    .integer(Int64(size.stretch)),
+                ],
+                read: { (end: try $0.optionalText(0), count: try $0.integer(1)) }
+            ).first
             let transfers = try connection.query(
                 SealQueries.unsealed,
-                stretch + [.integer(Int64(size.seals))],
+                [start, .text(found?.end ?? ""), .integer(Int64(size.seals))],
                 read: { try $0.sealedTransfer() }
             )
-            let end = try connection.query(SealQueries.stretchEnd, stretch) {
-                try $0.optionalText(0)
-            }
             return Unsealed(
                 transfers,
-                in: (end.first ?? nil).map(TransferID.init(trusted:)),
+                upTo: found?.end.map(TransferID.init(trusted:)),
+                count: found?.count ?? 0,
                 of: size,
                 head: try connection.sealHead()
             )
         }
+    }
+
+    func transferCount(in stretch: Stretch) throws -> Int64 {
+        try connection.query(
+            SealQueries.count,
+            [.text(stretch.start?.rawValue ?? ""), .text(stretch.end.rawValue)],
+            read: { try $0.integer(0) }
+        ).first ?? 0
     }
 }
 

@@ -131,7 +131,7 @@ struct SealTests {
     @Test("seals that do not continue the chain are refused", arguments: StoreKind.allCases)
     func fork(kind: StoreKind) async throws {
         let chain = try await Chain(kind)
-        let found = try await chain.store.unsealed(after: nil, Bite())
+        let found = try await chain.store.unsealed(after: nil, upTo: nil, Bite())
         let first = found.head.next(over: found.transfers[0])
         try await chain.store.append([first])
         let error = await #expect(throws: LedgerError.self) {
@@ -169,6 +169,56 @@ struct SealTests {
         #expect(try await chain.store.sealHead().number == 254)
     }
 
+    @Test(
+        "what is committed behind what is sealed is found at once for five seconds, by its number",
+        arguments: StoreKind.allCases
+    )
+    func settling(kind: StoreKind) async throws {
+        let chain = try await Chain(kind, isEmpty: true)
+        let store = FaultyStore(chain.store)
+        let size = Bite(stretch: 64, seals: 16)
+        let sealer = Sealer(store: store, logger: TestBooks.logger, size: size)
+        let now = Timestamp(milliseconds: 1_700_000_000_000)
+        let before = now.advanced(by: .seconds(-1))
+        try await chain.openMany(40, "first", at: now)
+        try await chain.openMany(1, "beginning", at: before.advanced(by: .seconds(-1)))
+        while try await sealer.look(.newest) != .end {}
+        #expect(try await chain.store.sealHead().number == 41)
+        try await chain.openMany(20, "late", at: before)
+        #expect(try await sealer.look(.newest) == .end)
+        #expect(try await chain.store.sealHead().number == 41)
+        try await sealer.lookAgain()
+        #expect(try await chain.store.sealHead().number == 61)
+        // What is as it was is only counted, and what was late is known now.
+        let looks = store.looks
+        try await sealer.lookAgain()
+        #expect(store.looks == looks)
+        // What comes later still is left to the longer walks.
+        try await chain.openMany(1, "next", at: now.advanced(by: .seconds(6)))
+        #expect(try await sealer.look(.newest) == .end)
+        try await chain.openMany(1, "too late", at: before)
+        try await sealer.lookAgain()
+        #expect(try await chain.store.sealHead().number == 62)
+        while try await sealer.look(.day) != .end {}
+        #expect(try await chain.store.sealHead().number == 63)
+        #expect(try chain.books.audit().isClean)
+    }
+
+    @Test(
+        "seals that were lost to a replica without them are made anew",
+        arguments: StoreKind.allCases
+    )
+    func shorter(kind: StoreKind) async throws {
+        let chain = try await Chain(kind)
+        try await chain.seal()
+        let head = try await chain.store.sealHead()
+        try chain.books.damage("DELETE FROM seals WHERE number > 2")
+        await #expect(throws: LedgerError.self) { try await chain.seal() }
+        try await chain.seal()
+        #expect(try await chain.store.sealHead() == head)
+        #expect(try chain.books.audit().isClean)
+    }
+
     @Test("of two servers the one that seals takes the longer walks", arguments: StoreKind.allCases)
     func together(kind: StoreKind) async throws {
         let chain = try await Chain(kind, isEmpty: true)
@@ -183,12 +233,12 @@ struct SealTests {
         try await chain.openMany(1, "first", at: now)
         _ = await looksOfOther()
         let usual = await looksOfOther()
-        try await chain.openMany(1, "second", at: now)
+        try await chain.openMany(1, "second", at: now.advanced(by: .milliseconds(1)))
         await chain.sealer.work(within: .seconds(60))
         #expect(await looksOfOther() == usual - 1)
         // Nobody seals any more: it does not rely on anybody who may be gone.
         #expect(await looksOfOther() == usual)
-        try await chain.openMany(1, "third", at: now)
+        try await chain.openMany(1, "third", at: now.advanced(by: .milliseconds(2)))
         #expect(await looksOfOther() >= usual)
         #expect(try await chain.store.sealHead().number == 3)
     }

@@ -72,10 +72,15 @@ final class FaultyStore: LedgerStore {
 
     func unsealed(
         after start: TransferID?,
+        upTo end: TransferID?,
         _ size: Bite
     ) async throws(LedgerError) -> Unsealed {
         looked.add(1, ordering: .relaxed)
-        return try await store.unsealed(after: start, size)
+        return try await store.unsealed(after: start, upTo: end, size)
+    }
+
+    func transferCount(in stretch: Stretch) async throws(LedgerError) -> Int64 {
+        try await store.transferCount(in: stretch)
     }
 
     func append(_ seals: [Seal]) async throws(LedgerError) { try await store.append(seals) }
