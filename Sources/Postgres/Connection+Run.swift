@@ -61,10 +61,9 @@ extension Connection {
                 }
                 exchange.expected.append(.preparation(of: index, name: name))
             }
-            let isSent = parameters[index].withPointers { count, values in
-                PQsendQueryPrepared(handle, name, count, values, nil, nil, 0)
+            guard parameters[index].send(to: name, over: handle) == 1 else {
+                throw lost(sql: query.sql)
             }
-            guard isSent == 1 else { throw lost(sql: query.sql) }
             exchange.expected.append(.rows(of: index))
         }
         guard PQpipelineSync(handle) == 1 else { throw lost(sql: nil) }

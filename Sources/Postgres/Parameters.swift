@@ -1,21 +1,21 @@
-internal import Glibc
+internal import CPostgres
 
-/// A statement's values as libpq takes them: C strings, one after the other in one buffer.
+/// A statement's values as libpq takes them, one after the other in one buffer.
 struct Parameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
+    /// Of those that are not text, which ends with a NUL.
+    private var lengths: [Int32] = []
+    private var formats: [Int32] = []
 
     /// - Throws: If a text has a NUL inside, which PostgreSQL cannot hold and would cut short.
     init(_ values: [Value], sql: String) throws(PostgresError) {
         offsets.reserveCapacity(values.count)
+        lengths.reserveCapacity(values.count)
+        formats.reserveCapacity(values.count)
         for value in values {
-            guard !value.isNull else {
-                offsets.append(nil)
-                continue
-            }
             let start = bytes.count
-            value.append(to: &bytes)
-            guard !Self.hasNUL(bytes, from: start) else {
+            guard value.append(to: &bytes) else {
                 throw PostgresError(
                     .rejected,
                     state: .characterNotInRepertoire,
@@ -23,26 +23,29 @@ struct Parameters {
                     sql: sql
                 )
             }
-            offsets.append(start)
-            bytes.append(0)
+            offsets.append(value.isNull ? nil : start)
+            lengths.append(Int32(bytes.count - start))
+            formats.append(value.isBinary ? 1 : 0)
+            if !value.isBinary { bytes.append(0) }
         }
     }
 
-    private static func hasNUL(_ bytes: [UInt8], from start: Int) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return false }
-            return memchr(base + start, 0, bytes.count - start) != nil
-        }
-    }
-
-    /// Lends the values to `body`, with their number.
-    func withPointers<Result>(
-        _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-    ) -> Result {
+    /// Sends them to a prepared statement.
+    ///
+    /// - Returns: 1 if they are on their way.
+    func send(to statement: String, over handle: OpaquePointer) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             let pointers = offsets.map { offset in offset.flatMap { base?.advanced(by: $0) } }
-            return pointers.withUnsafeBufferPointer { body(Int32($0.count), $0.baseAddress) }
+            return PQsendQueryPrepared(
+                handle,
+                statement,
+                Int32(pointers.count),
+                pointers,
+                lengths,
+                formats,
+                0
+            )
         }
     }
 }

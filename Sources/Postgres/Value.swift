@@ -15,21 +15,37 @@ package enum Value: Equatable, Sendable {
     /// Text, or NULL.
     package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
 
-    /// Appends the server's text form, byte by byte: a batch of payments has thousands of these,
-    /// and a text for each would be most of what writing it costs.
-    func append(to bytes: inout [UInt8]) {
+    /// How the server is to read it.
+    ///
+    /// A batch of payments has thousands of values in columns: as text they would have to be quoted
+    /// here and looked through twice there. Of a single value the server may take another type than
+    /// ours, a timestamp for instance, which only as text it can.
+    var isBinary: Bool {
         switch self {
-        case .null: break
-        case .integer(let integer): bytes.append(integer)
-        case .text(let text): bytes.append(contentsOf: text.utf8)
-        case .bytes(let value): bytes.append(hex: value, escape: [])
-        case .integers(let integers): bytes.append(array: integers) { $0.append($1) }
-        case .texts(let texts): bytes.append(array: texts) { $0.append(quoted: $1) }
+        case .null, .integer, .text, .bytes: false
+        case .integers, .texts, .byteStrings: true
+        }
+    }
+
+    /// Appends what is sent of it.
+    ///
+    /// - Returns: `false` if a text has a NUL inside, which PostgreSQL cannot hold.
+    func append(to bytes: inout [UInt8]) -> Bool {
+        switch self {
+        case .null: true
+        case .integer(let integer): bytes.append(utf8: String(integer))
+        case .text(let text): bytes.append(utf8: text)
+        case .bytes(let value): bytes.append(hex: value)
+        case .integers(let integers):
+            bytes.append(column: integers, of: .bigint) { bytes, integer in
+                bytes.append(bigEndian: integer)
+                return true
+            }
+        case .texts(let texts): bytes.append(column: texts, of: .text) { $0.append(utf8: $1) }
         case .byteStrings(let strings):
-            bytes.append(array: strings) { bytes, string in
-                bytes.append(quote)
-                bytes.append(hex: string, escape: [backslash])
-                bytes.append(quote)
+            bytes.append(column: strings, of: .bytea) { bytes, string in
+                bytes.append(contentsOf: string)
+                return true
             }
         }
     }
@@ -37,52 +53,65 @@ package enum Value: Equatable, Sendable {
     var isNull: Bool { self == .null }
 }
 
-private let quote = UInt8(ascii: "\"")
-private let backslash = UInt8(ascii: "\\")
+/// Types of the server by their numbers, which never change (`pg_type.dat`).
+private enum ElementType: Int32 {
+    case bytea = 17
+    case bigint = 20
+    case text = 25
+}
+
 private let digits = Array("0123456789abcdef".utf8)
 
 extension [UInt8] {
-    fileprivate mutating func append(_ integer: Int64) {
-        append(contentsOf: String(integer).utf8)
-    }
-
-    /// The `{a,b,NULL}` form (PostgreSQL manual, 8.15.2).
-    fileprivate mutating func append<Value>(
-        array values: [Value?],
-        _ encode: (inout [UInt8], Value) -> Void
-    ) {
-        append(UInt8(ascii: "{"))
-        for (index, value) in values.enumerated() {
-            if index > 0 { append(UInt8(ascii: ",")) }
-            if let value { encode(&self, value) } else { append(contentsOf: "NULL".utf8) }
-        }
-        append(UInt8(ascii: "}"))
-    }
-
-    /// Within an array every text is quoted, so that neither an empty one nor `NULL` means another.
-    fileprivate mutating func append(quoted text: String) {
-        append(quote)
+    /// - Returns: Whether it can be stored.
+    fileprivate mutating func append(utf8 text: String) -> Bool {
         var text = text
-        text.withUTF8 { utf8 in
-            guard utf8.contains(where: { $0 == quote || $0 == backslash }) else {
-                append(contentsOf: utf8)
-                return
-            }
-            for byte in utf8 {
-                if byte == quote || byte == backslash { append(backslash) }
-                append(byte)
-            }
+        return text.withUTF8 { utf8 in
+            append(contentsOf: utf8)
+            return !utf8.contains(0)
         }
-        append(quote)
+    }
+
+    fileprivate mutating func append(bigEndian integer: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+    }
+
+    /// One dimension, whether there are NULLs, the elements' type, how many and from which index
+    /// on; then each with its length, of which NULL has -1 (`array_recv` in PostgreSQL's
+    /// `arrayfuncs.c`).
+    fileprivate mutating func append<Value>(
+        column values: [Value?],
+        of type: ElementType,
+        _ encode: (inout [UInt8], Value) -> Bool
+    ) -> Bool {
+        append(bigEndian: Int32(values.isEmpty ? 0 : 1))
+        append(bigEndian: Int32(1))
+        append(bigEndian: type.rawValue)
+        guard !values.isEmpty else { return true }
+        append(bigEndian: Int32(values.count))
+        append(bigEndian: Int32(1))
+        var isGood = true
+        for value in values {
+            guard let value else {
+                append(bigEndian: Int32(-1))
+                continue
+            }
+            let start = count
+            append(bigEndian: Int32(0))
+            isGood = encode(&self, value) && isGood
+            let length = UInt32(count - start - 4)
+            for byte in 0..<4 { self[start + byte] = UInt8(length >> (24 - 8 * byte) & 0xFF) }
+        }
+        return isGood
     }
 
     /// The `\x…` form of bytes (PostgreSQL manual, 8.4.1).
-    fileprivate mutating func append(hex bytes: [UInt8], escape: [UInt8]) {
-        append(contentsOf: escape)
+    fileprivate mutating func append(hex bytes: [UInt8]) -> Bool {
         append(contentsOf: "\\x".utf8)
         for byte in bytes {
             append(digits[Int(byte >> 4)])
             append(digits[Int(byte & 0xF)])
         }
+        return true
     }
 }

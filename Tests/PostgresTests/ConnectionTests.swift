@@ -45,6 +45,26 @@ struct ConnectionTests {
             read: { try $0.optionalInteger(0) }
         )
         #expect(numbers == [.max, nil, -1])
+        let counts = try link.connection.query(
+            "SELECT cardinality($1::text[]) + cardinality($2::bigint[]) + cardinality($3::bytea[])",
+            [.texts([]), .integers([]), .byteStrings([])],
+            read: { try $0.integer(0) }
+        )
+        #expect(counts == [0])
+    }
+
+    @Test("a text that cannot be kept is refused before anything is sent")
+    func textWithNUL() throws {
+        for (sql, value) in [
+            ("SELECT $1::text", Value.text("a\0b")),
+            ("SELECT unnest($1::text[])", .texts(["a", nil, "b\0"])),
+        ] {
+            let error = #expect(throws: PostgresError.self) {
+                _ = try link.connection.query(sql, [value], read: { try $0.text(0) })
+            }
+            #expect(error?.state == .characterNotInRepertoire)
+            #expect(link.isUsable)
+        }
     }
 
     @Test("of several statements the first that fails keeps the rest from being run")
