@@ -132,13 +132,14 @@ extension Problem {
 }
 
 extension HTTPField.Name {
-    static var requestID: HTTPField.Name { .known("X-Request-ID") }
-    static var idempotencyKey: HTTPField.Name { .known("Idempotency-Key") }
-    static var idempotentReplayed: HTTPField.Name { .known("Idempotent-Replayed") }
-    static var forwarded: HTTPField.Name { .known("Forwarded") }
-    static var forwardedFor: HTTPField.Name { .known("X-Forwarded-For") }
-    static var lastEventID: HTTPField.Name { .known("Last-Event-ID") }
+    static let requestID = known("X-Request-ID")
+    static let idempotencyKey = known("Idempotency-Key")
+    static let idempotentReplayed = known("Idempotent-Replayed")
+    static let forwarded = known("Forwarded")
+    static let forwardedFor = known("X-Forwarded-For")
+    static let lastEventID = known("Last-Event-ID")
 
+    /// Made once for each: to check a name and to write it in small letters takes a while.
     static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else {
             preconditionFailure("a constant header name is valid")

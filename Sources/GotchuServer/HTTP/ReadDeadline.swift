@@ -19,6 +19,8 @@ final class ReadDeadline: ChannelInboundHandler, RemovableChannelHandler {
     private let connections: ConnectionCounter
     private var address: ClientAddress?
     private var deadline: Scheduled<Void>?
+    /// Whether a body has begun that is not here yet.
+    private var isBodyDue = false
 
     init(_ connections: ConnectionCounter) {
         self.connections = connections
@@ -46,11 +48,21 @@ final class ReadDeadline: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: start(Self.bodyLimit, context)
+        case .head:
+            stop()
+            isBodyDue = true
         case .body: break
-        case .end: stop()
+        case .end:
+            stop()
+            isBodyDue = false
         }
         context.fireChannelRead(data)
+    }
+
+    /// Most requests come in one piece, and need no deadline.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if isBodyDue, deadline == nil { start(Self.bodyLimit, context) }
+        context.fireChannelReadComplete()
     }
 
     private func begin(_ context: ChannelHandlerContext) {

@@ -39,6 +39,7 @@ extension Request {
 
     private var hasJSONBody: Bool {
         guard let type = headers[.contentType] else { return false }
+        if type == "application/json" { return true }
         let name = type.prefix { $0 != ";" }.filter { $0 != " " }
         return name.lowercased() == "application/json"
     }

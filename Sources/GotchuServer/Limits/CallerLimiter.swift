@@ -28,7 +28,15 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: `nil` if there was one, or after how many seconds to come back.
     func take(for caller: Caller) -> Int? {
-        change(caller) { $0.take(rate, at: $1) }.map { Int($0.rounded(.up)) }
+        draw(for: caller).wait
+    }
+
+    /// The same, and what the caller has left.
+    func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
+        let (wait, left) = change(caller) { bucket, now in
+            (bucket.take(rate, at: now), bucket)
+        }
+        return (wait.map { Int($0.rounded(.up)) }, left)
     }
 
     /// Takes one token of a caller even if he has none left: he then waits for longer.

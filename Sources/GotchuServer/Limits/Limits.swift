@@ -62,8 +62,8 @@ struct Limits: Sendable {
         _ name: String,
         _ detail: String
     ) throws {
-        let wait = limiter.take(for: caller)
-        RateLimitNote.current?.take(name, limiter.rate, limiter.bucket(of: caller))
+        let (wait, left) = limiter.draw(for: caller)
+        RateLimitNote.current?.take(name, limiter.rate, left)
         if let wait { throw Problem(.rateLimited, detail: detail).retry(after: wait) }
     }
 }

@@ -26,6 +26,6 @@ final class RateLimitNote: Sendable {
 }
 
 extension HTTPField.Name {
-    static var rateLimit: HTTPField.Name { .known("RateLimit") }
-    static var rateLimitPolicy: HTTPField.Name { .known("RateLimit-Policy") }
+    static let rateLimit = known("RateLimit")
+    static let rateLimitPolicy = known("RateLimit-Policy")
 }

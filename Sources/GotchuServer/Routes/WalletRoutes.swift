@@ -68,14 +68,7 @@ struct WalletRoutes: Sendable {
         let headers: HTTPFields = answer.isReplay ? [.idempotentReplayed: "true"] : [:]
         switch answer.send.outcome {
         case .paid(let transfer, let newBalance):
-            return try Reply.json(
-                SendReply(
-                    ok: true,
-                    newBalanceCents: WireInteger(newBalance),
-                    transferID: transfer.rawValue
-                ),
-                headers: headers
-            )
+            return Reply.paid(transfer, newBalance: newBalance, headers: headers)
         case .declined(let refusal):
             var problem = refusal.problem
             problem.requestID = answer.send.requestID

@@ -63,6 +63,9 @@ extension PostgreSQLSave {
 
     /// The sessions that a notification names.
     static func announced(in payload: String) -> [SessionID] {
-        payload.split(separator: ",").compactMap { SessionID(rawValue: String($0)) }
+        // Not by characters: they would be looked for among accents and the like.
+        payload.utf8.split(separator: UInt8(ascii: ",")).compactMap {
+            SessionID(rawValue: String(Substring($0)))
+        }
     }
 }

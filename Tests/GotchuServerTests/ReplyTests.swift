@@ -1,0 +1,50 @@
+import GotchuAPI
+import HTTPTypes
+import HummingbirdCore
+import Ledger
+import NIOCore
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Replies")
+struct ReplyTests {
+    @Test(
+        "a payment's is what an encoder would write",
+        arguments: [0, 1, -1, .max, .min] as [Int64]
+    )
+    func paid(balance: Int64) async throws {
+        let transfer = TransferID.make()
+        let usual = try Reply.json(
+            SendReply(
+                ok: true,
+                newBalanceCents: WireInteger(balance),
+                transferID: transfer.rawValue
+            ),
+            headers: [.idempotentReplayed: "true"]
+        )
+        let short = Reply.paid(
+            transfer,
+            newBalance: balance,
+            headers: [.idempotentReplayed: "true"]
+        )
+        #expect(short.status == usual.status && short.headers == usual.headers)
+        #expect(try await bytes(of: short) == bytes(of: usual))
+    }
+
+    private func bytes(of response: Response) async throws -> [UInt8] {
+        let writer = Collector()
+        try await response.body.write(writer)
+        return Array(writer.buffer.readableBytesView)
+    }
+}
+
+private final class Collector: ResponseBodyWriter {
+    private(set) var buffer = ByteBuffer()
+
+    func write(_ buffer: ByteBuffer) async throws {
+        self.buffer.writeImmutableBuffer(buffer)
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
