@@ -7,7 +7,7 @@ extension PaymentService {
     /// The session that is to be paid, if it is what the person has seen.
     func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
         guard let eid = new.eid else { return try Self.unresolved(new) }
-        let session = ResolvedSession(try await client.resolve(eid).getOrThrow())
+        let session = ResolvedSession(try await client.resolve(eid).getOrThrow(tokens))
         guard new.sid == nil || new.sid == session.sid else {
             throw Problem(.validationError, detail: "eid and sid name two different sessions.")
         }

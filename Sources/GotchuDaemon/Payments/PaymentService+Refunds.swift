@@ -67,7 +67,7 @@ extension PaymentService {
     private func refundable(_ new: NewRefund) async throws(Problem) -> Money {
         let session: SessionReply
         do throws(Problem) {
-            session = try await client.session(new.sid).getOrThrow()
+            session = try await client.session(new.sid).getOrThrow(tokens)
         } catch {
             guard error.errorCode == .notFound else { throw error }
             throw Problem(

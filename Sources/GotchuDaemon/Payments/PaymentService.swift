@@ -143,6 +143,13 @@ actor PaymentService: Service, KeyedCreation {
         let since =
             if let eid = new.eid { presences.nearSince(eid) } else { nil as MonotonicTime? }
         if let open = openPayment(of: session.sid) {
+            guard open.payer == payer else {
+                throw Problem(
+                    .paymentInProgress,
+                    detail: "Somebody else, who was logged in before, is paying this.",
+                    fix: "gotchu-ctl history"
+                )
+            }
             // The same person pressing twice wants one payment.
             guard open.amountCents == session.amountCents else {
                 throw Problem(
