@@ -46,10 +46,14 @@ final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What comes behind what could not be read is not read.
+        if isOver || problem != nil, error is ByteToMessageDecoderError { return }
         guard error is HTTPParserError || error is HTTP1TypeConversionError else {
             return context.fireErrorCaught(error)
         }
         guard !isOver, problem == nil else { return }
+        // Nobody is there any more who could be told.
+        guard context.channel.isActive else { return isOver = true }
         if isInBody {
             // Whoever reads the body says so.
             isOver = true
