@@ -37,6 +37,20 @@ struct SocketTests {
         }
     }
 
+    @Test("is open to a group only where there is one that it was given to")
+    func mode() async throws {
+        let shop = try await Shop()
+        for (group, mode) in [("no-such-group", 0o600), ("nogroup", 0o660)] {
+            // Only root may give a file to a group that it is not in.
+            if group == "nogroup", geteuid() != 0 { continue }
+            let file = try shop.folder.write("{\"group\": \"\(group)\"}", to: "\(group).json")
+            let device = Device(name: group, shop: shop)
+            try await device.start(extra: ["--config", file])
+            let found = try FileManager.default.attributesOfItem(atPath: device.socket)
+            #expect(found[.posixPermissions] as? Int == mode, "\(group)")
+        }
+    }
+
     @Test("says at each address which methods it takes")
     func methods() async throws {
         let shop = try await Shop()

@@ -34,7 +34,7 @@ struct PermissionCheck {
     private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
         var status = stat()
         guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
-            status.st_gid != 0, let entry = getgrgid(status.st_gid)
+            status.st_mode & S_IWGRP != 0, status.st_gid != 0, let entry = getgrgid(status.st_gid)
         else { return nil }
         return (status.st_gid, String(cString: entry.pointee.gr_name))
     }

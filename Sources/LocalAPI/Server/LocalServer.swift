@@ -130,7 +130,8 @@ package struct LocalServer: Service {
                 metadata: ["path": "\(path)", "reason": "\(reason)"]
             )
         }
-        if chmod(path, 0o660) != 0 {
+        // Without a group of ours it would be open to whatever group the daemon runs in.
+        if chmod(path, groupID == nil ? 0o600 : 0o660) != 0 {
             let reason = String(cString: strerror(errno))
             logger.warning(
                 "The socket could not be opened to its group",
