@@ -18,8 +18,8 @@ package actor Sealer: Service {
     /// How much of that it may work as long as there is something to seal. Payments are committed
     /// in between, and all of the rest.
     static let budget: Duration = .milliseconds(250)
-    /// How far behind the newest it has seen the shortest walk begins, and is looked after: commits
-    /// on their way.
+    /// How far behind the chain's end the shortest walk begins, and for how long what it has passed
+    /// is looked after: commits on their way.
     static let lookback: Duration = .seconds(5)
     /// How far behind the newest seal the middle walk begins: `verify` allows no more.
     static let day: Duration = .seconds(86_400)
@@ -137,7 +137,7 @@ package actor Sealer: Service {
     /// What a look has come to.
     enum Seen {
         case sealed, nothing
-        /// There is nothing behind; the walk begins anew.
+        /// There is nothing behind for now. A longer walk begins anew.
         case end
     }
 

@@ -46,11 +46,23 @@ package struct ExpirySweep: Service {
             at: store.now.advanced(by: .zero - store.expiryMargin),
             limit: Self.batchLimit
         )
-        await withDiscardingTaskGroup { group in
+        let failure = await withTaskGroup(of: LedgerError?.self) { group in
             for session in due {
                 // They meet in the writer's queue and share a commit.
-                group.addTask { _ = try? await writer.submit(.expire(session)) }
+                group.addTask { await expire(session) }
             }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Returns: Why it could not be written down.
+    private func expire(_ session: SessionID) async -> LedgerError? {
+        do throws(LedgerError) {
+            _ = try await writer.submit(.expire(session))
+            return nil
+        } catch {
+            return error
         }
     }
 }
