@@ -44,8 +44,8 @@ struct Daemon {
             credentials: credentials,
             stateDirectory: configuration.stateDirectory
         )
-        if let file = tokens.operatorsFile, tokens.token == nil {
-            logger.warning("There is no token in this file", metadata: ["file": "\(file)"])
+        if tokens.origin != .own, tokens.token == nil {
+            logger.warning("\(HealthItem.notLoggedIn(from: tokens.origin).text)")
         }
         let groupID = AccessPolicy.groupID(named: configuration.group)
         // Whoever tries the daemon out needs none; whoever names one does.
@@ -79,6 +79,7 @@ struct Daemon {
         let recorder = SightingRecorder()
         let requests = RequestService(
             client: client,
+            tokens: tokens,
             radio: radio,
             eidLifetime: configuration.eidLifetime,
             journal: journal,

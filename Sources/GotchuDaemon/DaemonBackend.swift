@@ -89,12 +89,12 @@ struct DaemonBackend: LocalBackend {
     }
 
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
-        ResolvedSession(try await client.resolve(eid).getOrThrow())
+        ResolvedSession(try await client.resolve(eid).getOrThrow(tokens))
     }
 
     func wallet() async throws(Problem) -> WalletReply {
         guard tokens.token != nil else { throw .notLoggedIn(tokens) }
-        return try await client.wallet().getOrThrow()
+        return try await client.wallet().getOrThrow(tokens)
     }
 
     func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply {
@@ -107,7 +107,7 @@ struct DaemonBackend: LocalBackend {
             token = usable
             if !TokenStore.isDevice(token) { try await refuseUnaccepted(token) }
         case (nil, let email?):
-            token = try await client.devLogin(email: email).getOrThrow().token
+            token = try await client.devLogin(email: email).getOrThrow(tokens).token
         case (nil, nil), (_?, _?):
             throw Problem(.validationError, detail: "One of token and dev_email must be there.")
         }
@@ -188,7 +188,7 @@ struct DaemonBackend: LocalBackend {
                 throw Problem(
                     .forbidden,
                     detail: "The token comes from \(path), which gotchud does not change.",
-                    fix: HealthItem.login(from: path)
+                    fix: HealthItem.login(from: tokens.origin)
                 )
             case .system(let reason):
                 throw Problem(

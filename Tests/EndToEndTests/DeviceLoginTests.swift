@@ -121,7 +121,7 @@ struct DeviceLoginTests {
         let doctor = try Program("gotchu-ctl", ["doctor", "--socket", kiosk.socket])
         #expect(try await doctor.exitCode() == 1)
         #expect(doctor.text.contains("✗ login          \(problem.text)\n  → \(problem.fix)\n"))
-        #expect(try kiosk.log().contains("There is no token in this file file=\(file)"))
+        #expect(try kiosk.log().contains("gotchud finds no token in \(file)."))
     }
 
     @Test("is told when a code or a token is not good, and stays as it was")

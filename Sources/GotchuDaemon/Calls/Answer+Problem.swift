@@ -3,11 +3,13 @@ import PaymentClient
 
 extension Answer {
     /// The reply, or the problem that the daemon's own caller is told.
-    func getOrThrow() throws(Problem) -> Reply {
+    ///
+    /// - Parameter tokens: What was asked with.
+    func getOrThrow(_ tokens: TokenStore) throws(Problem) -> Reply {
         switch self {
         case .success(let reply): return reply
         case .refused(let problem): throw problem
-        case .unauthorized: throw .loginRefused
+        case .unauthorized: throw .loginRefused(tokens)
         case .unknown(let outage): throw Problem(outage)
         }
     }
@@ -16,13 +18,13 @@ extension Answer {
 extension Problem {
     /// There is no token.
     static func notLoggedIn(_ tokens: TokenStore) -> Problem {
-        let item = HealthItem.notLoggedIn(from: tokens.operatorsFile)
+        let item = HealthItem.notLoggedIn(from: tokens.origin)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 
     /// The server does not accept the token any more.
-    static var loginRefused: Problem {
-        let item = HealthItem.loginRefused(from: nil)
+    static func loginRefused(_ tokens: TokenStore) -> Problem {
+        let item = HealthItem.loginRefused(from: tokens.origin)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 

@@ -130,7 +130,7 @@ final class AccessTokens: AccessSource {
     /// - Returns: What to keep.
     func enrol(_ credential: String) async throws(Problem) -> String {
         let asked = MonotonicTime.now
-        let reply = try await client.refresh(credential).getOrThrow()
+        let reply = try await client.refresh(credential).getOrThrow(tokens)
         grant(reply, since: asked)
         return reply.refreshToken
     }

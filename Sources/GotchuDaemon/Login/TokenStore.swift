@@ -9,11 +9,21 @@ final class TokenStore: Sendable {
     private let path: String
     /// Where the successors of a credential are kept that stands in a file of the operator's.
     private let successorPath: String
-    /// Whether the file is ours to write; a credential of systemd or of the operator is not.
-    private let isWritable: Bool
+    /// Whose the file is.
+    let origin: Origin
     private let cached: Mutex<String?>
     /// What the server has refused last.
     private let refused = Mutex<String?>(nil)
+
+    /// Where the login comes from.
+    enum Origin: Equatable {
+        /// A file of ours, which `login` writes.
+        case own
+        /// A file of the operator's.
+        case file(path: String)
+        /// A credential of systemd's, which is as it was when the service started.
+        case credential
+    }
 
     /// Why a token could not be kept.
     enum Failure: Error, Equatable {
@@ -30,13 +40,13 @@ final class TokenStore: Sendable {
         let credential = credentials.map { $0 + "/token" }
         if let configured {
             path = configured
-            isWritable = false
+            origin = .file(path: configured)
         } else if let credential, access(credential, R_OK) == 0 {
             path = credential
-            isWritable = false
+            origin = .credential
         } else {
             path = stateDirectory + "/token"
-            isWritable = true
+            origin = .own
         }
         successorPath = stateDirectory + "/device-credential"
         cached = Mutex(Self.newest(path, successorPath))
@@ -58,8 +68,7 @@ final class TokenStore: Sendable {
     /// Whether the server does not take what there is to log in with.
     var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
 
-    /// The file of the operator's that the login is taken from, if it is one.
-    var operatorsFile: String? { isWritable ? nil : path }
+    private var isWritable: Bool { origin == .own }
 
     /// Notes what the server made of it.
     ///

@@ -30,6 +30,7 @@ actor RequestService: Service, KeyedCreation {
     let journal: Journal
     /// How long a request keeps its EID; `nil`: for as long as it is open.
     let eidLifetime: Duration?
+    private let tokens: TokenStore
     private let hub: EventHub
 
     var records: [SessionID: RequestRecord] = [:]
@@ -47,6 +48,7 @@ actor RequestService: Service, KeyedCreation {
 
     init(
         client: PaymentClient,
+        tokens: TokenStore,
         radio: any Radio,
         eidLifetime: Duration?,
         journal: Journal,
@@ -54,6 +56,7 @@ actor RequestService: Service, KeyedCreation {
         logger: Logger
     ) {
         self.client = client
+        self.tokens = tokens
         self.radio = radio
         self.eidLifetime = eidLifetime
         self.journal = journal
@@ -111,7 +114,7 @@ actor RequestService: Service, KeyedCreation {
             memo: new.memo,
             ttlSeconds: new.ttlSeconds
         )
-        let session = try await client.createSession(wish).getOrThrow()
+        let session = try await client.createSession(wish).getOrThrow(tokens)
         let record = RequestRecord(
             sid: session.sid,
             eid: session.eid,
@@ -187,7 +190,7 @@ actor RequestService: Service, KeyedCreation {
             // It may have been paid at this very moment: the server's word decides.
             await take(session)
         }
-        if try !view(of: id).state.isFinal { try answer.getOrThrow() }
+        if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
         // Also when the server's push told of the end first: whoever takes a request back may rely
         // on it.
         await takeOffAir(id)

@@ -141,9 +141,8 @@ final class DaemonStatus: Sendable {
         case nil: items.append(.serverNotAsked)
         case false?: items.append(.serverUnreachable(server))
         }
-        let file = tokens.operatorsFile
-        if tokens.token == nil { items.append(.notLoggedIn(from: file)) }
-        if tokens.isRefused { items.append(.loginRefused(from: file)) }
+        if tokens.token == nil { items.append(.notLoggedIn(from: tokens.origin)) }
+        if tokens.isRefused { items.append(.loginRefused(from: tokens.origin)) }
         if state.unresolvedPayments > 0 {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }

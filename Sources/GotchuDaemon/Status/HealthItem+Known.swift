@@ -36,32 +36,41 @@ extension HealthItem {
         )
     }
 
-    /// - Parameter file: The operator's, if the login is taken from one.
-    static func notLoggedIn(from file: String?) -> HealthItem {
-        HealthItem(
+    static func notLoggedIn(from origin: TokenStore.Origin) -> HealthItem {
+        let text =
+            switch origin {
+            case .own: "Nobody is logged in at the payment server."
+            case .file(let path): "gotchud finds no token in \(path)."
+            case .credential: "gotchud finds no token in its systemd credential."
+            }
+        return HealthItem(
             code: "not-logged-in",
             severity: .error,
-            text: file.map { "gotchud finds no token in \($0)." }
-                ?? "Nobody is logged in at the payment server.",
-            fix: login(from: file)
+            text: text,
+            fix: login(from: origin)
         )
     }
 
-    /// - Parameter file: The operator's, if the login is taken from one.
-    static func loginRefused(from file: String?) -> HealthItem {
+    static func loginRefused(from origin: TokenStore.Origin) -> HealthItem {
         HealthItem(
             code: "login-refused",
             severity: .error,
             text: "The payment server does not accept this daemon's login.",
-            fix: login(from: file)
+            fix: login(from: origin)
         )
     }
 
-    /// What logs in: `gotchu-ctl login` does not where the operator's file does.
-    static func login(from file: String?) -> String {
-        guard let file else { return "gotchu-ctl login" }
-        return "Put the token into \(file), where gotchud may read it, and run: "
-            + "sudo systemctl reload gotchud"
+    /// What logs in: `gotchu-ctl login` does not where the operator does.
+    static func login(from origin: TokenStore.Origin) -> String {
+        switch origin {
+        case .own: "gotchu-ctl login"
+        case .file(let path):
+            "Put the token into \(path), where gotchud may read it, and run: "
+                + "sudo systemctl reload gotchud"
+        case .credential:
+            "Put the token into /etc/credstore/gotchu.token, or where else LoadCredential= of "
+                + "gotchud.service takes it from, and run: sudo systemctl restart gotchud"
+        }
     }
 
     /// Nothing is guessed about them, so that a person must know.
