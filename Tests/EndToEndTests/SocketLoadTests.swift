@@ -74,7 +74,7 @@ struct SocketLoadTests {
         for round in 1...3 {
             let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
             let held = try Held(128, to: kiosk, saying: events)
-            try await eventually("all are readers in round \(round)", within: .seconds(4)) {
+            try await eventually("all are readers in round \(round)", within: .seconds(9)) {
                 try await Metrics(of: kiosk)["gotchu_event_readers"] == 128 ? true : nil
             }
             #expect(held.descriptors.count == 128)

@@ -44,7 +44,9 @@ struct QuestionTests {
     func early(answer: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
-        let session = try Session("exec \(GotchuCtl.path) pay --socket \(system.payer)")
+        // The keyboard is read before the program runs.
+        let pay = "\(GotchuCtl.path) pay --socket \(system.payer)"
+        let session = try Session("sleep 1; exec \(pay)")
         let code = try await session.answer(answer + "\n")
         #expect(code == (answer == "y" ? 0 : 1), "\(session.program.text)")
         let state = answer == "y" ? "paid" : "advertising"
