@@ -116,6 +116,12 @@ struct RestoreTests {
             return view.detail.contains("under another login") && view.state == .unknown
                 ? true : nil
         }
+        // Nor is it paid by somebody else's asking for the same, whose key would tell its end.
+        let same = NewPayment(sid: payment.sid, confirmAmountCents: 1500)
+        await #expect {
+            let key = "0123456789abcdef"
+            let _: PaymentView = try await payer.call("POST", "/v1/payments", same, key: key)
+        } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
         #expect(try await payer.balance() == 10_000)
         server.signal(SIGTERM)
         _ = try await server.exitCode()
