@@ -23,7 +23,7 @@ class Bench:
         self.options = options
         self.folder = folder
         self.say = say
-        self.rates = dict(GUESS)
+        self.rates = {}
         self.results = {"machine": machine.describe(folder), "options": vars(options)}
 
     def path(self, name):
@@ -72,12 +72,13 @@ class Bench:
         if hasattr(self, "cluster"):
             self.cluster.stop()
 
-    def needed(self, system, seconds):
-        return int(self.rates[system] * SPARE * (seconds + self.options.warmup)) + 2_000
+    def needed(self, system, is_hot, seconds):
+        rate = self.rates.get((system, is_hot), GUESS[system])
+        return int(rate * SPARE * (seconds + self.options.warmup)) + 2_000
 
     def load(self, server, books, tokens, system, connections, is_hot, seconds):
         """Payments over HTTP; checked one by one against the books."""
-        count = self.needed(system, seconds)
+        count = self.needed(system, is_hot, seconds)
         first = books.seed(count, is_hot)
         log = books.size()[1]
         gotchu.write_tokens(self.path("tokens"), tokens)
@@ -110,11 +111,13 @@ class Bench:
         result.update(system=system, store=books.kind, connections=connections, hot=is_hot,
                       load=machine.load())
         if connections >= 8:
-            self.rates[system] = max(self.rates[system] * 0.7, result["per_second"])
+            # Others use the machine too: it may be twice as fast the next time.
+            rate = self.rates.get((system, is_hot), 0)
+            self.rates[system, is_hot] = max(rate, result["per_second"])
 
     def pgbench(self, connections, is_hot, seconds):
         books = self.peers["pgbench"]
-        first = books.seed(self.needed("pgbench", seconds) + connections, is_hot)
+        first = books.seed(self.needed("pgbench", is_hot, seconds) + connections, is_hot)
         used = self.database_cpu(books)
         result = peers.pgbench(
             self.cluster, books.name, "payment.sql", connections, seconds, self.options.warmup,
