@@ -53,7 +53,8 @@ package struct IntervalMeasurement: Sendable {
                 return nil
             }
             group.addTask {
-                // The measurement takes this long at most; who has its answer earlier cancels this.
+                // No time-out that throws: what was heard until now is the answer. Who has it
+                // earlier cancels this.
                 try? await Task.sleep(for: limit)
                 sign.finish()
                 return nil

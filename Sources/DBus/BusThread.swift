@@ -29,7 +29,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whoever has something to read, asked between jobs.
+    /// Whoever has something to read: asked after jobs and calls, and when what it waits for comes.
     package protocol Pump: AnyObject, Sendable {
         /// Does what can be done without waiting and says what to wait for; `nil` for jobs only.
         /// Called on the thread.

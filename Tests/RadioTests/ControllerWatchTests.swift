@@ -141,13 +141,18 @@ import Testing
         }
     }
 
-    @Test("beside a wider filter, silence after ours says nothing before the scan's own next cycle")
-    mutating func maskedFilter() {
+    /// The controller fell silent beside another program's filter, speaks again, and ours is set.
+    private mutating func refilterInVain() {
         maskFilter()
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
+    }
+
+    @Test("beside a wider filter, silence after ours says nothing before the scan's own next cycle")
+    mutating func maskedFilter() {
+        refilterInVain()
         look(events: 5, after: Self.timings.answerLimit)
         #expect(planner.next(now: now) == nil)
         look(commands: 4, events: 6, after: .seconds(7))
@@ -158,11 +163,7 @@ import Testing
 
     @Test("beside a wider filter, a scan that has no next cycle is stuck all the same")
     mutating func maskedAndStuck() {
-        maskFilter()
-        fallMute()
-        look(events: 1, after: .seconds(3))
-        expect(.refreshScan, .refilter)
-        finish(.refreshScan)
+        refilterInVain()
         let limit = now + Self.timings.nextCycle
         while let due = planner.nextDeadline(now: now), due < limit {
             look(events: 5, after: due - now)

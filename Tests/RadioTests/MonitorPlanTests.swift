@@ -51,17 +51,22 @@ import Testing
         #expect(planner.state.isScanning && planner.state.problem == nil)
     }
 
-    @Test("one that the controller matches for does not stand in for a scan, nor keep the power on")
-    mutating func offloaded() {
+    /// A monitor that is active, up to the scan to be started beside it; power may be cycled.
+    private mutating func startMonitor(isOffloaded: Bool) {
         planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
         planner.usesMonitor = true
         planner.linkChanged(.asking(":1.1"))
         show()
         #expect(planner.next(now: now) == .startMonitor)
         planner.monitorActivated()
-        planner.monitorOffloaded()
+        if isOffloaded { planner.monitorOffloaded() }
         finish(.startMonitor)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
+    }
+
+    @Test("one that the controller matches for does not stand in for a scan, nor keep the power on")
+    mutating func offloaded() {
+        startMonitor(isOffloaded: true)
         finish(.startScan(isRestart: false), .failure(RadioFailure(.scanBusy)))
         #expect(planner.state.hasMonitor == true && !planner.state.isScanning)
         #expect(planner.state.problem?.code == .scanBusy)
@@ -74,14 +79,7 @@ import Testing
 
     @Test("one that bluetoothd matches for hears beside a kernel that is stuck: the power stays on")
     mutating func standsIn() {
-        planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
-        planner.usesMonitor = true
-        planner.linkChanged(.asking(":1.1"))
-        show()
-        #expect(planner.next(now: now) == .startMonitor)
-        planner.monitorActivated()
-        finish(.startMonitor)
-        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        startMonitor(isOffloaded: false)
         finish(.startScan(isRestart: false))
         let actions = stick()
         #expect(actions == [.refreshScan])

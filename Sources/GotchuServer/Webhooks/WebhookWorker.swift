@@ -46,6 +46,7 @@ struct WebhookWorker: Service {
                 group.addTask {
                     while !Task.isCancelled {
                         desk.tick()
+                        // What is due again is so by the clock alone, here and at other servers.
                         try? await Task.sleep(for: interval)
                     }
                 }

@@ -127,6 +127,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
             group.addTask {
                 await cancelWhenGracefulShutdown {
                     while !Task.isCancelled {
+                        // Nobody tells of replicas that come and go, or of a clock that is set.
                         try? await Task.sleep(for: Self.lookInterval)
                         // What was seen last holds until the database can be asked again.
                         try? await self.look()
@@ -146,6 +147,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
                     changes?.put(try await listener.next())
                 } catch {
                     await cancelWhenGracefulShutdown {
+                        // Nothing tells that the database can be listened to again.
                         try? await Task.sleep(for: Self.relistening)
                     }
                 }
