@@ -84,6 +84,13 @@ class Till:
         self._world.expect_silence(self._daemon)
 
 
+def allow_power_cycle(world: World) -> None:
+    """The payer, once it is started, may switch its adapter off and on."""
+    configuration = world.logs / "payer.json"
+    configuration.write_text('{"power_cycle": true}')
+    world.payer.extra = ["--config", str(configuration)]
+
+
 def problems(daemon: Daemon) -> list[str]:
     """What a daemon says is wrong with its radio."""
     health = daemon.client.get("/v1/status")["health"]

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 
 from ..deadline import eventually
 from ..http import Refused
-from ..recovery import AMOUNT, Till, begin_fresh_scans, has_heard, problems
+from ..recovery import AMOUNT, Till, allow_power_cycle, begin_fresh_scans, has_heard, problems
 from ..scenario import TAP, World
 
 PROBE = "a1b2c3d4e5"
@@ -21,9 +21,7 @@ CYCLE = 10.24
 
 
 def run(world: World) -> None:
-    configuration = world.logs / "payer.json"
-    configuration.write_text('{"power_cycle": true}')
-    world.payer.extra = ["--config", str(configuration)]
+    allow_power_cycle(world)
     # As Debian starts it: no monitor hears what the scan does not.
     world.platform.restart_bluetoothd("--nodetach")
     try:

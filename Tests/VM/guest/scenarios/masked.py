@@ -10,7 +10,7 @@ from time import monotonic, sleep
 
 from .. import kernel
 from ..deadline import Late, eventually, steadily
-from ..recovery import AMOUNT, has_heard, problems, scans
+from ..recovery import AMOUNT, allow_power_cycle, has_heard, problems, scans
 from ..scenario import TAP, World, expect
 from ..stack import OtherScanner
 
@@ -25,9 +25,7 @@ PATIENCE = 2.7
 
 
 def run(world: World) -> None:
-    configuration = world.logs / "payer.json"
-    configuration.write_text('{"power_cycle": true}')
-    world.payer.extra = ["--config", str(configuration)]
+    allow_power_cycle(world)
     # As Debian starts it: no monitor hears what the scan does not.
     world.platform.restart_bluetoothd("--nodetach")
     other = OtherScanner(world.payer.adapter, world.logs)
