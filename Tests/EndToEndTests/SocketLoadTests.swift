@@ -1,6 +1,7 @@
 import Foundation
 import GotchuAPI
 import GotchuCore
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -64,6 +65,66 @@ struct SocketLoadTests {
         let memory = try #require(try await Metrics(of: kiosk)["process_resident_memory_bytes"])
         // What the unit allows, `MemoryMax=`: beyond it systemd ends the daemon.
         #expect(memory < Double(128 << 20), "\(memory) bytes")
+    }
+
+    /// A daemon that hears 3,000 EIDs in as many milliseconds, after a silence in which to connect.
+    private static func crowded(_ shop: Shop) async throws -> Device {
+        var lines = [
+            #"{"gotchu_recording":1,"version":"0","radio":"bluez","adapter":"hci0","#
+                + #""started_at":"2026-11-21T09:30:00.000Z","policy":{"tap_enter":-45,"#
+                + #""tap_leave":-55,"near_enter":-60,"near_leave":-68}}"#
+        ]
+        for index in 0..<3000 {
+            let eid = String(format: "%010x", index)
+            lines.append(
+                #"{"at_us":\#(3_000_000 + index * 1000),"eid":"\#(eid)","#
+                    + #""carrier":"service_data","rssi_dbm":-80}"#
+            )
+        }
+        let file = try shop.folder.write(lines.joined(separator: "\n") + "\n", to: "crowd.ndjson")
+        let device = Device(name: "crowded", shop: shop)
+        try await device.start(extra: ["--radio", "replay:\(file)"])
+        return device
+    }
+
+    @Test("a reader who stops for a while gets all in order, but for what it is told is lost")
+    func pause() async throws {
+        let shop = try await Shop()
+        let device = try await Self.crowded(shop)
+        try await LocalClient(socketPath: device.socket).withEvents { events in
+            guard case .snapshot? = try await events.next() else {
+                Issue.record("the snapshot is first")
+                return
+            }
+            let (before, after) = try await eventually("all have come and gone") {
+                let status = try await device.get("/v1/status", as: StatusReply.self)
+                guard status.health.contains(where: { $0.code == "replay-ended" }) else {
+                    return nil as (Double, Double)?
+                }
+                let metrics = try await Metrics(of: device)
+                guard metrics["gotchu_presences"] == 0,
+                    let dropped = metrics["gotchu_events_dropped_total"],
+                    let published = metrics["gotchu_events_total"]
+                else { return nil }
+                return (published, dropped)
+            }
+            #expect(after > 0)
+            var (told, lost, newest) = (0, 0, -1)
+            while Double(lost) < after, let event = try await events.next() {
+                switch event {
+                case .lagged(let count): lost += count
+                case .presenceChanged(let presence):
+                    told += 1
+                    let index = try #require(Int("\(presence.eid)", radix: 16))
+                    // Each is new once, and none is heard a second time.
+                    #expect(index >= newest)
+                    newest = max(newest, index)
+                default: told += 1
+                }
+            }
+            #expect(Double(lost) == after)
+            #expect(Double(told) + Double(lost) <= before)
+        }
     }
 
     @Test("a reader who hangs up makes room for another one at once")

@@ -25,7 +25,7 @@ struct EventHubTests {
         hub.publish(.presenceLost(eids[0]))
         let mark = await iterator.next()
         #expect(mark?.event == .lagged(10))
-        hub.noteWritten(try #require(mark))
+        slow.noteWritten(try #require(mark))
         #expect(hub.counts.lags == 1)
         let next = await iterator.next()
         #expect(next?.event == .presenceLost(eids[0]))
@@ -36,7 +36,7 @@ struct EventHubTests {
         let hub = EventHub()
         let observer = try #require(hub.subscribe(levels: [.observer]))
         let cashier = try #require(hub.subscribe(levels: [.observer, .cashier]))
-        let event = Event.requestChanged(try request())
+        let event = Event.requestChanged(try RequestView.sample())
         hub.publish(event)
         let eid = EID.random()
         hub.publish(.presenceLost(eid))
@@ -64,7 +64,7 @@ struct EventHubTests {
     @Test("every event survives its JSON line")
     func roundTrip() throws {
         let events: [Event] = [
-            .presenceLost(.random()), .lagged(3), .requestChanged(try request()),
+            .presenceLost(.random()), .lagged(3), .requestChanged(try RequestView.sample()),
         ]
         for event in events {
             let line = Response.encodeLine(event)
@@ -103,8 +103,10 @@ struct EventHubTests {
         }
         #expect(Event.lagged(1).quickLine == nil)
     }
+}
 
-    private func request() throws -> RequestView {
+extension RequestView {
+    static func sample() throws -> RequestView {
         RequestView(
             id: try #require(SessionID(rawValue: "s")),
             eid: .random(),

@@ -34,6 +34,12 @@ final class PresenceService: Service {
         var counts = Counts()
     }
 
+    /// What there is to tell.
+    private enum News {
+        case heard(Presence)
+        case lost(EID)
+    }
+
     /// What was heard since the start.
     struct Counts: Sendable {
         var heard: [Sighting.Carrier: Int] = [:]
@@ -84,7 +90,7 @@ final class PresenceService: Service {
                 for await state in self.radioStates { await self.onRadioState(state) }
             }
             group.addTask {
-                await self.resolver.run { eid in self.state.withLock { self.tell(eid, &$0) } }
+                await self.resolver.run { eid in self.state.withLock { self.tell([eid], &$0) } }
             }
         }
     }
@@ -171,40 +177,46 @@ final class PresenceService: Service {
             // Silence is no event: that somebody has gone shows only by time passing.
             await radio.pause(for: Self.tick)
             let isEmpty = state.withLock { state in
-                apply(state.board.advance(to: .now), &state)
-                // All at once: each that is told by itself wakes every reader.
-                for eid in state.untold { tell(eid, &state) }
-                state.untold = []
+                // All at once: what is told by itself is written by itself.
+                apply(state.board.advance(to: .now), telling: state.untold, &state)
                 return state.board.isEmpty
             }
             if isEmpty { return }
         }
     }
 
-    private func apply(_ changes: ProximityBoard.Changes, _ state: inout State) {
-        for eid in changes.lost {
-            state.untold.remove(eid)
-            state.nearSince[eid] = nil
-            hub.publish(.presenceLost(eid))
-        }
+    /// - Parameter others: To be told of as well.
+    private func apply(
+        _ changes: ProximityBoard.Changes,
+        telling others: Set<EID> = [],
+        _ state: inout State
+    ) {
+        // Nearly every advertisement is of somebody who is where he was.
+        guard !changes.isEmpty || !others.isEmpty else { return }
+        for eid in changes.lost { state.nearSince[eid] = nil }
         for eid in changes.changed {
-            guard let presence = state.board[eid] else { continue }
-            state.counts.verdicts[presence.verdict, default: 0] += 1
-            tell(presence, &state)
+            guard let verdict = state.board[eid]?.verdict else { continue }
+            state.counts.verdicts[verdict, default: 0] += 1
         }
+        tell(changes.changed.union(others), lost: changes.lost, &state)
     }
 
-    private func tell(_ eid: EID, _ state: inout State) {
-        if let presence = state.board[eid] { tell(presence, &state) }
-    }
-
-    private func tell(_ presence: Presence, _ state: inout State) {
-        state.untold.remove(presence.eid)
+    private func tell(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
+        state.untold.subtract(lost)
+        state.untold.subtract(eids)
+        let presences = eids.compactMap { state.board[$0] }
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
-        if presence.verdict != .far { resolver.want(presence.eid) }
-        let session = resolver.cached(presence.eid)
-        hub.publish(.presenceChanged(state.view(of: presence, at: .now, session: session)))
+        for presence in presences where presence.verdict != .far { resolver.want(presence.eid) }
+        hub.publish(lost.map(News.lost) + presences.map(News.heard)) { news in
+            switch news {
+            case .lost(let eid): .presenceLost(eid)
+            case .heard(let presence):
+                .presenceChanged(
+                    state.view(of: presence, at: .now, session: resolver.cached(presence.eid))
+                )
+            }
+        }
     }
 }
 

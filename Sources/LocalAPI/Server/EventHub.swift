@@ -15,29 +15,9 @@ package final class EventHub: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var readers: [Int: Reader] = [:]
+        var readers: [Int: HubReader] = [:]
         var nextID = 0
         var counts = Counts()
-    }
-
-    private struct Reader {
-        let levels: Set<AccessLevel>
-        let output: AsyncStream<Delivery>.Continuation
-        var missed = 0
-
-        /// - Returns: 1 if the event was lost, else 0.
-        mutating func deliver(_ event: Event, at now: MonotonicTime) -> Int {
-            if missed > 0 {
-                guard case .enqueued = output.yield(Delivery(.lagged(missed), at: now)) else {
-                    missed += 1
-                    return 1
-                }
-                missed = 0
-            }
-            guard case .dropped = output.yield(Delivery(event, at: now)) else { return 0 }
-            missed += 1
-            return 1
-        }
     }
 
     package init() {}
@@ -66,20 +46,23 @@ package final class EventHub: Sendable {
 
     /// Gives an event to every reader that may see it; where there is none, it is not made.
     package func publish(_ event: @autoclosure () -> Event) {
+        publish(CollectionOfOne(())) { _ in event() }
+    }
+
+    /// The same for several at once, which is much less work than for each by itself.
+    package func publish<News: Collection>(_ news: News, as event: (News.Element) -> Event) {
+        guard !news.isEmpty else { return }
         let hasReaders = state.withLock { state in
-            state.counts.published += 1
+            state.counts.published += news.count
             return !state.readers.isEmpty
         }
         guard hasReaders else { return }
-        let event = event()
         let now = MonotonicTime.now
+        let deliveries = news.map { Delivery(event($0), at: now) }
+        let chunk = deliveries.chunk
         state.withLock { state in
-            for id in state.readers.keys {
-                guard var reader = state.readers[id], event.isVisible(to: reader.levels) else {
-                    continue
-                }
-                state.counts.dropped += reader.deliver(event, at: now)
-                state.readers[id] = reader
+            for index in state.readers.values.indices {
+                state.readers.values[index].deliver(deliveries, chunk, counting: &state.counts)
             }
         }
     }
@@ -88,27 +71,26 @@ package final class EventHub: Sendable {
     /// written.
     func beat() {
         let now = MonotonicTime.now
+        let sign = Delivery(nil, at: now)
+        let chunk = [sign].chunk
         state.withLock { state in
-            for (id, reader) in state.readers {
-                // What was missed is told at the latest now, even if nothing happens any more.
-                let mark = Delivery(.lagged(reader.missed), at: now)
-                if reader.missed > 0, case .enqueued = reader.output.yield(mark) {
-                    state.readers[id]?.missed = 0
-                } else {
-                    reader.output.yield(Delivery(nil, at: now))
-                }
+            for index in state.readers.values.indices {
+                state.readers.values[index].beat(sign, chunk)
             }
         }
     }
 
-    /// An event has been written to a reader's socket.
-    func noteWritten(_ delivery: Delivery) {
-        guard delivery.event != nil else { return }
-        let lag = MonotonicTime.now - delivery.publishedAt
+    /// A reader's task has written a delivery.
+    func noteWritten(_ delivery: Delivery, by id: Int) {
         state.withLock { state in
-            state.counts.lag.observe(lag)
-            if case .lagged? = delivery.event { state.counts.lags += 1 }
+            state.readers[id]?.noteWritten()
+            state.counts.noteWritten(delivery)
         }
+    }
+
+    /// A reader's task has nothing left to write, as far as it knows.
+    func write(to socket: EventSocket, for id: Int) {
+        state.withLock { $0.readers[id]?.write(to: socket) }
     }
 
     /// Ends what every reader reads: what it may see was decided when it came.
@@ -130,24 +112,22 @@ package final class EventHub: Sendable {
         let id = state.withLock { state -> Int? in
             guard state.readers.count < Self.readerLimit else { return nil }
             state.nextID += 1
-            state.readers[state.nextID] = Reader(levels: levels, output: output)
+            state.readers[state.nextID] = HubReader(levels: levels, output: output)
             return state.nextID
         }
         guard let id else { return nil }
         output.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.readers.removeValue(forKey: id) }
         }
-        return EventReader(stream: stream, output: output)
+        return EventReader(stream: stream, output: output, hub: self, id: id)
     }
 }
 
-extension Event {
-    /// Whether a reader with these levels may see it.
-    fileprivate func isVisible(to levels: Set<AccessLevel>) -> Bool {
-        switch self {
-        case .snapshot, .statusChanged, .presenceChanged, .presenceLost, .lagged: true
-        case .requestChanged: levels.contains(.cashier)
-        case .paymentChanged: levels.contains(.spender)
-        }
+extension EventHub.Counts {
+    /// A delivery is with the kernel.
+    mutating func noteWritten(_ delivery: Delivery) {
+        guard delivery.event != nil else { return }
+        lag.observe(MonotonicTime.now - delivery.publishedAt)
+        if case .lagged? = delivery.event { lags += 1 }
     }
 }

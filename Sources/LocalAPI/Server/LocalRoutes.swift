@@ -106,23 +106,15 @@ struct LocalRoutes {
             requests: context.levels.contains(.cashier) ? await backend.requests().requests : [],
             payments: context.levels.contains(.spender) ? await backend.payments().payments : []
         )
-        // Where the connection is written: an event wakes no other thread on its way.
-        let loop = LoopExecutor(context.channel.eventLoop)
         return Response(
             status: .ok,
             headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
-                try await writer.write(Self.line(.snapshot(snapshot)))
-                try await withTaskExecutorPreference(loop) {
-                    try await withGracefulShutdownHandler {
-                        for await delivery in reader {
-                            let line = delivery.event.map(Self.line) ?? ByteBuffer(string: "\n")
-                            try await writer.write(line)
-                            hub.noteWritten(delivery)
-                        }
-                    } onGracefulShutdown: {
-                        reader.end()
-                    }
+                let first = Delivery(.snapshot(snapshot), at: .now)
+                try await withGracefulShutdownHandler {
+                    try await reader.write(behind: first, to: context.channel, &writer)
+                } onGracefulShutdown: {
+                    reader.end()
                 }
                 try await writer.finish(nil)
             }
@@ -151,12 +143,6 @@ struct LocalRoutes {
                 try await writer.finish(nil)
             }
         )
-    }
-
-    private static func line(_ event: Event) -> ByteBuffer {
-        var buffer = ByteBuffer(bytes: event.quickLine ?? Response.encodeLine(event))
-        buffer.writeInteger(UInt8(ascii: "\n"))
-        return buffer
     }
 
     private func sessionID(_ context: LocalContext) throws -> SessionID {

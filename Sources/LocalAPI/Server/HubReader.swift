@@ -1,0 +1,88 @@
+import GotchuAPI
+import GotchuCore
+
+/// What the hub knows of one reader. Used within its lock.
+///
+/// Nearly always the kernel has room for an event and takes it at once. When it has none, events
+/// wait here for the reader's task, which writes them when there is room again.
+struct HubReader {
+    let levels: Set<AccessLevel>
+    let output: AsyncStream<Delivery>.Continuation
+    /// Events that it was too slow for and has not been told of.
+    private var missed = 0
+    /// Deliveries that its task has not written yet: nothing goes past them.
+    private var waiting = 0
+    /// Where to write directly; `nil` while its task writes, and while it is to be told of a loss.
+    private var socket: EventSocket?
+
+    init(levels: Set<AccessLevel>, output: AsyncStream<Delivery>.Continuation) {
+        self.levels = levels
+        self.output = output
+    }
+
+    /// Gives the reader those events that it may see.
+    ///
+    /// - Parameter chunk: All of them.
+    mutating func deliver(
+        _ deliveries: [Delivery],
+        _ chunk: [UInt8],
+        counting counts: inout EventHub.Counts
+    ) {
+        let visible = deliveries.filter { $0.event?.isVisible(to: levels) ?? true }
+        guard !visible.isEmpty else { return }
+        if let socket, socket.write(visible.count == deliveries.count ? chunk : visible.chunk) {
+            for delivery in visible { counts.noteWritten(delivery) }
+            return
+        }
+        for delivery in visible where !queue(delivery) {
+            missed += 1
+            counts.dropped += 1
+        }
+    }
+
+    /// Gives it a sign of life.
+    mutating func beat(_ sign: Delivery, _ chunk: [UInt8]) {
+        if let socket, socket.write(chunk) { return }
+        // What was missed is told at the latest now, even if nothing happens any more.
+        if missed == 0 { _ = enqueue(sign) } else { _ = queueMark(at: sign.publishedAt) }
+    }
+
+    /// Its task has written a delivery.
+    mutating func noteWritten() { waiting -= 1 }
+
+    /// Its task has written all that it was given. Unless there is more by now, what comes is
+    /// written directly.
+    mutating func write(to socket: EventSocket) {
+        if waiting == 0, missed == 0 { self.socket = socket }
+    }
+
+    /// - Returns: `false` if there is no room.
+    private mutating func queue(_ delivery: Delivery) -> Bool {
+        guard missed == 0 || queueMark(at: delivery.publishedAt) else { return false }
+        return enqueue(delivery)
+    }
+
+    private mutating func queueMark(at now: MonotonicTime) -> Bool {
+        guard enqueue(Delivery(.lagged(missed), at: now)) else { return false }
+        missed = 0
+        return true
+    }
+
+    private mutating func enqueue(_ delivery: Delivery) -> Bool {
+        socket = nil
+        guard case .enqueued = output.yield(delivery) else { return false }
+        waiting += 1
+        return true
+    }
+}
+
+extension Event {
+    /// Whether a reader with these levels may see it.
+    fileprivate func isVisible(to levels: Set<AccessLevel>) -> Bool {
+        switch self {
+        case .snapshot, .statusChanged, .presenceChanged, .presenceLost, .lagged: true
+        case .requestChanged: levels.contains(.cashier)
+        case .paymentChanged: levels.contains(.spender)
+        }
+    }
+}

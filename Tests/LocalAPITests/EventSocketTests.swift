@@ -1,0 +1,166 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Events that are written where they are published", .timeLimit(.minutes(1)))
+struct EventSocketTests {
+    /// A reader of the hub at the end of a real socket.
+    private struct Connected {
+        let reader: EventReader
+        let socket: EventSocket
+        private let ends: Ends
+
+        private final class Ends: Sendable {
+            let far: Int32
+            init(far: Int32) { self.far = far }
+            deinit { close(far) }
+        }
+
+        /// - Parameter room: About how many bytes the kernel keeps; `nil` for as many as usual.
+        init(
+            _ hub: EventHub,
+            levels: Set<AccessLevel> = [.observer],
+            room: Int32? = nil
+        ) throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            if var room {
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, size)
+            }
+            socket = try #require(EventSocket(duplicating: ends[0]))
+            close(ends[0])
+            self.ends = Ends(far: ends[1])
+            reader = try #require(hub.subscribe(levels: levels))
+        }
+
+        /// All that has been written; `nil` at the end.
+        func read() -> String? {
+            var all: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                let count = recv(ends.far, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                if count > 0 { all += buffer[..<count] }
+                if count == 0, all.isEmpty { return nil }
+                if count <= 0 { return String(decoding: all, as: UTF8.self) }
+            }
+        }
+
+        /// The EIDs that were told lost, one chunk or many.
+        func eids() -> [String] {
+            (read() ?? "").matches(of: /"eid":"([0-9a-f]+)"/).map { String($0.output.1) }
+        }
+    }
+
+    private static func chunk(_ lines: [String]) -> String {
+        let text = lines.map { $0 + "\n" }.joined()
+        return String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n"
+    }
+
+    private static func line(_ eid: EID) -> String { #"{"eid":"\#(eid)","event":"session_lost"}"# }
+
+    @Test("an event is in the reader's socket when it has been published, several are one chunk")
+    func direct() throws {
+        let hub = EventHub()
+        let one = try Connected(hub)
+        one.reader.write(to: one.socket)
+        let eids = (0..<3).map { _ in EID.random() }
+        hub.publish(.presenceLost(eids[0]))
+        #expect(one.read() == Self.chunk([Self.line(eids[0])]))
+        hub.publish(eids) { .presenceLost($0) }
+        #expect(one.read() == Self.chunk(eids.map(Self.line)))
+        hub.beat()
+        #expect(one.read() == "1\r\n\n\r\n")
+        #expect(hub.counts.published == 4)
+        #expect(hub.counts.lag.count == 4)
+    }
+
+    @Test("money is written only to those who may see it")
+    func visibility() throws {
+        let hub = EventHub()
+        let observer = try Connected(hub)
+        observer.reader.write(to: observer.socket)
+        let cashier = try Connected(hub, levels: [.observer, .cashier])
+        cashier.reader.write(to: cashier.socket)
+        let eid = EID.random()
+        let request = Event.requestChanged(try RequestView.sample())
+        hub.publish([request, .presenceLost(eid)]) { $0 }
+        #expect(observer.read() == Self.chunk([Self.line(eid)]))
+        #expect(cashier.read()?.contains("request") == true)
+        hub.publish(request)
+        #expect(observer.read() == "")
+    }
+
+    @Test("what finds no room waits for the reader's task, in order, and is counted beyond a limit")
+    func slow() async throws {
+        let hub = EventHub()
+        let slow = try Connected(hub, room: 8 * 1024)
+        slow.reader.write(to: slow.socket)
+        let eids = (0..<EventHub.eventLimit + 500).map { _ in EID.random() }
+        for eid in eids { hub.publish(.presenceLost(eid)) }
+        let dropped = hub.counts.dropped
+        #expect(dropped > 0)
+        var told = slow.eids()
+        let direct = told.count
+        #expect(direct > 0)
+        // There is room again, but nothing goes past what waits.
+        slow.reader.write(to: slow.socket)
+        hub.publish(.presenceLost(eids[0]))
+        hub.beat()
+        #expect(slow.read() == "")
+        var iterator = slow.reader.makeAsyncIterator()
+        for _ in 0..<EventHub.eventLimit {
+            let delivery = try #require(await iterator.next())
+            slow.reader.noteWritten(delivery)
+            guard case .presenceLost(let eid)? = delivery.event else {
+                Issue.record("the oldest are kept")
+                return
+            }
+            told.append("\(eid)")
+        }
+        #expect(told == eids.prefix(told.count).map(String.init(describing:)))
+        #expect(told.count + dropped == eids.count)
+        // First of all it is told how many are lost.
+        slow.reader.write(to: slow.socket)
+        hub.beat()
+        let mark = try #require(await iterator.next())
+        #expect(mark.event == .lagged(dropped + 1))
+        slow.reader.noteWritten(mark)
+        slow.reader.write(to: slow.socket)
+        hub.publish(.presenceLost(eids[1]))
+        #expect(slow.eids() == ["\(eids[1])"])
+    }
+
+    @Test("a chunk that found room only for its beginning is the last")
+    func partial() throws {
+        let hub = EventHub()
+        let slow = try Connected(hub, room: 1)
+        slow.reader.write(to: slow.socket)
+        hub.publish((0..<400).map { _ in EID.random() }) { .presenceLost($0) }
+        let beginning = try #require(slow.read())
+        #expect(!beginning.isEmpty && !beginning.hasSuffix("\r\n"))
+        #expect(slow.read() == nil)
+    }
+
+    @Test("a reader that is gone costs nothing but itself")
+    func gone() throws {
+        let hub = EventHub()
+        let here = try Connected(hub)
+        here.reader.write(to: here.socket)
+        var gone: Connected? = try Connected(hub)
+        let socket = gone?.socket
+        let reader = gone?.reader
+        if let socket { reader?.write(to: socket) }
+        gone = nil
+        let eid = EID.random()
+        hub.publish(.presenceLost(eid))
+        #expect(here.eids() == ["\(eid)"])
+        #expect(hub.counts.readers == 2)
+        reader?.end()
+        #expect(hub.counts.readers == 1)
+    }
+}
