@@ -10,20 +10,33 @@ final class BelievedTokens: Sendable {
     /// How many are remembered; beyond it all are read once more.
     static let limit = 10_000
 
-    /// By their bytes: two different texts can be equal as Unicode.
-    private let known = Mutex<[[UInt8]: TokenClaims]>([:])
+    private let known = Mutex<[Text: TokenClaims]>([:])
 
     var count: Int { known.withLock { $0.count } }
 
     func claims(of token: String) -> TokenClaims? {
-        let bytes = Array(token.utf8)
-        return known.withLock { $0[bytes] }
+        let text = Text(token)
+        return known.withLock { $0[text] }
     }
 
     func believe(_ token: String, _ claims: TokenClaims) {
         known.withLock { known in
             if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-            known[Array(token.utf8)] = claims
+            known[Text(token)] = claims
+        }
+    }
+
+    /// A token by its bytes: two different texts can be equal as Unicode. Hashed all at once; an
+    /// array hashes each element by itself.
+    private struct Text: Hashable {
+        private let bytes: [UInt8]
+
+        init(_ token: String) {
+            bytes = Array(token.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
     }
 }

@@ -35,7 +35,7 @@ package struct CreateSession: Equatable, Sendable {
     }
 
     func decide(on books: inout Books, at time: Timestamp) -> Answer {
-        guard books.rows.users[payee] != nil else { return .refused(Refusal(.unknownUser)) }
+        guard books.rows.knows(payee) else { return .refused(Refusal(.unknownUser)) }
         let place = Wallet.Place(owner: .user(payee), currency: amount.currency)
         guard books.rows.wallets[place] != nil else {
             return .refused(Refusal(.noWalletInCurrency))

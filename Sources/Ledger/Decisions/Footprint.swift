@@ -31,7 +31,6 @@ package struct Footprint: Equatable, Sendable {
             emails.insert(open.email)
             walletOwners.insert(.system(.developmentMint))
         case .createSession(let create):
-            users.insert(create.payee)
             walletOwners.insert(.user(create.payee))
             eids.formUnion(create.eids)
             livePayees.insert(create.payee)
@@ -47,13 +46,11 @@ package struct Footprint: Equatable, Sendable {
             eids.formUnion(rotate.eids)
             if let replaced = rotate.replaced { retiredEIDs.insert(replaced) }
         case .send(let send):
-            users.insert(send.key.user)
             walletOwners.insert(.user(send.key.user))
             sessions.insert(send.session)
             paidSessions.insert(send.session)
             sendKeys.insert(send.key)
         case .refund(let refund):
-            users.insert(refund.key.user)
             walletOwners.insert(.user(refund.key.user))
             sessions.insert(refund.session)
             paidSessions.insert(refund.session)

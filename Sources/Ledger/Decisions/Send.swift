@@ -33,7 +33,7 @@ package struct Send: Equatable, Sendable {
             guard known.fingerprint == fingerprint else { return .refused(Refusal(.keyReused)) }
             return .send(SendAnswer(send: known, isReplay: true))
         }
-        guard books.rows.users[key.user] != nil else { return .refused(Refusal(.unknownUser)) }
+        guard books.rows.knows(key.user) else { return .refused(Refusal(.unknownUser)) }
         let outcome: RememberedSend.Outcome
         switch payment(on: books, at: time) {
         case .failure(let refusal) where refusal.reason == .ownSession:

@@ -16,6 +16,15 @@ package struct Snapshot: Equatable, Sendable {
 
     package init() {}
 
+    /// Whether there is such a user, as far as his own row was loaded or his wallets. Nobody is
+    /// taken in without a wallet, so that where those are loaded the row need not be.
+    package func knows(_ user: UserID) -> Bool {
+        users[user] != nil
+            || Currency.allCases.contains { currency in
+                wallets[Wallet.Place(owner: .user(user), currency: currency)] != nil
+            }
+    }
+
     /// Takes a user into the snapshot, under both of his names.
     package mutating func insert(_ user: User) {
         users[user.id] = user
