@@ -2,6 +2,8 @@
 struct Sleepers {
     private struct Sleeper {
         let deadline: ContinuousClock.Instant
+        /// By when it is woken if nothing else wakes the thread before.
+        let limit: ContinuousClock.Instant
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -11,7 +13,9 @@ struct Sleepers {
     private var nextID: UInt64 = 0
 
     /// The next that is due.
-    private(set) var nextDeadline: ContinuousClock.Instant?
+    private var nextDeadline: ContinuousClock.Instant?
+    /// When the thread has to wake for one.
+    private(set) var nextLimit: ContinuousClock.Instant?
 
     mutating func makeID() -> UInt64 {
         nextID += 1
@@ -22,11 +26,14 @@ struct Sleepers {
     mutating func add(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,
+        tolerance: Duration,
         _ continuation: CheckedContinuation<Void, Never>
     ) -> Bool {
         guard cancelled.remove(id) == nil else { return false }
-        waiting[id] = Sleeper(deadline: deadline, continuation: continuation)
+        let limit = deadline + tolerance
+        waiting[id] = Sleeper(deadline: deadline, limit: limit, continuation: continuation)
         nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
+        nextLimit = nextLimit.map { min($0, limit) } ?? limit
         return true
     }
 
@@ -56,13 +63,14 @@ struct Sleepers {
 
     private mutating func findNextDeadline() {
         nextDeadline = waiting.values.lazy.map(\.deadline).min()
+        nextLimit = waiting.values.lazy.map(\.limit).min()
     }
 
     /// - Returns: everybody, to be resumed outside the lock.
     mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
         defer {
             waiting = [:]
-            nextDeadline = nil
+            findNextDeadline()
         }
         return waiting.values.map(\.continuation)
     }
@@ -73,13 +81,30 @@ extension BusThread {
     ///
     /// The thread itself keeps the time, and no other wakes for it. To the millisecond, never
     /// early.
-    package func sleep(until deadline: ContinuousClock.Instant) async {
+    ///
+    /// - Parameter tolerance: how much later it may be if the thread wakes by then anyway.
+    package func sleep(
+        until deadline: ContinuousClock.Instant,
+        tolerance: Duration = .zero
+    ) async {
         let id = makeSleep()
+        await sleep(id, until: deadline, tolerance: tolerance)
+        forget(id)
+    }
+
+    /// The same under a number of the caller's, by which it is ended early: from `makeSleep()`, for
+    /// one sleep, and to be forgotten after it.
+    package func sleep(
+        _ id: UInt64,
+        until deadline: ContinuousClock.Instant,
+        tolerance: Duration = .zero
+    ) async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { begin(id, until: deadline, $0) }
+            await withCheckedContinuation {
+                begin(id, until: deadline, tolerance: tolerance, $0)
+            }
         } onCancel: {
             cancel(id)
         }
-        forget(id)
     }
 }

@@ -126,24 +126,28 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     // MARK: Sleeping
 
-    func makeSleep() -> UInt64 { state.withLock { $0.sleepers.makeID() } }
+    package func makeSleep() -> UInt64 { state.withLock { $0.sleepers.makeID() } }
 
     func begin(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,
+        tolerance: Duration,
         _ sleeper: CheckedContinuation<Void, Never>
     ) {
         let (sleeps, isWaiting) = state.withLock { state in
-            let sleeps = !state.hasEnded && state.sleepers.add(id, until: deadline, sleeper)
+            let sleeps =
+                !state.hasEnded
+                && state.sleepers.add(id, until: deadline, tolerance: tolerance, sleeper)
             return (sleeps, sleeps && state.endWait())
         }
         if isWaiting { sound() }
         if !sleeps { sleeper.resume() }
     }
 
-    func cancel(_ id: UInt64) { state.withLock { $0.sleepers.cancel(id) }?.resume() }
+    /// Ends a sleep, also one that has not begun.
+    package func cancel(_ id: UInt64) { state.withLock { $0.sleepers.cancel(id) }?.resume() }
 
-    func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
+    package func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
 
     private func sound() {
         var one: UInt64 = 1
@@ -267,7 +271,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     private func wait(_ watched: inout [Watched], _ descriptors: inout [pollfd]) {
         let (mayWait, nextSleeper) = state.withLock { state in
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
-            return (state.isWaiting, state.sleepers.nextDeadline)
+            return (state.isWaiting, state.sleepers.nextLimit)
         }
         // What the pump brought about is done first, and nobody need have sounded the alarm for it.
         guard mayWait else { return }

@@ -20,7 +20,10 @@ package protocol Radio: Service {
 
     /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
     /// time itself, so that no other one wakes for it.
-    func pause(for duration: Duration) async
+    ///
+    /// - Parameter tolerance: How much longer it may be, so as to end with a wake-up that there is
+    ///   anyway.
+    func pause(for duration: Duration, tolerance: Duration) async
 
     /// Puts an EID on the air and returns once it is there.
     ///
@@ -39,5 +42,13 @@ extension Radio {
     package var executor: (any TaskExecutor)? { nil }
 
     /// This is what it is for: to wait, and no event ends it but cancellation.
-    package func pause(for duration: Duration) async { try? await Task.sleep(for: duration) }
+    package func pause(for duration: Duration, tolerance: Duration) async {
+        try? await Task.sleep(for: duration, tolerance: tolerance)
+    }
+}
+
+extension Radio {
+    package func pause(for duration: Duration) async {
+        await pause(for: duration, tolerance: .zero)
+    }
 }

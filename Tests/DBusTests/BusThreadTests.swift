@@ -21,6 +21,37 @@ import Testing
         await end(thread)
     }
 
+    @Test("with a tolerance ends by itself at its end, and with another's wake-up before")
+    func tolerance() async throws {
+        let thread = try BusThread(name: "test")
+        let start = ContinuousClock.now
+        await thread.sleep(until: start + .milliseconds(20), tolerance: .milliseconds(80))
+        #expect(start.duration(to: .now) >= .milliseconds(100))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await thread.sleep(until: .now + .milliseconds(20), tolerance: .seconds(3600))
+            }
+            group.addTask { await thread.sleep(until: .now + .milliseconds(60)) }
+        }
+        await end(thread)
+    }
+
+    @Test("is ended early by its number")
+    func number() async throws {
+        let thread = try BusThread(name: "test")
+        for pause: Duration in [.zero, .milliseconds(20)] {
+            let number = thread.makeSleep()
+            // SAFETY: awaited below.
+            let sleeper = Task { await thread.sleep(number, until: .now + .seconds(3600)) }
+            // SAFETY: it may sleep by then or not, and ends in either case.
+            try await Task.sleep(for: pause)
+            thread.cancel(number)
+            await sleeper.value
+            thread.forget(number)
+        }
+        await end(thread)
+    }
+
     @Test("of a moment that has passed is over at once")
     func past() async throws {
         let thread = try BusThread(name: "test")

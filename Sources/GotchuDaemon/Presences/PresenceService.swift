@@ -13,6 +13,8 @@ final class PresenceService: Service {
     /// How often time is let pass while somebody is there, and presences are told of which only the
     /// level has changed.
     static let tick: Duration = .milliseconds(200)
+    /// By how much that may be late where an advertisement is about to wake the thread.
+    private static let tickTolerance: Duration = .milliseconds(50)
 
     private let radio: any Radio
     private let hub: EventHub
@@ -175,7 +177,7 @@ final class PresenceService: Service {
     private func passTime() async {
         while !Task.isCancelled {
             // Silence is no event: that somebody has gone shows only by time passing.
-            await radio.pause(for: Self.tick)
+            await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
                 // All at once: what is told by itself is written by itself.
                 apply(state.board.advance(to: .now), telling: state.untold, &state)

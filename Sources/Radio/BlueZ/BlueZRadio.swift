@@ -100,8 +100,8 @@ package actor BlueZRadio: Radio {
 
     package nonisolated var executor: (any TaskExecutor)? { thread }
 
-    package nonisolated func pause(for duration: Duration) async {
-        await thread.sleep(until: .now + duration)
+    package nonisolated func pause(for duration: Duration, tolerance: Duration) async {
+        await thread.sleep(until: .now + duration, tolerance: tolerance)
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {

@@ -13,6 +13,8 @@ import GotchuCore
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
+    /// One that has had its attention is remembered for so long, so that it does not start afresh.
+    static let memory: Duration = .seconds(30)
     /// Between samples of a candidate that is near or moving: three of them and a bit make a
     /// verdict.
     static let fastPause: Duration = .milliseconds(300)
@@ -136,8 +138,7 @@ struct SampleRefresher: Sendable {
             && now - candidate.firstHeard < Self.attention
     }
 
-    /// One that has had its attention is kept while it is heard, so that it does not start afresh.
     private func isKept(_ candidate: Candidate, now: MonotonicTime) -> Bool {
-        now - candidate.lastHeard < Self.candidateLifetime * 6
+        now - candidate.lastHeard < Self.memory
     }
 }
