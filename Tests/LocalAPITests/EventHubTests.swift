@@ -12,7 +12,7 @@ struct EventHubTests {
     @Test("a slow reader is told how many events it missed, and waits for nobody")
     func lagged() async throws {
         let hub = EventHub()
-        let slow = try #require(hub.subscribe(levels: [.observer]))
+        let slow = try #require(hub.subscribe(levels: [.observer], userID: 0))
         let eids = (0..<EventHub.eventLimit + 10).map { _ in EID.random() }
         for eid in eids { hub.publish(.presenceLost(eid)) }
         #expect(hub.counts.dropped == 10)
@@ -34,8 +34,8 @@ struct EventHubTests {
     @Test("money is shown only to those who may see it")
     func visibility() async throws {
         let hub = EventHub()
-        let observer = try #require(hub.subscribe(levels: [.observer]))
-        let cashier = try #require(hub.subscribe(levels: [.observer, .cashier]))
+        let observer = try #require(hub.subscribe(levels: [.observer], userID: 0))
+        let cashier = try #require(hub.subscribe(levels: [.observer, .cashier], userID: 0))
         let event = Event.requestChanged(try RequestView.sample())
         hub.publish(event)
         let eid = EID.random()
@@ -51,14 +51,24 @@ struct EventHubTests {
         }
     }
 
-    @Test("there are no more readers than the limit, and one that leaves makes room")
+    @Test("a user has no more readers than his share, and one that leaves makes room")
+    func userLimit() throws {
+        let hub = EventHub()
+        var readers = (0..<EventHub.userLimit).map { _ in hub.subscribe(levels: [], userID: 1) }
+        #expect(readers.allSatisfy { $0 != nil })
+        #expect(hub.subscribe(levels: [], userID: 1) == nil)
+        #expect(hub.subscribe(levels: [], userID: 2) != nil)
+        readers.removeAll()
+        #expect(hub.subscribe(levels: [], userID: 1) != nil)
+    }
+
+    @Test("there are no more readers than the limit, whosever they are")
     func readerLimit() throws {
         let hub = EventHub()
-        var readers = (0..<EventHub.readerLimit).map { _ in hub.subscribe(levels: []) }
+        let users = (0..<UInt32(EventHub.readerLimit)).map { $0 / 100 }
+        let readers = users.map { hub.subscribe(levels: [], userID: $0) }
         #expect(readers.allSatisfy { $0 != nil })
-        #expect(hub.subscribe(levels: []) == nil)
-        readers.removeAll()
-        #expect(hub.subscribe(levels: []) != nil)
+        #expect(hub.subscribe(levels: [], userID: 99) == nil)
     }
 
     @Test("every event survives its JSON line")

@@ -35,7 +35,7 @@ struct EventSocketTests {
             socket = try #require(EventSocket(duplicating: ends[0]))
             close(ends[0])
             self.ends = Ends(far: ends[1])
-            reader = try #require(hub.subscribe(levels: levels))
+            reader = try #require(hub.subscribe(levels: levels, userID: 0))
         }
 
         /// All that has been written; `nil` at the end.

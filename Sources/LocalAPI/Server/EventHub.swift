@@ -10,7 +10,9 @@ package final class EventHub: Sendable {
     /// How many events wait for one reader.
     static let eventLimit = 256
     /// How many readers there can be.
-    static let readerLimit = 128
+    static let readerLimit = 320
+    /// How many of them one user can have, so that nobody takes the events from others.
+    static let userLimit = 128
 
     private let state = Mutex(State())
 
@@ -104,15 +106,17 @@ package final class EventHub: Sendable {
 
     /// Starts to read, until whoever reads lets go of it or `endReaders` is called.
     ///
-    /// - Returns: `nil` when there are already as many readers as there can be.
-    func subscribe(levels: Set<AccessLevel>) -> EventReader? {
+    /// - Returns: `nil` when this user, or all together, have as many readers as there can be.
+    func subscribe(levels: Set<AccessLevel>, userID: UInt32) -> EventReader? {
         let (stream, output) = AsyncStream<Delivery>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.eventLimit)
         )
         let id = state.withLock { state -> Int? in
-            guard state.readers.count < Self.readerLimit else { return nil }
+            guard state.readers.count < Self.readerLimit,
+                state.readers.values.count(where: { $0.userID == userID }) < Self.userLimit
+            else { return nil }
             state.nextID += 1
-            state.readers[state.nextID] = HubReader(levels: levels, output: output)
+            state.readers[state.nextID] = HubReader(levels: levels, userID: userID, output: output)
             return state.nextID
         }
         guard let id else { return nil }

@@ -7,6 +7,7 @@ import GotchuCore
 /// wait here for the reader's task, which writes them when there is room again.
 struct HubReader {
     let levels: Set<AccessLevel>
+    let userID: UInt32
     let output: AsyncStream<Delivery>.Continuation
     /// Events that it was too slow for and has not been told of.
     private var missed = 0
@@ -15,8 +16,13 @@ struct HubReader {
     /// Where to write directly; `nil` while its task writes, and while it is to be told of a loss.
     private var socket: EventSocket?
 
-    init(levels: Set<AccessLevel>, output: AsyncStream<Delivery>.Continuation) {
+    init(
+        levels: Set<AccessLevel>,
+        userID: UInt32,
+        output: AsyncStream<Delivery>.Continuation
+    ) {
         self.levels = levels
+        self.userID = userID
         self.output = output
     }
 

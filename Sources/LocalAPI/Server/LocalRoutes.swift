@@ -91,10 +91,13 @@ struct LocalRoutes {
     /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an
     /// event that is also in the snapshot says the same again.
     private func events(_ context: LocalContext) async throws -> Response {
-        guard let reader = hub.subscribe(levels: context.levels) else {
+        guard let peer = context.peer,
+            let reader = hub.subscribe(levels: context.levels, userID: peer.userID)
+        else {
             throw Problem(
                 .rateLimited,
-                detail: "There are already \(EventHub.readerLimit) readers of events.",
+                detail: "A user may have \(EventHub.userLimit) readers of events, all together "
+                    + "\(EventHub.readerLimit).",
                 fix: "Close readers that are not needed."
             )
         }
