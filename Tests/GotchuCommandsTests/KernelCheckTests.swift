@@ -10,21 +10,33 @@ struct KernelCheckTests {
         KernelAdapter(name: name, address: "02:AA:00:00:00:01", isUp: isUp, isRunning: isUp)
     }
 
-    @Test("one that is up is good; one that is down is told with how to unblock it")
+    @Test("one that is up is good; one that is down is told with how to switch it on")
     func upAndDown() {
         let adapters = [adapter("hci0", isUp: true), adapter("hci1", isUp: false)]
-        let check = KernelCheck(answer: .success(adapters))
+        let open = RadioSwitch(name: "hci1", isSoftBlocked: false, isHardBlocked: false)
+        let check = KernelCheck(answer: .success(adapters), switches: [open])
         #expect(!check.hasNone)
         #expect(check.findings.map(\.verdict) == [.good, .doubtful])
         #expect(check.findings.map(\.layer) == ["kernel", "kernel"])
         #expect(check.findings[0].text == "hci0 is up · 02:AA:00:00:00:01")
         #expect(check.findings[1].text.hasPrefix("hci1 is down"))
-        #expect(check.findings[1].fix == "sudo rfkill unblock bluetooth")
+        #expect(check.findings[1].fix == "sudo systemctl start bluetooth && bluetoothctl power on")
+    }
+
+    @Test("one that is down because it is blocked is told with what opens its own switch")
+    func blocked() {
+        let adapters = [adapter("hci0", isUp: false), adapter("hci1", isUp: false)]
+        let soft = RadioSwitch(name: "hci0", isSoftBlocked: true, isHardBlocked: false)
+        let hard = RadioSwitch(name: "hci1", isSoftBlocked: true, isHardBlocked: true)
+        let findings = KernelCheck(answer: .success(adapters), switches: [soft, hard]).findings
+        #expect(findings.map(\.text).allSatisfy { $0.hasSuffix("is down, as it is blocked.") })
+        #expect(findings.map(\.fix) == [soft.finding.fix, hard.finding.fix])
+        #expect(findings[0].fix == "sudo rfkill unblock bluetooth")
     }
 
     @Test("none at all is bad, and says where to look")
     func none() {
-        let check = KernelCheck(answer: .success([]))
+        let check = KernelCheck(answer: .success([]), switches: [])
         #expect(check.hasNone)
         #expect(check.findings.map(\.verdict) == [.bad])
         let fix = check.findings[0].fix ?? ""
@@ -35,11 +47,14 @@ struct KernelCheckTests {
 
     @Test("a kernel without Bluetooth is bad; one that refuses for another reason is doubtful")
     func refusals() {
-        let without = KernelCheck(answer: .failure(.init(number: EAFNOSUPPORT)))
+        let without = KernelCheck(
+            answer: .failure(.init(number: EAFNOSUPPORT)),
+            switches: []
+        )
         #expect(without.hasNone)
         #expect(without.findings.map(\.verdict) == [.bad])
         #expect(without.findings[0].fix == "sudo modprobe bluetooth")
-        let refused = KernelCheck(answer: .failure(.init(number: EMFILE)))
+        let refused = KernelCheck(answer: .failure(.init(number: EMFILE)), switches: [])
         #expect(!refused.hasNone)
         #expect(refused.findings.map(\.verdict) == [.doubtful])
         #expect(refused.findings[0].text.contains("Too many open files"))

@@ -15,7 +15,7 @@ struct BluetoothCheck {
             return [Finding("bluetooth", .skipped, "not needed: gotchud's radio is simulated")]
         }
         let kernel = KernelCheck.run()
-        return kernel.findings + RadioSwitch.all().map(\.finding) + (await service(kernel))
+        return kernel.findings + kernel.switches.map(\.finding) + (await service(kernel))
     }
 
     /// What stands on the kernel.

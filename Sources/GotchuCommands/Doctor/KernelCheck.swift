@@ -5,11 +5,13 @@ import Glibc
 struct KernelCheck {
     /// What the kernel said when it was asked for its adapters.
     let answer: Result<[KernelAdapter], KernelAdapter.Errno>
+    /// The switches that may be why one is down.
+    let switches: [RadioSwitch]
 
     private static let layer = "kernel"
 
     static func run() -> KernelCheck {
-        KernelCheck(answer: Result(catching: KernelAdapter.all))
+        KernelCheck(answer: Result(catching: KernelAdapter.all), switches: RadioSwitch.all())
     }
 
     /// Whether bluetoothd cannot have one either.
@@ -31,7 +33,7 @@ struct KernelCheck {
                     fix: "lsusb; rfkill list; sudo dmesg | grep -i bluetooth"
                 )
             ]
-        case .success(let adapters): adapters.map(Self.finding)
+        case .success(let adapters): adapters.map(finding)
         case .failure(let error) where error.number == EAFNOSUPPORT:
             // Without the module, and in every network namespace but the first.
             [
@@ -56,14 +58,23 @@ struct KernelCheck {
 
     /// One that is down is doubtful only: it is in order while bluetoothd is not running, and
     /// another may be up.
-    private static func finding(_ adapter: KernelAdapter) -> Finding {
-        adapter.isUp
-            ? Finding(layer, .good, "\(adapter.name) is up · \(adapter.address)")
-            : Finding(
-                layer,
+    private func finding(_ adapter: KernelAdapter) -> Finding {
+        guard !adapter.isUp else {
+            return Finding(Self.layer, .good, "\(adapter.name) is up · \(adapter.address)")
+        }
+        if let block = switches.first(where: { $0.name == adapter.name && $0.isBlocked }) {
+            return Finding(
+                Self.layer,
                 .doubtful,
-                "\(adapter.name) is down: it is blocked, or bluetoothd has not switched it on.",
-                fix: "sudo rfkill unblock bluetooth"
+                "\(adapter.name) is down, as it is blocked.",
+                fix: block.finding.fix
             )
+        }
+        return Finding(
+            Self.layer,
+            .doubtful,
+            "\(adapter.name) is down: bluetoothd has not switched it on.",
+            fix: "sudo systemctl start bluetooth && bluetoothctl power on"
+        )
     }
 }

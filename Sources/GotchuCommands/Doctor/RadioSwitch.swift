@@ -10,6 +10,8 @@ struct RadioSwitch: Equatable {
     /// Switched off by a key or by the firmware.
     let isHardBlocked: Bool
 
+    var isBlocked: Bool { isSoftBlocked || isHardBlocked }
+
     /// Those of Bluetooth, by name.
     static func all(in folder: String = "/sys/class/rfkill") -> [RadioSwitch] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
