@@ -125,8 +125,8 @@ let package = Package(
         module(
             "GotchuCommands",
             [
-                "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", argumentParser,
-                logging, subprocess, systemPackage, unixSignals,
+                "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
+                argumentParser, logging, subprocess, systemPackage, unixSignals,
             ]),
         module(
             "GotchuDaemon",

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <link.h>
 #include <linux/capability.h>
@@ -8,6 +9,7 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -133,4 +135,13 @@ uint32_t clinux_socket_drops(int descriptor) {
         return 0;
     }
     return counts[SK_MEMINFO_DROPS];
+}
+
+int clinux_flush_output(void) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return 0;
+    }
+    // An earlier failure has left no other trace than the mark.
+    return errno != 0 ? errno : EIO;
 }

@@ -2,6 +2,7 @@ package import ArgumentParser
 import Glibc
 import GotchuAPI
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl`: the daemon in a person's hands.
 package struct GotchuCtl: AsyncParsableCommand {
@@ -46,7 +47,7 @@ package struct GotchuCtl: AsyncParsableCommand {
 
     /// Runs the process: parses its arguments, runs the command, and exits with its code.
     package static func main() async {
-        Output.occupyClosedStreams()
+        StandardStreams.guardAll()
         let command: any ParsableCommand
         do {
             command = try parseAsRoot()

@@ -74,6 +74,11 @@ package struct GotchudCommand: AsyncParsableCommand {
 
     package init() {}
 
+    package static func main() async {
+        StandardStreams.guardAll()
+        await main(nil)
+    }
+
     package func run() async throws {
         // The default action of SIGHUP ends the process: trap it before anything can be half done.
         let hangups = await UnixSignalsSequence(trapping: .sighup)

@@ -1,23 +1,34 @@
 import Glibc
+import Synchronization
 
 /// What the program says on its own standard output and error, at once and without buffering.
 package enum Console {
+    /// Why data could not be written, as errno has it: `StandardStreams` says so at the end.
+    static var outputFailure: CInt? { failure.withLock(\.self) }
+    private static let failure = Mutex<CInt?>(nil)
+
     package static func output(_ line: String) {
-        write(line, to: STDOUT_FILENO)
+        guard let code = write(line, to: STDOUT_FILENO) else { return }
+        failure.withLock { $0 = $0 ?? code }
     }
 
     package static func error(_ line: String) {
-        write(line, to: STDERR_FILENO)
+        // Nobody reads it: there is nobody to tell.
+        _ = write(line, to: STDERR_FILENO)
     }
 
-    private static func write(_ line: String, to descriptor: Int32) {
+    /// - Returns: The errno, unless all was written.
+    private static func write(_ line: String, to descriptor: Int32) -> CInt? {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            // Nobody reads any more: there is nobody to tell.
-            guard count > 0 else { return }
-            bytes.removeFirst(count)
+            let code = errno
+            if count >= 0 {
+                bytes.removeFirst(count)
+            } else if code != EINTR {
+                return code
+            }
         }
+        return nil
     }
 }

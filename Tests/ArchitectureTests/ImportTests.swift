@@ -19,7 +19,9 @@ struct ImportTests {
         "PaymentClient": ["GotchuAPI", "GotchuCore"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
         "GotchuServer": ["CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],
-        "GotchuCommands": ["BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI"],
+        "GotchuCommands": [
+            "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
+        ],
         "GotchuDaemon": [
             "BlueZ", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
             "ServiceProcess",

@@ -14,6 +14,30 @@ struct UnwritableTests {
         #expect(program.text.hasSuffix("→ df -h\n"))
     }
 
+    @Test(
+        "whatever a program prints: what was not written is a failure",
+        arguments: [
+            ("gotchu-ctl", "--help"), ("gotchu-ctl", "help request"), ("gotchu-ctl", "--version"),
+            ("gotchu-ctl", "--generate-completion-script bash"), ("gotchu-ctl", "exit-codes"),
+            ("gotchud", "--help"), ("gotchud", "--check-config --server http://127.0.0.1:1"),
+            ("gotchu-server", "--version"), ("gotchu-server", "openapi"),
+        ]
+    )
+    func printed(name: String, arguments: String) async throws {
+        let path = "'\(Program.folder.path)/\(name)'"
+        for (target, reason) in [
+            (">/dev/full", "No space left on device"), (">&-", "Bad file descriptor"),
+        ] {
+            let program = try Program("/bin/sh", ["-c", "exec \(path) \(arguments) \(target)"])
+            #expect(try await program.exitCode() == 74)
+            let said = "\(name): The standard output cannot be written: \(reason).\n→ df -h\n"
+            #expect(program.text == said)
+        }
+        let good = try Program("/bin/sh", ["-c", "exec \(path) \(arguments)"])
+        #expect(try await good.exitCode() == 0)
+        #expect(!good.text.isEmpty)
+    }
+
     @Test("talk that cannot be written changes nothing", arguments: ["2>/dev/full", "2>&-"])
     func quiet(redirection: String) async throws {
         let system = try await LiveSystem()

@@ -44,3 +44,7 @@ void clinux_let_code_go(void);
 /// How many packets a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
 /// does not say.
 uint32_t clinux_socket_drops(int descriptor);
+
+/// Writes what stdio has kept back of the standard output. Returns 0, or an errno if that or an earlier
+/// write failed.
+int clinux_flush_output(void);

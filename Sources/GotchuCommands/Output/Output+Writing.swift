@@ -1,25 +1,14 @@
 import Glibc
+import ServiceProcess
 import Synchronization
 
 extension Output {
     /// Why data could not be written, as errno has it, while a command tidies up because of it.
     private static let failure = Mutex<CInt?>(nil)
 
-    /// Opens the standard streams that the caller has closed to where nothing can be written or
-    /// read.
-    ///
-    /// Otherwise the next file or socket takes the number, and gets what was meant for a person.
-    static func occupyClosedStreams() {
-        for descriptor in STDIN_FILENO...STDERR_FILENO
-        where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest number that is free is this one.
-            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-        }
-    }
-
     /// Ends the process if data could not be written, now that all is tidied up.
     static func endIfUnwritable() {
-        if let code = failure.withLock(\.self) { end(unwritable: code) }
+        if let code = failure.withLock(\.self) { StandardStreams.end(unwritable: code) }
     }
 
     /// Writes everything. Without a reader for the data there is nothing left to do: then the
@@ -46,22 +35,9 @@ extension Output {
         // The terminal was closed: SIGHUP says what becomes of the command, and what it tidies up
         // must not end here.
         if code == EIO, terminal.isTerminal { return }
-        guard Interruption.isAwaited else { Self.end(unwritable: code) }
+        guard Interruption.isAwaited else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }
         // As at any signal that ends the command; `endIfUnwritable` then says why.
         kill(getpid(), SIGTERM)
-    }
-
-    private static func end(unwritable code: CInt) -> Never {
-        if code == EPIPE {
-            // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
-            signal(SIGPIPE, SIG_DFL)
-            raise(SIGPIPE)
-        }
-        let reason = String(cString: strerror(code))
-        let output = Output(isJSON: false)
-        output.talk("gotchu-ctl: The standard output cannot be written: \(reason).")
-        output.talk("→ df -h")
-        exit(ExitStatus.inputOutput.rawValue)
     }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import GotchuAPI
+internal import ServiceProcess
 
 /// `gotchu-server`: the payment server of one shop or many.
 package struct ServerCommand: AsyncParsableCommand {
@@ -22,4 +23,9 @@ package struct ServerCommand: AsyncParsableCommand {
     )
 
     package init() {}
+
+    package static func main() async {
+        StandardStreams.guardAll()
+        await main(nil)
+    }
 }
