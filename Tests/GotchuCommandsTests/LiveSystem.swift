@@ -66,7 +66,8 @@ final class LiveSystem: Sendable {
         _ = try folder.write("\(distance),0", to: "air/\(wallet.processID).position")
     }
 
-    func killTill() { till.withLock { $0.signal(SIGKILL) } }
+    /// To the kiosk's daemon: SIGSTOP makes it hang.
+    func signalTill(_ signal: Int32) { till.withLock { $0.signal(signal) } }
 
     /// Starts the kiosk's daemon again, with what it kept, after it has ended.
     func restartTill() async throws {

@@ -21,6 +21,76 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
+    @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")
+    func hung() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("the request is on the air") {
+            program.text.contains("EID") ? true : nil
+        }
+        system.signalTill(SIGSTOP)
+        program.signal(SIGINT)
+        try await eventually("it says what it does") {
+            program.text.hasSuffix("Taking the request back …; Ctrl-C again leaves it as it is.\n")
+                ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 128 + SIGINT)
+        system.signalTill(SIGCONT)
+    }
+
+    @Test("a request that a hung daemon has yet to make is taken back once it is made")
+    func hungBefore() async throws {
+        let system = try await LiveSystem(distance: 5)
+        system.signalTill(SIGSTOP)
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        let said = try await eventually("it heeds the signal") { () -> String? in
+            // Until it is ready for signals, one would end it.
+            guard program.handles(SIGINT) else { return nil }
+            program.signal(SIGINT)
+            return try await eventually("it says what it does") {
+                program.text.isEmpty ? nil : program.text
+            }
+        }
+        #expect(said == "Taking the request back …; Ctrl-C again leaves it as it is.\n")
+        system.signalTill(SIGCONT)
+        #expect(try await program.exitCode() == 1)
+        #expect(program.text.hasSuffix("Taken back · nobody was charged\n"), "\(program.text)")
+        #expect(try await system.requestStates() == ["cancelled"])
+    }
+
+    @Test("the second SIGHUP of a terminal that closes does not keep the first from its work")
+    func hungUpTwice() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("the request is on the air") {
+            program.text.contains("EID") ? true : nil
+        }
+        system.signalTill(SIGSTOP)
+        for _ in 1...2 {
+            program.signal(SIGHUP)
+            try await eventually("it takes it back") {
+                program.text.contains("Taking the request back") ? true : nil
+            }
+        }
+        system.signalTill(SIGCONT)
+        #expect(try await program.exitCode() == 1)
+        #expect(try await system.requestStates() == ["cancelled"])
+    }
+
+    @Test("money that may be on its way is not said to have stayed", arguments: [SIGINT, SIGTERM])
+    func doubt(signal: Int32) async throws {
+        let system = try await LiveSystem(distance: 5)
+        system.signalTill(SIGSTOP)
+        let refund = ["refund", "some-id", "5", "--yes", "--socket", system.kiosk]
+        let program = try Program("gotchu-ctl", refund)
+        try await eventually("it is ready for signals") { program.handles(signal) ? true : nil }
+        program.signal(signal)
+        #expect(try await program.exitCode() == 75)
+        #expect(program.text.contains("gotchud has not answered: it may be giving the money back."))
+        system.signalTill(SIGCONT)
+    }
+
     @Test(
         "a terminal that is closed takes its request back, though nothing can be shown any more",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)

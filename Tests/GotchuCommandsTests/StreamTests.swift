@@ -23,7 +23,7 @@ struct StreamTests {
         try await eventually("the snapshot is shown") {
             program.text.contains(#""event":"snapshot""#) ? true : nil
         }
-        system.killTill()
+        system.signalTill(SIGKILL)
         try await eventually("its absence is told") {
             program.text.contains("gotchud has gone away") ? true : nil
         }
@@ -36,7 +36,7 @@ struct StreamTests {
         let system = try await LiveSystem(distance: 5)
         let program = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
-        system.killTill()
+        system.signalTill(SIGKILL)
         try await eventually("its absence is told") {
             program.text.contains("gotchud has gone away") ? true : nil
         }

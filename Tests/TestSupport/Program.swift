@@ -63,6 +63,15 @@ package final class Program: Sendable {
 
     package func signal(_ signal: Int32) { kill(processID, signal) }
 
+    /// Whether it has a handler for this signal (proc(5)): before that the signal just ends it.
+    package func handles(_ signal: Int32) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        let caught = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?
+            .split(separator: "\t").last
+        let mask = caught.flatMap { UInt64($0, radix: 16) } ?? 0
+        return mask & 1 << UInt64(signal - 1) != 0
+    }
+
     /// Waits for its end.
     ///
     /// - Returns: Its exit code, or 128 plus the signal that ended it.

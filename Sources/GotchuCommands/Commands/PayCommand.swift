@@ -77,7 +77,14 @@ struct PayCommand: SocketCommand {
             confirmPayee: session.payee,
             proximity: reach?.verdict
         )
-        let payment = try await client.repeating { try await client.createPayment(new, key: $0) }
+        let doubt = CommandFailure.tryAgain(
+            "gotchud has not answered: it may be paying \(session.amount) to "
+                + "\(session.payee.printable). Do not pay again before you know.",
+            next: "gotchu-ctl history"
+        )
+        let payment = try await PaymentWatch.begin(orElse: doubt) {
+            try await client.repeating { try await client.createPayment(new, key: $0) }
+        }
         let watch = PaymentWatch(payment: payment, since: agreed, output: output)
         try await watch.finish(client, limit: timeout.duration)
     }

@@ -58,14 +58,20 @@ struct RefundCommand: SocketCommand {
         let money = try typedAmount()
         try confirm(money, output)
         let agreed = ContinuousClock.now
-        let refund = try await client.createRefund(
-            NewRefund(
-                sid: sid,
-                amountCents: money?.minorUnits,
-                currency: money?.currency ?? currency,
-                reference: reference
-            )
+        let new = NewRefund(
+            sid: sid,
+            amountCents: money?.minorUnits,
+            currency: money?.currency ?? currency,
+            reference: reference
         )
+        let doubt = CommandFailure.tryAgain(
+            "gotchud has not answered: it may be giving the money back. The same command again is "
+                + "the same refund.",
+            next: "gotchu-ctl history"
+        )
+        let refund = try await PaymentWatch.begin(orElse: doubt) {
+            try await client.createRefund(new)
+        }
         let watch = PaymentWatch(payment: refund, since: agreed, output: output)
         try await watch.finish(client, limit: timeout.duration)
     }

@@ -45,18 +45,43 @@ struct RequestCommand: SocketCommand {
         }
         // Whoever ends the command while the request is being made wants it taken back too.
         let interruption = await Interruption()
-        let request = try await client.repeating { try await client.createRequest(new, key: $0) }
-        let watch = RequestWatch(request: request, output: output)
-        watch.announce()
+        // What may be on the air must be known before it can be taken back: this is not cancelled.
+        // SAFETY: it is awaited below whatever happens.
+        let making = Task {
+            try await client.repeating { try await client.createRequest(new, key: $0) }
+        }
         switch try await race(
             interruption: interruption,
-            { try await watch.untilEnd(client) }
+            { try await follow(making, client, output) }
         ) {
-        case .finished(let end):
+        case .finished(let (watch, end)):
             try watch.tellEnd(end)
         case .interrupted, .timedOut:
-            try await takeBack(request, client, watch)
+            try await takeBack(making, client, output)
         }
+    }
+
+    /// Awaits the request, says what it is, and follows it to its end.
+    private func follow(
+        _ making: Task<RequestView, any Error>,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws -> (RequestWatch, RequestView) {
+        let request = try await withTaskCancellationHandler {
+            try await making.value
+        } onCancel: {
+            Self.tellTakingBack(output)
+        }
+        try Task.checkCancellation()
+        let watch = RequestWatch(request: request, output: output)
+        watch.announce()
+        // Only once nothing is drawn any more.
+        defer { if Task.isCancelled { Self.tellTakingBack(output) } }
+        return (watch, try await watch.untilEnd(client))
+    }
+
+    private static func tellTakingBack(_ output: Output) {
+        output.talk("Taking the request back …; Ctrl-C again leaves it as it is.")
     }
 
     private func parsed() throws -> NewRequest {
@@ -93,10 +118,12 @@ struct RequestCommand: SocketCommand {
     }
 
     private func takeBack(
-        _ request: RequestView,
+        _ making: Task<RequestView, any Error>,
         _ client: LocalClient,
-        _ watch: RequestWatch
+        _ output: Output
     ) async throws {
+        // Where it was not made, that is said as if nobody had interrupted.
+        let request = try await making.value
         let end: RequestView
         do {
             end = try await client.cancelRequest(request.id)
@@ -106,10 +133,10 @@ struct RequestCommand: SocketCommand {
                 next: "gotchu-ctl wait --for paid:\(request.id)"
             )
         } catch let failure as LocalClientFailure {
-            watch.output.talk("The request could not be taken back; it may still be paid.")
+            output.talk("The request could not be taken back; it may still be paid.")
             throw failure
         }
-        try watch.tellEnd(end)
+        try RequestWatch(request: request, output: output).tellEnd(end)
     }
 }
 

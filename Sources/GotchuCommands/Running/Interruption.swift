@@ -30,9 +30,10 @@ struct Interruption: Sendable {
         return false
     }
 
-    /// Lets the signals end the process again, so that a second Ctrl-C works.
+    /// Lets the signals end the process again, so that a second Ctrl-C works. But for SIGHUP: a
+    /// terminal that closes sends it twice, by the kernel and by the shell.
     func release() {
         Self.awaited.withLock { $0 = false }
-        for number in numbers { signal(number, SIG_DFL) }
+        for number in numbers where number != SIGHUP { signal(number, SIG_DFL) }
     }
 }

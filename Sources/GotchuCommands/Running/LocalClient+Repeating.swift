@@ -22,7 +22,10 @@ extension LocalClient {
                 do {
                     return try await call(key)
                 } catch let failure as LocalClientFailure where failure.isRestart {
-                    guard ContinuousClock.now < end else { throw failure }
+                    // Whatever keeps it away now, the first call may have been heeded.
+                    guard ContinuousClock.now < end else {
+                        throw LocalClientFailure.connectionLost
+                    }
                     // gotchud restarts and nothing announces its socket; `repeatLimit` ends this.
                     try await Task.sleep(for: Self.repeatPause)
                 }

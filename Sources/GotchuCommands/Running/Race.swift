@@ -8,8 +8,8 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 
 /// Runs `body` until it ends, `limit` has passed, or the person interrupts.
 ///
-/// In the last two cases `body` is cancelled and has ended when this returns. Afterwards the
-/// signals end the process again, so that a second Ctrl-C works.
+/// In the last two cases `body` is cancelled and has ended when this returns. From the first signal
+/// on, and afterwards, the next one ends the process, so that a second Ctrl-C works.
 /// - Parameter interruption: one made earlier, where a signal must not be lost that comes before.
 func race<Success: Sendable>(
     limit: Duration? = nil,
@@ -20,7 +20,12 @@ func race<Success: Sendable>(
     defer { interruption.release() }
     return try await withThrowingTaskGroup(of: RaceOutcome<Success>?.self) { group in
         group.addTask { .finished(try await body()) }
-        group.addTask { await interruption.came() ? .interrupted : nil }
+        group.addTask {
+            guard await interruption.came() else { return nil }
+            // From now on, and not once `body` has ended: that may take a while.
+            interruption.release()
+            return .interrupted
+        }
         if let limit {
             group.addTask {
                 try await Task.sleep(for: limit)
