@@ -16,7 +16,7 @@ final class PostgreSQLLink {
     private var open: Open?
     private var pause = shortestPause
     private var retryAt: ContinuousClock.Instant?
-    private var lastFailure: PostgresError?
+    private var lastFailure: (any Error)?
 
     init(
         _ settings: ConnectionSettings,
@@ -79,15 +79,23 @@ final class PostgreSQLLink {
             if lastFailure != nil { logger.notice("The database is reached again.") }
             (open, retryAt, lastFailure, pause) = (new, nil, nil, Self.shortestPause)
             return new
-        } catch let error as PostgresError {
+        } catch {
+            let failure = meaning(of: error)
             if lastFailure == nil {
-                logger.warning("The database cannot be reached.", metadata: ["error": "\(error)"])
+                logger.warning("The database cannot be used.", metadata: ["error": "\(failure)"])
             }
             retryAt = .now + pause
             pause = min(pause * 2, Self.longestPause)
-            lastFailure = PostgresError(.cannotConnect, state: error.state, message: error.message)
-            throw lastFailure ?? error
+            lastFailure = failure
+            throw failure
         }
+    }
+
+    /// Whatever it was that failed, there is no connection. A database that is reached but makes no
+    /// promises is refused by its own name.
+    private func meaning(of error: any Error) -> any Error {
+        guard let error = error as? PostgresError else { return error }
+        return PostgresError(.cannotConnect, state: error.state, message: error.message)
     }
 
     /// An optional cannot lend what cannot be copied; a reference can.

@@ -66,12 +66,7 @@ enum PostgreSQLSession {
             }
         )
         guard let durability = rows.first, durability.isKept else {
-            throw LedgerError(
-                .notDurable,
-                "The database would not promise to keep what it commits.",
-                fix: "Set fsync, full_page_writes and synchronous_commit to on in its "
-                    + "configuration."
-            )
+            throw LedgerError.notDurable
         }
         return durability
     }
@@ -94,5 +89,15 @@ enum PostgreSQLSession {
                 "full-page-writes": "\(fullPageWrites)", "version": "\(version)",
             ]
         }
+    }
+}
+
+extension LedgerError {
+    static var notDurable: LedgerError {
+        LedgerError(
+            .notDurable,
+            "The database would not promise to keep what it commits.",
+            fix: "Set fsync, full_page_writes and synchronous_commit to on in its configuration."
+        )
     }
 }

@@ -108,7 +108,8 @@ package final class PostgreSQLStore: LedgerStore, Service {
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) async throws(LedgerError) -> Decision {
-        try await wrapping(.tryAgain) {
+        try watch.requireDurable()
+        return try await wrapping(.tryAgain) {
             try await writer.commit(touching: footprint, decide: decide)
         }
     }
@@ -116,9 +117,17 @@ package final class PostgreSQLStore: LedgerStore, Service {
     package var now: Timestamp { watch.clock.now }
     package var readsAhead: Bool { watch.hasReplica }
 
-    /// Looks at the database's clock and whether it has replicas to wait for.
+    /// Looks at the database's clock, at its replicas, and at whether it keeps what it commits.
     package func look() async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await reader.look(watch) }
+        try await wrapping(.tryAgain) {
+            do {
+                try await reader.look(watch)
+            } catch let error as LedgerError where error.code == .notDurable {
+                // A new connection was refused; those that there are know nothing of it.
+                watch.note(isForgetful: true)
+                throw error
+            }
+        }
     }
 
     /// Listens to the other servers, and keeps an eye on the database, until the program ends.

@@ -1,0 +1,64 @@
+import GotchuCore
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("A database's promises", .timeLimit(.minutes(2)))
+struct PromiseTests {
+    private static let probe = [
+        Command(acceptedAt: Timestamp(milliseconds: 1), action: .probe)
+    ]
+
+    private static func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
+        do {
+            try await store.look()
+            _ = try await store.commit(touching: Footprint(probe)) { apply(probe, to: $0) }
+            return true
+        } catch {
+            #expect(error.code == .notDurable)
+            return false
+        }
+    }
+
+    @Test(
+        "that are taken back by a reload stop all payments until they are made again",
+        arguments: ["fsync", "full_page_writes"]
+    )
+    func reloaded(setting: String) async throws {
+        let cluster = try PostgresCluster()
+        let place = cluster.url(try cluster.makeDatabase())
+        let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
+        #expect(try await Self.isWritten(store))
+        let admin = try cluster.connect("postgres")
+        try admin.connection.execute("ALTER SYSTEM SET \(setting) = off")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("nothing is written") {
+            try await Self.isWritten(store) ? nil : true
+        }
+        try admin.connection.execute("ALTER SYSTEM RESET \(setting)")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("the books are written again") {
+            try await Self.isWritten(store) ? true : nil
+        }
+    }
+
+    @Test("that are not made keep a lost connection from being made anew for each payment")
+    func pause() throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let settings = try ConnectionSettings(url: cluster.url(name))
+        var attempts = 0
+        let link = PostgreSQLLink(settings, logger: TestBooks.logger) { _ in
+            attempts += 1
+            throw LedgerError.notDurable
+        }
+        for _ in 0..<100 {
+            let error = #expect(throws: LedgerError.self) { try link.use { _ in } }
+            #expect(error?.code == .notDurable)
+        }
+        #expect(attempts < 50)
+    }
+}
