@@ -40,6 +40,24 @@ enum BookFile {
         }
     }
 
+    /// Which files have the names of books and of their log.
+    struct Identity: Equatable {
+        private let books: [UInt]
+        private let log: [UInt]
+
+        init(_ path: String) {
+            books = Self.file(path)
+            log = Self.file("\(path)-wal")
+        }
+
+        /// Nothing for a file that is not there: books in memory have none.
+        private static func file(_ path: String) -> [UInt] {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return [] }
+            return [UInt(status.st_dev), UInt(status.st_ino)]
+        }
+    }
+
     /// Writes a file over itself, byte for byte, and syncs it: so all of it is on the disk, also
     /// what the system takes for written although an earlier sync had failed.
     ///

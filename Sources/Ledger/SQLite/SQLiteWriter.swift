@@ -14,6 +14,8 @@ actor SQLiteWriter {
     let connection: Connection
     private let path: String
     private let trust: LogTrust
+    /// Which files it writes to, from its first transaction on: the log is there by then.
+    private var files: BookFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -46,10 +48,29 @@ actor SQLiteWriter {
     /// Runs `body` in one durable transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try connection.transaction(body)
+            return try connection.transaction {
+                let result = try body()
+                try requireInPlace()
+                return result
+            }
         } catch let error as SQLiteError where error.mayBeCommitted {
             trust.lose()
             throw error
+        }
+    }
+
+    /// Refuses to commit to files that nobody would find again: SQLite goes on with those that it
+    /// has opened, wherever they are, while the next program opens what then has their names.
+    private func requireInPlace() throws(LedgerError) {
+        let found = BookFile.Identity(path)
+        guard let files else { return files = found }
+        guard found == files else {
+            throw LedgerError(
+                .cannotOpen,
+                "The file of the books, or its log, was moved away or replaced under the server: "
+                    + "stop it first.",
+                fix: "Stop the server, then restore."
+            )
         }
     }
 

@@ -48,6 +48,33 @@ struct SQLiteStoreTests {
         #expect(try Audit.run(path: path).isClean)
     }
 
+    @Test(
+        "files that were moved away or replaced under it take no payment that would be lost",
+        arguments: [("", false), ("", true), ("-wal", false), ("-wal", true)]
+    )
+    func moved(ending: String, isReplaced: Bool) async throws {
+        let path = folder.file("books.db")
+        let store = try SQLiteStore(path: path)
+        try await withLedger(on: store) { ledger in
+            let user = try await ledger.user("a", cents: 100)
+            let (file, away) = (path + ending, folder.file("away"))
+            try FileManager.default.moveItem(atPath: file, toPath: away)
+            if isReplaced { try FileManager.default.copyItem(atPath: away, toPath: file) }
+            let error = await #expect(throws: LedgerError.self) {
+                _ = try await ledger.user("b", cents: 100)
+            }
+            #expect(error?.code == .tryAgain)
+            #expect(error?.description.contains("moved away or replaced") == true)
+            // Put back, nothing has happened.
+            if isReplaced { try FileManager.default.removeItem(atPath: file) }
+            try FileManager.default.moveItem(atPath: away, toPath: file)
+            #expect(try await ledger.user("a", cents: 0) == user)
+            _ = try await ledger.user("b", cents: 100)
+        }
+        let audit = try Audit.run(path: path)
+        #expect(audit.isClean && audit.findings.contains { $0.rule.contains("entries") })
+    }
+
     @Test("a file of a newer program, of another program, or no database at all is refused")
     func foreignFiles() throws {
         let newer = folder.file("newer.db")
