@@ -1,6 +1,9 @@
 internal import Postgres
 
 extension Audit {
+    /// Where the books are. As a name alone it might have to be quoted.
+    private static let schema = "to_regnamespace(quote_ident(current_schema()))"
+
     /// Everything may be read, and that takes as long as it takes.
     private static let limit: Duration = .seconds(24 * 3_600)
 
@@ -77,12 +80,17 @@ extension Audit {
         for check: AuditCheck,
         in connection: borrowing Connection
     ) throws -> Finding {
-        Finding(
-            rule: check.rule,
-            count: try connection.query(check.count, within: limit) { try $0.integer(0) }.first
-                ?? 0,
-            broken: try connection.query(check.firstBroken, within: limit) { try $0.text(0) }.first
-        )
+        let count = try connection.query(check.count, within: limit) { try $0.integer(0) }.first
+        // A number that does not fit is itself a finding, not a failure to look.
+        try connection.execute("SAVEPOINT rule")
+        let broken: String?
+        do {
+            broken = try connection.query(check.firstBroken, within: limit) { try $0.text(0) }.first
+        } catch let error as PostgresError where error.kind == .rejected {
+            broken = error.message
+            try connection.execute("ROLLBACK TO SAVEPOINT rule")
+        }
+        return Finding(rule: check.rule, count: count ?? 0, broken: broken)
     }
 
     private static let soundness = AuditCheck(
@@ -90,12 +98,12 @@ extension Audit {
         count: """
             SELECT count(*) FROM pg_catalog.pg_index
             JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
-            WHERE relnamespace = current_schema()::regnamespace
+            WHERE relnamespace = \(schema)
             """,
         firstBroken: """
             SELECT 'index ' || indexrelid::regclass::text || ' is not valid'
             FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
-            WHERE relnamespace = current_schema()::regnamespace
+            WHERE relnamespace = \(schema)
                 AND NOT (indisvalid AND indisready AND indislive) LIMIT 1
             """
     )
@@ -106,12 +114,12 @@ extension Audit {
         rule: "every reference leads somewhere (references)",
         count: """
             SELECT \(Reference.unwatched.count) + count(*) FROM pg_catalog.pg_constraint
-            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+            WHERE contype = 'f' AND connamespace = \(schema)
             """,
         firstBroken: """
             SELECT 'reference ' || conname::text || ' is not valid'
             FROM pg_catalog.pg_constraint
-            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+            WHERE contype = 'f' AND connamespace = \(schema)
                 AND NOT convalidated LIMIT 1
             """
     )
@@ -132,7 +140,7 @@ extension Audit {
                     ON child.attrelid = conrelid AND child.attnum = conkey[1]
                 JOIN pg_catalog.pg_attribute parent
                     ON parent.attrelid = confrelid AND parent.attnum = confkey[1]
-                WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+                WHERE contype = 'f' AND connamespace = \(schema)
                 ORDER BY conrelid::regclass::text, conname
                 """,
                 read: { row in
@@ -147,15 +155,21 @@ extension Audit {
             )
     }
 
+    /// A rule of the name does not do: it must be on its table, be in force, and refuse.
     private static let guards = AuditCheck(
         rule: "transfers, entries and seals cannot be changed (guards)",
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
         firstBroken: """
-            SELECT 'rule ' || guard || ' is missing' FROM unnest(
-                ARRAY['transfers_stay', 'transfers_are_kept', 'entries_stay', 'entries_are_kept',
-                    'seals_stay', 'seals_are_kept']
-            ) AS guards (guard) WHERE guard NOT IN (
-                SELECT rulename::text FROM pg_catalog.pg_rules WHERE schemaname = current_schema()
+            SELECT 'rule ' || kept || guard || ' is missing'
+            FROM unnest(ARRAY['transfers', 'entries', 'seals']) AS tables (kept),
+                (VALUES ('_stay', '2'::"char"), ('_are_kept', '4'::"char")) AS guards (guard, event)
+            WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.pg_rewrite
+                JOIN pg_catalog.pg_class ON pg_class.oid = ev_class
+                WHERE relnamespace = \(schema) AND relname = kept AND rulename = kept || guard
+                    AND ev_type = event AND ev_enabled IN ('O', 'A')
+                    AND is_instead AND ev_qual::text = '<>'
+                    AND pg_get_ruledef(pg_rewrite.oid) LIKE '%are only ever inserted%'
             ) LIMIT 1
             """
     )

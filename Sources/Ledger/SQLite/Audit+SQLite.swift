@@ -88,14 +88,21 @@ extension Audit {
         )
     }
 
+    /// A trigger of the name does not do: it must be the one that the tables were made with.
     private static let guards = AuditCheck(
         rule: "transfers, entries and seals cannot be changed (guards)",
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
         firstBroken: """
-            SELECT 'trigger ' || value || ' is missing' FROM json_each(
-                '["transfers_stay", "transfers_are_kept", "entries_stay", "entries_are_kept",
-                "seals_stay", "seals_are_kept"]'
-            ) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'trigger') LIMIT 1
+            SELECT 'trigger ' || kept || guard || ' is missing'
+            FROM (SELECT value AS kept FROM json_each('["transfers", "entries", "seals"]')),
+                (SELECT '_stay' AS guard, 'UPDATE' AS event
+                UNION ALL SELECT '_are_kept', 'DELETE')
+            WHERE NOT EXISTS (
+                SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
+                AND replace(replace(sql, char(10), ''), ' ', '') =
+                    printf('CREATETRIGGER%s%sBEFORE%sON%s', kept, guard, event, kept)
+                    || printf('BEGINSELECTRAISE(ABORT,''%sareonlyeverinserted'');END', kept)
+            ) LIMIT 1
             """
     )
 }

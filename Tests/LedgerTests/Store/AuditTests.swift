@@ -209,13 +209,56 @@ struct AuditTests {
         #expect(finding?.broken?.contains(damage.names) == true, "\(audit.findings)")
     }
 
-    @Test("finds a missing guard", arguments: StoreKind.allCases)
-    func missingGuard(kind: StoreKind) async throws {
+    @Test(
+        "finds a guard that is missing, stands elsewhere, sleeps or lets all pass",
+        arguments: [
+            (StoreKind.sqlite, ""),
+            (.sqlite, "CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT 1; END"),
+            (
+                .sqlite,
+                """
+                CREATE TRIGGER entries_stay BEFORE UPDATE ON entries WHEN old.amount = 0
+                BEGIN SELECT RAISE(ABORT, 'entries are only ever inserted'); END
+                """
+            ),
+            (
+                .sqlite,
+                """
+                CREATE TRIGGER entries_stay BEFORE UPDATE ON probe
+                BEGIN SELECT RAISE(ABORT, 'entries are only ever inserted'); END
+                """
+            ),
+            (.postgresql, ""),
+            (.postgresql, "CREATE RULE entries_stay AS ON UPDATE TO entries DO INSTEAD NOTHING"),
+            (
+                .postgresql,
+                """
+                CREATE RULE entries_stay AS ON UPDATE TO entries WHERE old.amount = 0
+                DO INSTEAD SELECT CAST((SELECT 'entries are only ever inserted'::text) AS bigint)
+                """
+            ),
+            (
+                .postgresql,
+                """
+                CREATE RULE entries_stay AS ON UPDATE TO probe
+                DO INSTEAD SELECT CAST((SELECT 'entries are only ever inserted'::text) AS bigint)
+                """
+            ),
+            (
+                .postgresql,
+                """
+                CREATE RULE entries_stay AS ON UPDATE TO entries
+                DO INSTEAD SELECT CAST((SELECT 'entries are only ever inserted'::text) AS bigint);
+                ALTER TABLE entries DISABLE RULE entries_stay
+                """
+            ),
+        ]
+    )
+    func missingGuard(kind: StoreKind, instead: String) async throws {
         let books = try await Planted.books(kind)
-        switch kind {
-        case .sqlite: try books.execute("DROP TRIGGER entries_stay")
-        case .postgresql: try books.execute("DROP RULE entries_stay ON entries")
-        }
+        let removal =
+            kind == .sqlite ? "DROP TRIGGER entries_stay" : "DROP RULE entries_stay ON entries"
+        try books.execute("\(removal);\n\(instead)")
         let broken = try books.audit().findings.compactMap(\.broken)
         #expect(broken.count == 1)
         #expect(broken.first?.hasSuffix("entries_stay is missing") == true)
