@@ -91,6 +91,7 @@ enum PostgreSQLSchema {
                     fix: "Name an empty one, or that of a gotchu-server."
                 )
             }
+            try requireNoneBehind(connection)
             return 0
         }
         let version =
@@ -106,6 +107,24 @@ enum PostgreSQLSchema {
             )
         }
         return version
+    }
+
+    /// Refuses to take an empty schema for a new ledger while the search path leads to books as well:
+    /// a schema that was made for this role later, or another role, would hide everybody's money.
+    private static func requireNoneBehind(_ connection: borrowing Connection) throws {
+        let others = try connection.query(
+            """
+            SELECT schemaname::text FROM pg_catalog.pg_tables
+            WHERE tablename = 'gotchu_migrations' AND schemaname = ANY (current_schemas(false))
+            """,
+            read: { try $0.text(0) }
+        )
+        guard let other = others.first else { return }
+        throw LedgerError(
+            .cannotOpen,
+            "The books are in the schema \(other), which is not the first one that is looked at.",
+            fix: "Set it for this role: ALTER ROLE … SET search_path = \"\(other)\"."
+        )
     }
 
     /// Refuses a database that has no books of this program's own version.
