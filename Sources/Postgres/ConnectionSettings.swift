@@ -35,6 +35,9 @@ package struct ConnectionSettings: Sendable {
             throw .malformed("Within a password @ is written as %40.")
         }
         guard let parsed = PQconninfoParse(url, nil) else {
+            if let name = Self.unknownParameter(in: url) {
+                throw .malformed("PostgreSQL has no parameter \(name).")
+            }
             throw .malformed("It cannot be read as postgres://USER@HOST/DATABASE?NAME=VALUE.")
         }
         defer { PQconninfoFree(parsed) }
@@ -59,6 +62,30 @@ package struct ConnectionSettings: Sendable {
         options.removeAll { (keyword, _) in Self.fixed.contains { $0.0 == keyword } }
         options += Self.usual.filter { !known.contains($0.0) } + Self.fixed
         self.options = options
+    }
+
+    /// The first parameter that libpq does not know. What may be a piece of a password is not one:
+    /// it is never named.
+    private static func unknownParameter(in url: String) -> String? {
+        guard let query = url.firstIndex(of: "?").map({ url[$0...].dropFirst() }),
+            !query.contains("@"), let defaults = PQconndefaults()
+        else { return nil }
+        defer { PQconninfoFree(defaults) }
+        // libpq takes this one from JDBC's URLs.
+        var known: Set<Substring> = ["ssl"]
+        var option = defaults
+        while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
+            known.insert(Substring(keyword))
+            option += 1
+        }
+        for parameter in query.split(separator: "&") {
+            let parts = parameter.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = parts.first, !name.hasSuffix("password"),
+                name.utf8.allSatisfy({ $0 == 0x5F || (0x61...0x7A).contains($0) })
+            else { return nil }
+            if !known.contains(name) { return String(name) }
+        }
+        return nil
     }
 
     /// Hands libpq's two arrays to `body`.

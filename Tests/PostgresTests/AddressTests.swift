@@ -9,6 +9,9 @@ struct AddressTests {
             "postgres://u:sesame@open@127.0.0.1:1/x", "postgres://u:ses/ame@127.0.0.1:1/x",
             "postgres://u:sesame@127.0.0.1:sesame/x", "postgres://u:sesame@[::1/x",
             "postgres://u:sesame@127.0.0.1:1/x?nosuch=sesame", "postgres://u:%zzsesame@h/x",
+            "postgres://h/x?sesame=b@c", "postgres://h/x?password=a&sesame=b",
+            "postgres://h/x?sslpassword=a&sesame=b", "postgres://h/x?a&sesame=b",
+            "postgres://h/x?a=b=c&sesame=d", "postgres://h/x?Password=a&sesame=b",
         ]
     )
     func malformed(url: String) {
@@ -18,6 +21,15 @@ struct AddressTests {
         }
         #expect(error?.kind == .malformedAddress)
         #expect(error?.description.contains("ses") == false, "\(error as Any)")
+    }
+
+    @Test("says which parameter there is not")
+    func parameter() {
+        let url = "postgres://u@127.0.0.1:1/x?sslmode=require&ssl=true&ssl_mode=sesame&nosuch=open"
+        let error = #expect(throws: PostgresError.self) { try ConnectionSettings(url: url) }
+        #expect(error?.kind == .malformedAddress)
+        #expect(error?.message.contains("ssl_mode") == true, "\(error as Any)")
+        #expect(error?.description.contains("sesame") == false)
     }
 
     @Test("a server that is not there is an error that names it and keeps the password")
