@@ -128,8 +128,11 @@ struct ContractTests {
         #expect(document.headers["content-type"] == "application/yaml")
         for path in document.text.matches(of: /(?m)^  (\/[^:]*):$/).map(\.output.1) {
             let address = path.replacing("{sid}", with: "x").replacing("{key}", with: "x")
-            let reply = try await wire.call("PATCH", String(address))
-            #expect(reply.code == "METHOD_NOT_ALLOWED", "\(path)")
+            for method in ["PATCH", "TRACE", "M-SEARCH"] {
+                let reply = try await wire.call(method, String(address))
+                #expect(reply.code == "METHOD_NOT_ALLOWED", "\(method) \(path)")
+                #expect(reply.headers["allow"] != nil, "\(method) \(path)")
+            }
         }
     }
 }

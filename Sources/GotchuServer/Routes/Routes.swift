@@ -13,9 +13,12 @@ internal import Ledger
 struct Routes: Sendable {
     private typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
-    private static let methods: [HTTPRequest.Method] = [
-        .get, .head, .post, .put, .patch, .delete, .options,
-    ]
+    /// All that a request is read with; with another one it is no HTTP. M-SEARCH loses its hyphen.
+    private static let methods = """
+        ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY \
+        MKCALENDAR MKCOL MOVE MSEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT \
+        REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE
+        """.split(separator: " ").compactMap { HTTPRequest.Method(String($0)) }
 
     private let accounts: DevelopmentLogin?
     private let deviceTokens: TokenRoutes
