@@ -1,0 +1,104 @@
+import GotchuCore
+import Ledger
+import Logging
+import PostgresTestSupport
+import ServiceLifecycle
+import TestSupport
+
+@testable import GotchuServer
+
+/// Books with a payee, and a real receiver of what becomes of his sessions.
+struct WebhookRig: Sendable {
+    let store: any LedgerStore & WebhookStore
+    let receiver: WebhookReceiver
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let folder: TemporaryFolder
+    private let payee: UserID
+
+    init(_ kind: BooksKind) async throws {
+        folder = try TemporaryFolder()
+        switch kind {
+        case .sqlite: store = try SQLiteStore(path: folder.path + "/books.db")
+        case .postgresql:
+            let cluster = try PostgresCluster.shared()
+            let url = cluster.url(try cluster.makeDatabase())
+            store = try PostgreSQLStore(url: url, logger: logger)
+        }
+        receiver = try await WebhookReceiver()
+        let open = OpenWallet(email: "a", displayName: "a", opening: Money(minorUnits: 0))
+        payee = open.user
+        try await commit(.openWallet(open))
+    }
+
+    private func commit(_ action: Command.Action) async throws {
+        let command = Command(acceptedAt: .now, action: action)
+        _ = try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
+    }
+
+    /// Endpoints at these paths, each with a secret of its own.
+    func add(_ paths: String...) async throws {
+        var secrets: [String: String] = [:]
+        for path in paths {
+            let secret = WebhookSecret.random()
+            secrets[path] = secret.text
+            let endpoint = WebhookEndpoint(
+                id: path,
+                url: receiver.url(path),
+                payee: nil,
+                createdAt: .now
+            )
+            try await store.add(endpoint, secret: secret.bytes)
+        }
+        try receiver.know(secrets)
+    }
+
+    /// Sessions that are cancelled, each of which is an event.
+    func happen(_ count: Int) async throws {
+        for _ in 0..<count {
+            let create = CreateSession(
+                payee: payee,
+                amount: Money(minorUnits: 5),
+                memo: nil,
+                reference: "order 7",
+                lifetime: .seconds(300)
+            )
+            try await commit(.createSession(create))
+            try await commit(.cancel(CancelSession(session: create.id, payee: payee)))
+        }
+    }
+
+    @discardableResult
+    func working<Result: Sendable>(
+        isDevelopment: Bool = true,
+        workers: Int = 1,
+        interval: Duration = .milliseconds(100),
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let services = (0..<workers).map { _ in
+            WebhookWorker(
+                store: store,
+                sender: WebhookSender(isDevelopment: isDevelopment),
+                schedule: WebhookSchedule(firstDelay: .milliseconds(20)),
+                interval: interval,
+                logger: logger
+            )
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: services, logger: logger)
+        )
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let result = try await body()
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return result
+        }
+    }
+
+    /// Returns once nothing waits any more.
+    func drained() async throws {
+        try await eventually("nothing waits any more") {
+            try await store.webhookBacklog(dead: false, limit: 1).isEmpty ? true : nil
+        }
+    }
+}
