@@ -21,7 +21,7 @@ extension AuditCheck {
             """
     )
 
-    private static func list(_ values: [some RawRepresentable<String>]) -> String {
+    static func list(_ values: [some RawRepresentable<String>]) -> String {
         values.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 }

@@ -10,7 +10,8 @@ struct AuditCheck {
     let firstBroken: String
 
     static let all = [
-        conservation, transfers, balances, numbering, funds, paidSessions, payments, answers,
+        conservation, transfers, openings, balances, numbering, funds, paidSessions, payments,
+        answers,
         answeredBalances, refunds, refundTotals, answeredTotals, states, SealQueries.sealed,
     ]
 
@@ -36,7 +37,7 @@ struct AuditCheck {
             SELECT 'transfer ' || transfers.id || ': ' || coalesce(lines, 0) || ' lines, sum '
                 || coalesce(total, 0)
             FROM transfers LEFT JOIN posted ON posted.transfer_id = transfers.id
-            WHERE lines IS NULL OR lines < 2 OR total <> 0
+            WHERE lines IS DISTINCT FROM 2 OR total <> 0
                 OR moved IS DISTINCT FROM transfers.amount
                 OR lowest <> transfers.currency OR highest <> transfers.currency
             LIMIT 1

@@ -57,6 +57,17 @@ struct AuditTests {
                 names: "transfer-6"
             ),
             Damage(
+                sql: "INSERT INTO entries (wallet_id, number, transfer_id, amount) "
+                    + "VALUES ('wallet-mint', 3, 'transfer-6', 0)",
+                rule: "every transfer's lines sum to zero",
+                names: "transfer-6: 3 lines"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET kind = 'GIFT' WHERE id = 'opening-0'",
+                rule: "every transfer is of a kind",
+                names: "opening-0 is GIFT"
+            ),
+            Damage(
                 sql: "UPDATE entries SET number = 7 WHERE wallet_id = 'wallet-1' AND number = 2",
                 rule: "every wallet's entries are numbered",
                 names: "wallet-1"
