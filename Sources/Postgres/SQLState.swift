@@ -19,6 +19,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let serializationFailure = SQLState(rawValue: "40001")
     package static let statementCompletionUnknown = SQLState(rawValue: "40003")
     package static let deadlockDetected = SQLState(rawValue: "40P01")
+    package static let insufficientPrivilege = SQLState(rawValue: "42501")
     package static let duplicateTable = SQLState(rawValue: "42P07")
     package static let duplicatePreparedStatement = SQLState(rawValue: "42P05")
     package static let lockNotAvailable = SQLState(rawValue: "55P03")

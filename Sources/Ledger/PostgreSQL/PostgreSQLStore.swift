@@ -58,6 +58,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
                 try PostgreSQLSchema.requireNewest(connection)
             case .migrating:
                 try PostgreSQLSchema.migrate(connection)
+                try PostgreSQLSchema.requireRights(connection)
                 try Self.tryPromises(of: connection, settings, logger: logger)
             }
         }

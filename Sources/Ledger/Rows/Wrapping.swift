@@ -79,6 +79,15 @@ private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> Ledg
             underlying: error,
             fix: "Run gotchu-server verify, and restore a backup if it finds damage."
         )
+    case .refused where error.state == .insufficientPrivilege:
+        LedgerError(
+            .cannotOpen,
+            "The database does not let this role do that.",
+            underlying: error,
+            fix:
+                "Log in as the servers' role, or have its rights granted: see \"On PostgreSQL\" in "
+                + "/usr/share/doc/gotchu-server/operations.md."
+        )
     case .connectionLost, .retryable, .unavailable, .refused:
         LedgerError(code, "The books cannot be reached.", underlying: error)
     }
