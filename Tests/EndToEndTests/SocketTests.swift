@@ -58,10 +58,28 @@ struct SocketTests {
         let head = try await curl(device, "--head", "http://gotchu/v1/requests")
         #expect(head.hasPrefix("HTTP/1.1 405"), "\(head)")
         #expect(head.contains("Allow: POST, GET\r\n"), "\(head)")
-        let put = try await curl(device, "--include", "-X", "PUT", "http://gotchu/v1/login")
-        #expect(put.contains("Allow: POST, DELETE\r\n"), "\(put)")
+        for method in ["PUT", "TRACE"] {
+            let reply = try await curl(device, "-i", "-X", method, "http://gotchu/v1/login")
+            #expect(reply.contains("Allow: POST, DELETE\r\n"), "\(reply)")
+        }
         let status = try await curl(device, "--include", "http://gotchu/v1/status")
         #expect(status.hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test("tells a client that waits for it to send its body")
+    func expectation() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        // The body stays away: what is answered does not depend on it.
+        let head = "POST /v1/resolve HTTP/1.1\r\nHost: gotchu\r\nContent-Length: 24\r\n"
+        for expectation in ["100-continue", "100-Continue"] {
+            let waiting = head + "Expect: \(expectation)\r\n\r\n"
+            let reply = await UnixHTTP.exchange(waiting, at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 100 Continue\r\n\r\n"), "\(reply)")
+        }
+        let sent = head + "Expect: 100-continue\r\n\r\n" + #"{"eid": "0123456789abcde"}"#
+        let reply = await UnixHTTP.exchange(sent, at: device.socket)
+        #expect(reply.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(reply)")
     }
 
     @Test("belongs to the configured group, by which doctor goes; one that is not there is told")

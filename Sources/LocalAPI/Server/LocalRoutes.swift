@@ -197,7 +197,9 @@ private final class LevelledRouter {
 
     /// Says at each address what it takes, to whoever asks with another method.
     func refuseOtherMethods() {
-        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+        let all: [HTTPRequest.Method] = [
+            .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,
+        ]
         for (path, taken) in methods {
             let allowed = taken.map(\.rawValue).joined(separator: ", ")
             for method in all where !taken.contains(method) {

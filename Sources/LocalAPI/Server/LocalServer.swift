@@ -106,6 +106,10 @@ package struct LocalServer: Service {
             responder: { [quiet] request, writer, channel in
                 let source = ApplicationRequestContextSource(channel: channel, logger: quiet)
                 let context = LocalContext(source: source)
+                // RFC 9110, 10.1.1: whoever asks so sends no body before it is answered.
+                if request.headers[.expect]?.lowercased() == "100-continue" {
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                }
                 var response = try await responder.respond(to: request, context: context)
                 response.headers[.date] = Timestamp.now.httpDate
                 do {
