@@ -1,6 +1,11 @@
 import Foundation
+import GotchuAPI
+import GotchuCore
+import LocalAPI
 import TestSupport
 import Testing
+
+@testable import GotchuCommands
 
 @Suite("Streams end when their reader does and live when the daemon does not")
 struct StreamTests {
@@ -50,6 +55,52 @@ struct StreamTests {
         }
         program.signal(SIGINT)
         #expect(try await program.exitCode() == 0)
+    }
+
+    @Test("a request is followed though the daemon restarts before it was first looked at")
+    func daemonRestarts() async throws {
+        let system = try await LiveSystem(distance: 5)
+        let asked = try await system.request("5")
+        let client = LocalClient(socketPath: system.kiosk)
+        let request = try await client.request(try #require(SessionID(rawValue: asked.id)))
+        system.signalTill(SIGKILL)
+        try await eventually("the till is away") {
+            try await GotchuCtl.run(["status"], socket: system.kiosk).code == 69 ? true : nil
+        }
+        let watch = RequestWatch(request: request, output: Output(isJSON: true))
+        async let end = watch.untilEnd(client)
+        try await system.restartTill()
+        try await eventually("the till has it again") {
+            try? await client.cancelRequest(request.id)
+        }
+        #expect(try await end.state == .cancelled)
+    }
+
+    @Test("a request that cannot be followed is taken back, and a payment's doubt is told")
+    func unfollowed() async throws {
+        let system = try await LiveSystem()
+        let asked = try await system.request("5")
+        let readers = [system.kiosk, system.payer].flatMap { socket in
+            (0..<128).compactMap { _ in UnixHTTP.connected(to: socket) }
+        }
+        defer { for reader in readers { close(reader) } }
+        let call = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
+        for reader in readers {
+            #expect(send(reader, call, call.utf8.count, 0) == call.utf8.count)
+            var byte: UInt8 = 0
+            #expect(read(reader, &byte, 1) == 1)
+        }
+        let refused = try await GotchuCtl.run(["request", "6"], socket: system.kiosk)
+        #expect(refused.code == 75)
+        #expect(refused.err.contains("The request was taken back, as it cannot be followed."))
+        let cancelled = try await GotchuCtl.run(["history", "--json"], socket: system.kiosk)
+        #expect(cancelled.out.contains("\"cancelled\""), "\(cancelled.out)")
+        #expect(refused.err.contains("A user may have 128 readers"))
+
+        let pay = ["pay", asked.eid, "--yes", "--max", "5"]
+        let payment = try await GotchuCtl.run(pay, socket: system.payer)
+        #expect(payment.code == 75)
+        #expect(payment.err.contains("It may be paid all the same: see gotchu-ctl history first."))
     }
 
     @Test("watch with --json is everything as it is, once")

@@ -77,7 +77,15 @@ struct RequestCommand: SocketCommand {
         watch.announce()
         // Only once nothing is drawn any more.
         defer { if Task.isCancelled { Self.tellTakingBack(output) } }
-        return (watch, try await watch.untilEnd(client))
+        do {
+            return (watch, try await watch.untilEnd(client))
+        } catch let failure as LocalClientFailure {
+            // Nobody would learn how it ends.
+            let end = try await cancel(request, client, output)
+            guard end.state == .cancelled else { return (watch, end) }
+            output.talk("The request was taken back, as it cannot be followed.")
+            throw CommandFailure.about(end, .client(failure))
+        }
     }
 
     private static func tellTakingBack(_ output: Output) {
@@ -124,9 +132,17 @@ struct RequestCommand: SocketCommand {
     ) async throws {
         // Where it was not made, that is said as if nobody had interrupted.
         let request = try await making.value
-        let end: RequestView
+        let end = try await cancel(request, client, output)
+        try RequestWatch(request: request, output: output).tellEnd(end)
+    }
+
+    private func cancel(
+        _ request: RequestView,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws -> RequestView {
         do {
-            end = try await client.cancelRequest(request.id)
+            return try await client.cancelRequest(request.id)
         } catch LocalClientFailure.problem(let problem) where problem.errorCode == .sessionBusy {
             throw CommandFailure.negative(
                 "A payer is paying at this moment, so it cannot be taken back.",
@@ -136,7 +152,6 @@ struct RequestCommand: SocketCommand {
             output.talk("The request could not be taken back; it may still be paid.")
             throw failure
         }
-        try RequestWatch(request: request, output: output).tellEnd(end)
     }
 }
 

@@ -21,7 +21,15 @@ final class PaymentWatch: Sendable {
 
     /// Follows the payment to its end and says how it ended; throws unless it was paid.
     func finish(_ client: LocalClient, limit: Duration) async throws {
-        let outcome = try await race(limit: limit) { try await self.untilEnd(client) }
+        let outcome = try await race(limit: limit) {
+            do {
+                try await self.untilEnd(client)
+            } catch let failure as LocalClientFailure {
+                let what = self.latest.withLock { $0.kind == nil ? "paid" : "given back" }
+                self.output.talk("It may be \(what) all the same: see gotchu-ctl history first.")
+                throw failure
+            }
+        }
         let payment = latest.withLock { $0 }
         switch outcome {
         case .finished: break
@@ -88,7 +96,7 @@ final class PaymentWatch: Sendable {
     private func follow(_ client: LocalClient) async throws {
         let id = latest.withLock { $0.id }
         if latest.withLock({ $0.state.isFinal }) { return }
-        let follower = EventFollower(client: client, output: output)
+        let follower = EventFollower(client: client, output: output, wasReached: true)
         _ = try await follower.follow { event -> Bool? in
             switch event {
             case .snapshot(let snapshot):

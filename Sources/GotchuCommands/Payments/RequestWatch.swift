@@ -69,7 +69,8 @@ final class RequestWatch: Sendable {
 
     private func follow(_ client: LocalClient) async throws -> RequestView {
         let id = state.withLock { $0.latest.id }
-        return try await EventFollower(client: client, output: output).follow { event in
+        let follower = EventFollower(client: client, output: output, wasReached: true)
+        return try await follower.follow { event in
             switch event {
             case .snapshot(let snapshot):
                 // A daemon that restarted may list what still lives only; ask for what is missing.

@@ -10,6 +10,8 @@ struct EventFollower: Sendable {
     let output: Output
     /// Whether the daemon may be absent at first too, as when the machine boots.
     var toleratesAbsence = false
+    /// Whether the daemon has answered just now: then its absence is a restart.
+    var wasReached = false
     /// Whether missed events matter: if so, a `lagged` reader connects again for a snapshot.
     var needsEverything = true
 
@@ -21,7 +23,7 @@ struct EventFollower: Sendable {
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
         var isKnownAbsent = toleratesAbsence
-        var wasConnected = false
+        var wasConnected = wasReached
         while true {
             do {
                 let result: Result? = try await client.withEvents { events in
