@@ -63,14 +63,19 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         weak var pump: (any Pump)?
     }
 
-    /// A pump and what it said last. Used on the thread alone.
-    private struct Watched {
+    /// A pump and what it said last. Used on the thread alone; a class, for to copy a weak
+    /// reference is dear.
+    private final class Watched {
         let pump: WeakPump
         var interest: Interest?
         /// Something has happened that it waits for, or it has never been asked.
         var isDue = true
         /// Its place among the descriptors that are waited for.
         var place: Int?
+
+        init(_ pump: WeakPump) {
+            self.pump = pump
+        }
     }
 
     private let state = Mutex(State())
@@ -239,11 +244,11 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var watched: [Watched] = []
         var descriptors: [pollfd] = []
         while runJobs(&watched) {
-            for index in watched.indices where watched[index].isDue {
-                watched[index].interest = watched[index].pump.pump?.pump()
-                watched[index].isDue = false
+            for one in watched where one.isDue {
+                one.interest = one.pump.pump?.pump()
+                one.isDue = false
             }
-            wait(&watched, &descriptors)
+            wait(watched, &descriptors)
         }
         for sleeper in state.withLock({ $0.sleepers.takeAll() }) { sleeper.resume() }
     }
@@ -256,7 +261,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         while true {
             let turn = state.withLock { $0.takeTurn() }
             if turn.isOver { return false }
-            if let pumps = turn.pumps { watched = pumps.map { Watched(pump: $0) } }
+            if let pumps = turn.pumps { watched = pumps.map(Watched.init) }
             guard turn.hasWork else { return true }
             for sleeper in turn.due { sleeper.resume() }
             for job in turn.jobs {
@@ -268,7 +273,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    private func wait(_ watched: inout [Watched], _ descriptors: inout [pollfd]) {
+    private func wait(_ watched: [Watched], _ descriptors: inout [pollfd]) {
         let (mayWait, nextSleeper) = state.withLock { state in
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
             return (state.isWaiting, state.sleepers.nextLimit)
@@ -278,13 +283,13 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         descriptors.removeAll(keepingCapacity: true)
         descriptors.append(pollfd(fd: alarm, events: Int16(POLLIN), revents: 0))
         var deadline = nextSleeper
-        for index in watched.indices {
-            watched[index].place = nil
-            guard let interest = watched[index].interest else { continue }
+        for one in watched {
+            one.place = nil
+            guard let interest = one.interest else { continue }
             if let due = interest.deadline { deadline = deadline.map { min($0, due) } ?? due }
             guard let descriptor = interest.descriptor else { continue }
             let events = POLLIN | (interest.wantsToWrite ? POLLOUT : 0)
-            watched[index].place = descriptors.count
+            one.place = descriptors.count
             descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
         poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: deadline))
@@ -293,10 +298,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             _ = read(alarm, &count, MemoryLayout.size(ofValue: count))
         }
         let now = ContinuousClock.now
-        for index in watched.indices {
-            let isReady = watched[index].place.map { descriptors[$0].revents != 0 } ?? false
-            let isLate = watched[index].interest?.deadline.map { $0 <= now } ?? false
-            watched[index].isDue = isReady || isLate
+        for one in watched {
+            let isReady = one.place.map { descriptors[$0].revents != 0 } ?? false
+            let isLate = one.interest?.deadline.map { $0 <= now } ?? false
+            one.isDue = isReady || isLate
         }
     }
 

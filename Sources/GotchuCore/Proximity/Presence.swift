@@ -14,7 +14,8 @@ package struct Presence: Sendable {
     /// The verdict, which also depends on who else is there: set by the board.
     package internal(set) var verdict: Verdict = .far
 
-    private var filters: [String: LevelFilter] = [:]
+    /// What each adapter measures: nearly always there is one.
+    private var filters: [(adapter: String, filter: LevelFilter)] = []
     private var tapGate = ZoneGate()
     private var nearGate = ZoneGate()
     private var policy: ProximityPolicy
@@ -83,27 +84,29 @@ package struct Presence: Sendable {
     }
 
     private mutating func addLevel(of sighting: Sighting) {
-        guard let rssi = sighting.rssi,
-            filters[sighting.adapter] != nil || filters.count < Self.adapterLimit
-        else { return }
-        filters[sighting.adapter, default: LevelFilter()]
-            .add(rssi, at: sighting.time, timeConstant: policy.timeConstant)
-        adapter = sighting.adapter
-        if filters.count > 1 { chooseAdapter(at: sighting.time) }
-        level = filters[adapter]?.level
-        lastRSSI = filters[adapter]?.lastRSSI
+        guard let rssi = sighting.rssi else { return }
+        var index = filters.firstIndex { $0.adapter == sighting.adapter } ?? filters.endIndex
+        if index == filters.endIndex {
+            guard filters.count < Self.adapterLimit else { return }
+            filters.append((sighting.adapter, LevelFilter()))
+        }
+        filters[index].filter.add(rssi, at: sighting.time, timeConstant: policy.timeConstant)
+        if filters.count > 1 { index = chooseAdapter(at: sighting.time) }
+        adapter = filters[index].adapter
+        level = filters[index].filter.level
+        lastRSSI = filters[index].filter.lastRSSI
         guard let level else { return }
         tapGate.add(level: level, at: sighting.time, thresholds: tapThresholds, policy: policy)
         nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
     }
 
-    private mutating func chooseAdapter(at time: MonotonicTime) {
+    /// - Returns: The place of the one that hears it best; the one that has just heard it is there.
+    private mutating func chooseAdapter(at time: MonotonicTime) -> Int {
         // An adapter that stopped hearing it must not keep it near with its last level.
-        filters = filters.filter { _, filter in
-            filter.lastTime.map { time - $0 < policy.minimumSilence } ?? false
-        }
-        let best = filters.max { ($0.value.level ?? -.infinity) < ($1.value.level ?? -.infinity) }
-        if let best { adapter = best.key }
+        filters.removeAll { $0.filter.lastTime.map { time - $0 >= policy.minimumSilence } ?? true }
+        return filters.indices.max {
+            (filters[$0].filter.level ?? -.infinity) < (filters[$1].filter.level ?? -.infinity)
+        } ?? filters.startIndex
     }
 
     /// A presence's distance by its own level.

@@ -31,6 +31,8 @@ package struct ProximityBoard: Sendable {
 
     package subscript(eid: EID) -> Presence? { eids.firstIndex(of: eid).map { presences[$0] } }
 
+    package func contains(_ eid: EID) -> Bool { eids.contains(eid) }
+
     /// All presences, the nearest first; those without a level last.
     package var nearestFirst: [Presence] {
         presences.sorted { left, right in

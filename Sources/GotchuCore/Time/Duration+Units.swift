@@ -11,6 +11,7 @@ extension Duration {
 
     /// Seconds as a floating-point number, for filters and displays.
     package var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

@@ -224,8 +224,9 @@ final class PresenceService: Service {
 
 extension PresenceService.State {
     fileprivate mutating func noteNearness(_ sighting: Sighting) {
-        guard nearSince[sighting.eid] == nil, board[sighting.eid] != nil,
-            let rssi = sighting.rssi, Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter
+        guard let rssi = sighting.rssi,
+            Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter,
+            nearSince[sighting.eid] == nil, board.contains(sighting.eid)
         else { return }
         nearSince[sighting.eid] = sighting.time
     }
