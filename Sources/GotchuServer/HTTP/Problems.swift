@@ -3,12 +3,14 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
 internal import Logging
+internal import ServiceProcess
 
 /// Outermost: names each request, turns whatever was thrown into a problem document, and logs.
 struct Problems: RouterMiddleware {
     /// A client's own name for its request is kept if it is short and harmless to a log.
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
+    private static let ledgerFailures = LogThrottle()
 
     let metrics: RequestMetrics
     /// Whose word about the client's address is taken.
@@ -82,7 +84,12 @@ struct Problems: RouterMiddleware {
         case let error as HTTPError:
             return (problem(for: error), error.headers)
         case let error as LedgerError:
-            logger.warning("The ledger failed.", metadata: ["error": "\(error)"])
+            // While the database is away that is each request; what is unknown is never left out.
+            logger.log(
+                level: error.code == .unknownOutcome ? .warning : ledgerFailures.level(.warning),
+                "The ledger failed.",
+                metadata: ["error": "\(error)"]
+            )
             let problem = Problem(
                 .tryAgain,
                 detail: error.code == .unknownOutcome

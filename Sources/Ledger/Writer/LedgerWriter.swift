@@ -1,6 +1,7 @@
 package import GotchuCore
 package import Logging
 internal import ServiceLifecycle
+internal import ServiceProcess
 internal import Synchronization
 
 /// The one writer: takes whatever queued while the last batch was committed, decides it in order,
@@ -49,6 +50,7 @@ package final class LedgerWriter: Service {
     private let queueLimit: Int
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
+    private let failures = LogThrottle()
     private let state = Mutex(State())
     private let (work, hasWork) = AsyncStream.makeStream(
         of: Void.self,
@@ -170,7 +172,9 @@ package final class LedgerWriter: Service {
             return
         }
         metrics.failed(commands: batch.count)
-        logger.info(
+        // While the database is away that is each of them; what is unknown is never left out.
+        logger.log(
+            level: error.code == .unknownOutcome ? .info : failures.level(.info),
             "A batch was not committed.",
             metadata: ["error": "\(error)", "commands": "\(batch.count)"]
         )
