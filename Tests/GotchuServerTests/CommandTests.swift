@@ -89,12 +89,21 @@ struct CommandTests {
             (["--listen", "127.0.0.1:0", "--dev-opening-balance", "5"], 64, "goes with --dev"),
             (["--listen", "192.0.2.1:0"], 78, "does not have the address 192.0.2.1:0"),
             (["--listen", "no-such-host.invalid:0"], 78, "not known here"),
+            (openID(issuer: "https://i", audience: ""), 78, "must not be empty"),
+            (openID(issuer: "", audience: "a"), 78, "must not be empty"),
         ]
     )
     func refused(arguments: [String], code: Int32, sentence: String) async throws {
         let program = try Program("gotchu-server", arguments + ["--database", database])
         #expect(try await program.exitCode() == code)
         #expect(program.text.contains(sentence), "\(program.text)")
+    }
+
+    private static func openID(issuer: String, audience: String) -> [String] {
+        [
+            "--listen", "127.0.0.1:0", "--oidc-issuer", issuer, "--oidc-audience", audience,
+            "--oidc-jwks", "https://i/keys.json",
+        ]
     }
 
     @Test(

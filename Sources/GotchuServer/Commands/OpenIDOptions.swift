@@ -38,6 +38,13 @@ struct OpenIDOptions: ParsableArguments {
                     fix: "Name all three, or none."
                 )
             }
+            guard !issuer.isEmpty, !audience.isEmpty else {
+                throw ServerFailure(
+                    .configuration,
+                    "--oidc-issuer and --oidc-audience must not be empty: nobody could log in.",
+                    fix: "Name what the issuer writes into its tokens."
+                )
+            }
             guard issuer != OwnTokens.issuer, !issuer.contains(">") else {
                 throw ServerFailure(.configuration, "This cannot be the name of an OpenID issuer.")
             }
