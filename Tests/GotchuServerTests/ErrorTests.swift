@@ -52,6 +52,7 @@ struct ErrorTests {
             #"{"amount_cents":5,"memo":7}"#, #"{"amount_cents":5,"memo":{"a":[1]}}"#,
             #"{"amount_cents":5,"memo":"\#(String(repeating: "x", count: 141))"}"#,
             #"{"amount_cents":5,"memo":"a\#(String(repeating: "\u{301}", count: 140))"}"#,
+            #"{"amount_cents":5,"memo":"\u202e00.1$"}"#, #"{"amount_cents":5,"memo":"a\u2066b"}"#,
             #"{"amount_cents":5,"memo":"a\u0007b"}"#, #"{"amount_cents":5,"memo":"a\u009bb"}"#,
         ]
     )

@@ -34,17 +34,26 @@ package struct JSONFields {
         }
     }
 
-    /// A string of at most `limit` characters of Unicode, without control characters.
+    /// A string of at most `limit` characters of Unicode, without control characters and without
+    /// those that turn the direction of what follows: a payer is shown it beside the amount, which
+    /// could be made to look like another.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
         // One character may have any number of accents, and each of them takes room.
         let scalars = text.unicodeScalars
         guard scalars.count <= limit,
-            !scalars.contains(where: { $0.properties.generalCategory == .control })
+            !scalars.contains(where: {
+                $0.properties.generalCategory == .control || Self.isTurning($0)
+            })
         else {
             throw .invalid("\(name) may have at most \(limit) characters, none of them control.")
         }
         return text
+    }
+
+    /// Embeddings, overrides and isolates (UAX #9, 2); the marks for a single place may stay.
+    private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
+        (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
     /// A session's name; must be there.
