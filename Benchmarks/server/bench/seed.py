@@ -113,9 +113,14 @@ class PostgreSQLBooks:
     def seed(self, count, is_hot):
         first, self.next = self.next, self.next + count
         numbers = f"SELECT n FROM generate_series({first}::bigint, {self.next - 1}) AS n"
-        self.cluster.query(self.name, f"INSERT INTO sessions ({COLUMNS})" + rows(
+        sessions = rows(
             numbers, "bench.names", "lpad(to_hex(n), {digits}, '0')", is_hot, len(self.users))
-            + "; ANALYZE sessions; CHECKPOINT;")
+        self.cluster.query(self.name, f"""
+            WITH made AS (
+                INSERT INTO sessions ({COLUMNS}) {sessions}
+                RETURNING payee_id, id, lock_expires_at
+            ) INSERT INTO open_sessions (payee_id, session_id, due_at) SELECT * FROM made;
+            ANALYZE sessions; ANALYZE open_sessions; CHECKPOINT;""")
         return first
 
     def paid(self, first):

@@ -119,6 +119,9 @@ async def pay(connection, user, key, fingerprint, body) -> SendReply:
         "UPDATE sessions SET status = 'PAID', paid_at = $2, lock_expires_at = NULL,"
         " version = version + 1 WHERE id = $1", body.sid, now)
     await connection.execute(
+        "DELETE FROM open_sessions WHERE payee_id = $1 AND session_id = $2",
+        session["payee_id"], body.sid)
+    await connection.execute(
         "INSERT INTO sends (user_id, idempotency_key, fingerprint, session_id, request_id,"
         " decided_at, transfer_id, new_balance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         user, key, fingerprint, body.sid, secrets.token_hex(6), now, transfer,

@@ -27,6 +27,7 @@ INSERT INTO entries (wallet_id, number, transfer_id, amount) VALUES
     (:destination::text, :destination_number::bigint, :sid::text, :amount::bigint);
 UPDATE sessions SET status = 'PAID', paid_at = :now, lock_expires_at = NULL, version = version + 1
     WHERE id = :sid;
+DELETE FROM open_sessions WHERE payee_id = :payee AND session_id = :sid;
 INSERT INTO sends (user_id, idempotency_key, fingerprint, session_id, request_id, decided_at,
     transfer_id, new_balance)
     VALUES (:payer, :key, decode(md5(:sid::text) || md5(:key::text), 'hex'), :sid, 'pgbench', :now,

@@ -93,6 +93,7 @@ extension Audit {
         return Finding(rule: check.rule, count: count ?? 0, broken: broken)
     }
 
+    /// The table of open sessions is an index too, which we keep ourselves.
     private static let soundness = AuditCheck(
         rule: "the database is sound (indexes)",
         count: """
@@ -104,7 +105,20 @@ extension Audit {
             SELECT 'index ' || indexrelid::regclass::text || ' is not valid'
             FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
             WHERE relnamespace = \(schema)
-                AND NOT (indisvalid AND indisready AND indislive) LIMIT 1
+                AND NOT (indisvalid AND indisready AND indislive)
+            UNION ALL
+            SELECT 'session ' || coalesce(living.id, session_id) || ' is '
+                || CASE WHEN session_id IS NULL THEN 'missing in open_sessions'
+                    WHEN living.id IS NULL THEN 'not open, and in open_sessions'
+                    ELSE 'otherwise in open_sessions' END
+            FROM open_sessions FULL JOIN (
+                SELECT id, payee_id, coalesce(lock_expires_at, expires_at) AS due_at FROM sessions
+                WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+            ) AS living ON living.id = session_id
+            WHERE session_id IS NULL OR living.id IS NULL
+                OR open_sessions.payee_id <> living.payee_id
+                OR open_sessions.due_at <> living.due_at
+            LIMIT 1
             """
     )
 

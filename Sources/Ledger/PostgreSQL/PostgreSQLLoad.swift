@@ -183,8 +183,7 @@ struct PostgreSQLLoad {
             Query(
                 """
                 SELECT payee, (
-                    SELECT count(*) FROM sessions WHERE payee_id = payee
-                    AND status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+                    SELECT count(*) FROM open_sessions WHERE payee_id = payee
                 ) FROM unnest($1::text[]) AS wanted (payee)
                 """,
                 [.texts(footprint.livePayees.map(\.rawValue))]

@@ -100,10 +100,7 @@ actor PostgreSQLReader {
     func due(at time: Timestamp, limit: Int) throws -> [SessionID] {
         try query(
             """
-            SELECT id FROM sessions
-            WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED')
-            AND coalesce(lock_expires_at, expires_at) <= $1
-            ORDER BY coalesce(lock_expires_at, expires_at) LIMIT $2
+            SELECT session_id FROM open_sessions WHERE due_at <= $1 ORDER BY due_at LIMIT $2
             """,
             [.integer(time.milliseconds), .integer(Int64(limit))],
             read: { SessionID(rawValue: try $0.text(0)) }

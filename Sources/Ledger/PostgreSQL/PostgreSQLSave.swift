@@ -16,8 +16,8 @@ struct PostgreSQLSave {
     /// Ends the transaction.
     func run(on connection: borrowing Connection) throws {
         try connection.run(
-            users + wallets + sessions + retiredEIDs + transfers + sends + refunds + events + probe
-                + announcement + [.commit]
+            users + wallets + sessions + openSessions + retiredEIDs + transfers + sends + refunds
+                + events + probe + announcement + [.commit]
         )
     }
 

@@ -3,7 +3,7 @@ internal import Postgres
 /// The tables, as numbered steps that only ever go forward. Plain SQL: no functions, no sequences.
 enum PostgreSQLSchema {
     /// Step n brings a database from version n-1 to n. A step that has been released never changes.
-    static let steps = [first, seals, webhooks, answers, references]
+    static let steps = [first, seals, webhooks, answers, references, openSessions]
 
     static var newestVersion: Int64 { Int64(steps.count) }
 

@@ -8,6 +8,7 @@ extension PostgreSQLStore: OperationsStore {
 
 extension PostgreSQLReader {
     fileprivate func storeReading() throws -> StoreReading {
-        try query(StoreReading.query, [], read: { try $0.storeReading() }).first ?? StoreReading()
+        try query(StoreReading.query(live: "open_sessions"), [], read: { try $0.storeReading() })
+            .first ?? StoreReading()
     }
 }

@@ -10,14 +10,16 @@ package struct StoreReading: Equatable, Sendable {
     package var seals: Int64 = 0
 
     /// Its columns, in SQL that both stores understand alike.
-    static let query = """
-        SELECT (
-            SELECT count(*) FROM sessions
-            WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED')
+    ///
+    /// - Parameter live: Which rows there are one of for each session that is not over.
+    static func query(live: String) -> String {
+        """
+        SELECT (SELECT count(*) FROM \(live)
         ), (SELECT count(*) FROM webhook_deliveries WHERE dead_at IS NULL
         ), (SELECT count(*) FROM webhook_deliveries WHERE dead_at IS NOT NULL
         ), (SELECT coalesce(max(number), 0) FROM seals)
         """
+    }
 }
 
 extension LedgerRow where Self: ~Copyable {

@@ -8,7 +8,9 @@ extension SQLiteStore: OperationsStore {
 
 extension SQLiteReader {
     fileprivate func storeReading() throws -> StoreReading {
-        try connection.query(StoreReading.query, read: { try $0.storeReading() }).first
-            ?? StoreReading()
+        try connection.query(
+            StoreReading.query(live: "sessions WHERE \(Schema.isLive)"),
+            read: { try $0.storeReading() }
+        ).first ?? StoreReading()
     }
 }
