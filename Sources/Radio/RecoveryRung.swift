@@ -31,6 +31,9 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     case notRestarted = "not-restarted"
     /// Something is heard, but the scan's own cycle has stopped: only a monitor may be listening.
     case cycleStopped = "cycle-stopped"
+    /// The scan's cycle ended and the next one did not begin: its start was lost. bluetoothd would
+    /// wait for 10 s (its IDLE_DISCOV_TIMEOUT, twice).
+    case startLost = "start-lost"
     /// `Discovering` stays false.
     case ended
     /// The scan is refused again and again.
@@ -47,6 +50,7 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     func takes(_ rung: RecoveryRung) -> Bool {
         switch self {
         case .silent, .cycleStopped: true
+        case .startLost: rung == .refilter
         case .notRestarted, .ended: rung >= .restart
         case .refused, .notAnswering, .stuckAdvertisement: rung >= .reconnect
         // What a mute controller has left in the kernel, only the power changes: bluetoothd does
@@ -60,14 +64,25 @@ package enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     var isDisprovedByHearing: Bool {
         switch self {
         case .silent, .notRestarted: true
-        case .cycleStopped, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: false
+        case .cycleStopped, .startLost, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute:
+            false
+        }
+    }
+
+    /// Whether a scan that is seen to begin shows that all is well.
+    var isDisprovedByStart: Bool {
+        switch self {
+        case .silent, .notRestarted, .cycleStopped, .startLost, .ended: true
+        // Has its own proof, which is asked for once the controller answers.
+        case .mute: false
+        case .refused, .notAnswering, .stuckAdvertisement: false
         }
     }
 
     /// Whether it could be a wrong guess. What disturbs others is not done for a guess.
     var isGuess: Bool {
         switch self {
-        case .notRestarted, .cycleStopped: true
+        case .notRestarted, .cycleStopped, .startLost: true
         case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: false
         }
     }

@@ -145,7 +145,7 @@ import Testing
             adapter: "hci0",
             timings: FaultyWorld.timings,
             bus: bus.address,
-            readTraffic: traffic,
+            readTraffic: traffic ?? bluez.counts.reader,
             logger: quietLogger
         )
         let running = Task { try await radio.run() }  // SAFETY: cancelled below.

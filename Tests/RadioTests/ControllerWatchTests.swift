@@ -53,6 +53,7 @@ import Testing
         #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
         #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
+        expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
     }
 
@@ -67,6 +68,7 @@ import Testing
             look(commands: 1, after: .milliseconds(100))
         }
         #expect(look(events: 3, after: .milliseconds(100)) == .answersAgain)
+        expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
         look(commands: 4, events: 4, after: .milliseconds(100))
@@ -235,6 +237,17 @@ extension ControllerWatchTests {
         look(commands: 4, events: 4, after: Self.timings.scanCycle)
         #expect(planner.filter.effect == .masked)
         #expect(planner.next(now: now) == nil)
+    }
+
+    /// A start fails until the kernel has given up the command that was lost.
+    private mutating func expectNothingUntilGivenUp() {
+        #expect(planner.next(now: now) == nil)
+        guard let due = planner.nextDeadline(now: now) else {
+            Issue.record("nothing is to be done")
+            return
+        }
+        #expect(due - now <= Self.timings.commandLimit)
+        look(after: due - now)
     }
 
     /// The end of a scan's cycle is lost.

@@ -17,6 +17,7 @@ import Testing
             adapter: nil,
             timings: FaultyWorld.timings,
             bus: world.bus.address,
+            readTraffic: world.counts.reader,
             logger: quietLogger
         )
         let running = Task { try await radio.run() }  // SAFETY: cancelled below.

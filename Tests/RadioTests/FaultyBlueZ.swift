@@ -6,8 +6,8 @@ import Synchronization
 /// A bluetoothd that goes wrong in every way that a real one does, on a bus of the test's own.
 ///
 /// It keeps what a real one keeps (discovery and advertisements of each client, dropped when the
-/// client leaves the bus), answers calls in order, and shows the pulse of a living scan. What is
-/// truly on the air and truly scanned is `reality`.
+/// client leaves the bus), answers calls in order, and has the kernel count the commands that a
+/// living scan takes. What is truly on the air and truly scanned is `reality`.
 final class FaultyBlueZ: Sendable {
     struct State {
         var isPowered = true
@@ -82,17 +82,22 @@ final class FaultyBlueZ: Sendable {
     let turns = Turns()
     let version: BlueZRelease
     let bus: PrivateBus
-    private let pulse = Mutex<Task<Void, Never>?>(nil)
+    let counts: KernelCounts
+    private let cycle = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter pulseInterval: how often a living scan ends and starts again.
+    /// - Parameters:
+    ///   - counts: the kernel's, which outlive a bluetoothd.
+    ///   - cycleInterval: how often a living scan ends and begins anew.
     init(
         on bus: PrivateBus,
         version: BlueZRelease = .bookworm,
-        pulseInterval: Duration = .milliseconds(60),
+        counts: KernelCounts = KernelCounts(),
+        cycleInterval: Duration = .milliseconds(60),
         prepare: (inout State) -> Void = { _ in }
     ) async throws {
         self.version = version
         self.bus = bus
+        self.counts = counts
         connection = try await bus.connect()
         state.withLock { prepare(&$0) }
         try await connection.export(rootObject(), at: .root)
@@ -101,19 +106,19 @@ final class FaultyBlueZ: Sendable {
             MatchRule(sender: "org.freedesktop.DBus", member: "NameOwnerChanged")
         )
         try await connection.requestName("org.bluez")
-        // SAFETY: owned by `pulse`, cancelled by `stop()`.
+        // SAFETY: owned by `cycle`, cancelled by `stop()`.
         let task = Task { [weak self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self?.follow(departures) }
-                group.addTask { await self?.beat(pulseInterval) }
+                group.addTask { await self?.scan(every: cycleInterval) }
             }
         }
-        pulse.withLock { $0 = task }
+        cycle.withLock { $0 = task }
     }
 
     /// Dies, as a killed bluetoothd does.
     func stop() async {
-        pulse.withLock { $0?.cancel() }
+        cycle.withLock { $0?.cancel() }
         turns.letGo()
         await connection.close()
     }
@@ -131,9 +136,9 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    // MARK: The pulse of a scan, and clients that leave
+    // MARK: A scan's cycle, and clients that leave
 
-    private func beat(_ interval: Duration) async {
+    private func scan(every interval: Duration) async {
         while !Task.isCancelled {
             // SAFETY: the pause of a simulated kernel, which no test waits for.
             try? await Task.sleep(for: interval)
@@ -141,14 +146,12 @@ final class FaultyBlueZ: Sendable {
                 state.isPowered && state.hasAdapter && !state.sessions.isEmpty
                     && state.isDiscovering && state.deadUntil == nil && !turns.isHung
             }
-            if isAlive { await blink() }
+            if isAlive { counts.commanded(Self.restartCommands) }
         }
     }
 
-    private func blink() async {
-        try? await says(isDiscovering: false)
-        try? await says(isDiscovering: true)
-    }
+    /// The end of a scan; the address, the parameters and the begin of the next.
+    private static let restartCommands: UInt32 = 4
 
     private func follow(_ departures: SignalSubscription) async {
         for await signal in departures.signals {
@@ -174,7 +177,7 @@ final class FaultyBlueZ: Sendable {
     func setFilter(_ call: Invocation) async throws {
         guard let sender = call.sender else { return }
         let filter = call.arguments[0].asProperties ?? [:]
-        let isBlinking = state.withLock { state in
+        let isRestarted = state.withLock { state in
             if filter["UUIDs"] != nil, version == .uuidCrash {
                 state.crashes.append("a UUID filter")
             }
@@ -188,7 +191,7 @@ final class FaultyBlueZ: Sendable {
             state.cure(by: .filter)
             return state.isDiscovering && state.deadUntil == nil
         }
-        if isBlinking { await blink() }
+        if isRestarted { counts.commanded(Self.restartCommands) }
     }
 
     func startDiscovery(_ call: Invocation) async throws {

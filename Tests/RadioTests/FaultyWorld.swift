@@ -29,6 +29,7 @@ final class FaultyWorld {
     }
 
     let bus: PrivateBus
+    let counts = KernelCounts()
     private(set) var bluez: FaultyBlueZ
     private var random: SeededGenerator
 
@@ -48,6 +49,8 @@ final class FaultyWorld {
         timings.busyPause = .milliseconds(20)
         timings.look = .milliseconds(20)
         timings.closeLook = .milliseconds(10)
+        timings.scanCycle = .milliseconds(70)
+        timings.nextCycle = .milliseconds(100)
         timings.commandLimit = .milliseconds(50)
         timings.answerLimit = .milliseconds(120)
         timings.callTimeout = .milliseconds(200)
@@ -58,7 +61,7 @@ final class FaultyWorld {
     init(random: SeededGenerator) async throws {
         self.random = random
         bus = try PrivateBus()
-        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
+        bluez = try await FaultyBlueZ(on: bus, counts: counts, prepare: Self.prepare)
     }
 
     private static let prepare: @Sendable (inout FaultyBlueZ.State) -> Void = {
@@ -138,14 +141,14 @@ final class FaultyWorld {
 
     private func restart() async throws {
         await bluez.stop()
-        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
+        bluez = try await FaultyBlueZ(on: bus, counts: counts, prepare: Self.prepare)
     }
 
     private func restartBus() async throws {
         bus.stop()
         await bluez.stop()
         try bus.start()
-        bluez = try await FaultyBlueZ(on: bus, prepare: Self.prepare)
+        bluez = try await FaultyBlueZ(on: bus, counts: counts, prepare: Self.prepare)
     }
 
     private func power(_ isOn: Bool) async throws {

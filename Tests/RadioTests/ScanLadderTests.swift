@@ -13,6 +13,7 @@ import Testing
     private static let cycle: Duration = .milliseconds(10_240)
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
+    private var traffic = ControllerTraffic(commands: 0, events: 0)
 
     init() {
         planner.linkChanged(.asking(":1.1"))
@@ -23,7 +24,7 @@ import Testing
     @Test("an empty room is left alone for an hour: the scan's own cycle is its pulse")
     mutating func emptyRoom() {
         for _ in 0..<350 {
-            blink(after: Self.cycle)
+            begin(after: Self.cycle)
             #expect(planner.next(now: now) == nil)
         }
         #expect(planner.state.recovery == RecoveryCounts() && planner.state.isScanning)
@@ -40,7 +41,7 @@ import Testing
 
     @Test("a dead scan is brought back rung by rung, each with its reason, each counted")
     mutating func allRungs() {
-        blink(after: Self.cycle)
+        begin(after: Self.cycle)
         pass(Self.timings.quietLimit)
         expect(.refreshScan, .refilter, .silent)
         #expect(planner.next(now: now) == nil, "the rung has its time")
@@ -64,7 +65,7 @@ import Testing
         expect(.startScan(isRestart: true), .restart, .ended)
         finish(.startScan(isRestart: true))
         #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
-        blink(after: .milliseconds(50))
+        planner.adaptersChanged([Self.adapter(true)], now: now)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
@@ -107,15 +108,18 @@ import Testing
 
     @Test("a refresh that used to restart the scan and does not is noticed within seconds")
     mutating func refresh() {
+        look()
         hear()
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
-        blink(after: .milliseconds(20))
         finish(.refreshScan)
+        look(commands: 4, after: .milliseconds(20))
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
         pass(Self.timings.proofLimit)
+        #expect(planner.isControllerInQuestion(now: now))
+        look()
         expect(.startScan(isRestart: true), .restart, .notRestarted)
         // Another program's filter may keep ours from doing anything: no more is done for a guess.
         finish(.startScan(isRestart: true))
@@ -127,7 +131,7 @@ import Testing
 
     @Test("what only a monitor hears does not hide that the cycle has stopped")
     mutating func cycleStopped() {
-        blink(after: Self.cycle)
+        begin(after: Self.cycle)
         for _ in 0..<50 {
             pass(Self.timings.cycleLimit / 50)
             planner.noticed(now: now)
@@ -140,6 +144,82 @@ import Testing
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
+    }
+
+    /// The scan's cycle ends, and what should begin the next one is lost.
+    private mutating func loseStart() {
+        begin(after: Self.cycle)
+        look(commands: 1, after: Self.cycle)
+        look(commands: 1, after: Self.timings.closeLook)
+        #expect(planner.lookInterval == Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil, "it may be about to begin")
+        look(after: Self.timings.closeLook)
+        let givenUp = now + (Self.timings.commandLimit - Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
+        look(after: givenUp - now)
+    }
+
+    @Test(
+        "a cycle that ends without another is asked for at once, also when reports went on coming"
+    )
+    mutating func lostStart() {
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+        finish(.refreshScan)
+        look(commands: 4, after: .milliseconds(100))
+        look(after: Self.timings.closeLook)
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+    }
+
+    @Test("one that is lost again is asked for again, a few times")
+    mutating func lostAgain() {
+        loseStart()
+        for _ in 0..<5 {
+            expect(.refreshScan, .refilter, .startLost)
+            finish(.refreshScan)
+            look(commands: 2, after: .milliseconds(100))
+            look(after: Self.timings.closeLook)
+            look(after: Self.timings.commandLimit - Self.timings.closeLook)
+        }
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("where that does not help, no more is done for a guess, and it is not made again")
+    mutating func wrongLoss() {
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+        finish(.refreshScan)
+        pass(Self.timings.proofLimit)
+        look()
+        #expect(planner.next(now: now) == nil)
+        for _ in 0..<3 {
+            planner.noticed(now: now)
+            look(commands: 1, after: Self.cycle)
+            look(after: Self.timings.closeLook)
+            #expect(planner.next(now: now) == nil && planner.state.isScanning)
+        }
+    }
+
+    @Test("commands in the middle of a cycle are about something else")
+    mutating func otherCommands() {
+        begin(after: Self.cycle)
+        look(commands: 2, after: .seconds(5))
+        look(after: Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("once the kernel tells no counts any more, their absence means nothing")
+    mutating func hiddenCounts() {
+        begin(after: Self.cycle)
+        planner.controllerHidden()
+        pass(Self.timings.quietLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now).map { $0 > now } == true)
     }
 
     @Test("a start that does nothing leads up the ladder as well")
@@ -245,11 +325,17 @@ extension ScanLadderTests {
 
     private mutating func pass(_ duration: Duration) { now = now + duration }
 
-    /// The scan ends and starts again.
-    private mutating func blink(after duration: Duration) {
+    /// The scan ends and begins anew, which only the kernel's counts show.
+    private mutating func begin(after duration: Duration) {
+        look()
+        look(commands: 4, after: duration)
+        look()
+    }
+
+    private mutating func look(commands: UInt32 = 0, after duration: Duration = .zero) {
         pass(duration)
-        planner.adaptersChanged([Self.adapter(false)], now: now)
-        planner.adaptersChanged([Self.adapter(true)], now: now)
+        traffic = traffic.adding(ControllerTraffic(commands: commands, events: commands))
+        _ = planner.controllerLooked(traffic, now: now)
     }
 
     private mutating func reconnect() {

@@ -17,7 +17,7 @@ extension BlueZPlanner {
     ) -> ControllerWatch.Change? {
         let before = controller.last
         let change = controller.looked(traffic, now: now)
-        judgeFilter(by: traffic, after: before, now: now)
+        judgeScan(by: traffic.since(before ?? traffic), isFirst: before == nil, now: now)
         switch change {
         case .fellMute:
             muteAttempts = 0
@@ -57,6 +57,20 @@ extension BlueZPlanner {
     /// of ours. Beside another program's wider filter only the scan's next cycle must show.
     private func isSilenceTelling(since: MonotonicTime, _ now: MonotonicTime) -> Bool {
         filter.effect != .masked || now - since >= timings.nextCycle
+    }
+
+    /// Whether the kernel's counts may answer what is to be judged now.
+    func isControllerInQuestion(now: MonotonicTime) -> Bool {
+        isScanDoubted || scan == .on && watch.isQuestion(now: now)
+    }
+
+    /// Until the controller is looked at again.
+    var lookInterval: Duration { burst.isOpen ? timings.closeLook : controller.interval }
+
+    /// The kernel tells no more what it counts.
+    mutating func controllerHidden() {
+        burst = CommandBurst()
+        watch.forgetCycle()
     }
 
     /// Until when silence after the last rung says nothing; `nil` where it tells at once.
@@ -113,15 +127,31 @@ extension BlueZPlanner {
         isScanDoubted = true
     }
 
-    private mutating func judgeFilter(
+    /// - Parameter traffic: what was counted since the last look.
+    private mutating func judgeScan(
         by traffic: ControllerTraffic,
-        after before: ControllerTraffic?,
+        isFirst: Bool,
         now: MonotonicTime
     ) {
         // A controller that does not answer is not told much, whatever our filter does.
-        let isUnclear = controller.isMute || controller.isSuspected || isScanDoubted
-        if isUnclear || isChangingAdvertisements || before == nil { filter.disturbed() }
-        filter.looked(traffic.since(before ?? traffic), now: now)
+        let isUnclear =
+            controller.isMute || isScanDoubted || isChangingAdvertisements || isFirst
+        if isUnclear || controller.isSuspected { filter.disturbed() }
+        filter.looked(traffic, now: now)
+        guard !isUnclear, scan == .on else {
+            burst = CommandBurst()
+            return
+        }
+        switch burst.looked(traffic, now: now) {
+        case .began:
+            watch.began(now: now)
+            if ladder.reason?.isDisprovedByStart == true { ladder.proved() }
+        case .broken(let lastCommand):
+            watch.broken(lastCommand: lastCommand)
+            // The rung was of no use, and the next time is told.
+            if ladder.reason == .startLost { ladder.proved() }
+        case nil: break
+        }
     }
 
     /// A scan that was asked for has begun if the controller was told so, and has answered. Nothing

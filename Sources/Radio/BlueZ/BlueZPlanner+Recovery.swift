@@ -28,7 +28,11 @@ extension BlueZPlanner {
     /// What is done about a scan that should run and shows no life.
     mutating func nextRecovery(now: MonotonicTime) -> Action? {
         guard ladder.isClimbing, let reason = ladder.reason else {
-            let suspicion = isScanDoubted ? .mute : watch.suspicion(now: now)
+            if isScanDoubted {
+                let isFree = controller.freeAt.map { $0 <= now } ?? true
+                return isFree ? climb(for: .mute, now: now) : nil
+            }
+            let suspicion = watch.suspicion(filter: filter.effect, now: now)
             return suspicion.flatMap { climb(for: $0, now: now) }
         }
         guard ladder.isDue(now: now) else { return nil }
@@ -91,7 +95,7 @@ extension BlueZPlanner {
         case .notAnswering, .stuckAdvertisement: ladder.proved()
         case .refused:
             if case .success = result { ladder.proved() }
-        case .silent, .notRestarted, .cycleStopped, .ended, .mute, nil: break
+        case .silent, .notRestarted, .cycleStopped, .startLost, .ended, .mute, nil: break
         }
     }
 

@@ -73,6 +73,7 @@ struct BlueZPlanner: Sendable {
     var powerRetry: Retry
     var controller: ControllerWatch
     var filter: FilterWatch
+    var burst = CommandBurst()
     /// The controller was mute, and whether the scan goes on is not known.
     var isScanDoubted = false
     var muteAttempts = 0
@@ -271,8 +272,9 @@ struct BlueZPlanner: Sendable {
         if controller.isMute {
             deadlines.append(muteDue)
         } else if scan == .on {
-            deadlines.append(watch.nextDeadline)
+            deadlines.append(watch.nextDeadline(filter: filter.effect))
             deadlines.append(silenceLimit)
+            if isScanDoubted { deadlines.append(controller.freeAt) }
             deadlines.append(refresher.nextRestart(now: now))
         } else {
             deadlines.append(scanRetry.due)
@@ -360,6 +362,7 @@ extension BlueZPlanner {
         watch = ScanWatch(timings: timings)
         controller = ControllerWatch(timings: timings)
         filter = FilterWatch(timings: timings)
+        burst = CommandBurst()
         isScanDoubted = false
         // What comes now may be well, unless it was our own doing.
         if !isReconnecting, !isPowerOwed { ladder.proved() }

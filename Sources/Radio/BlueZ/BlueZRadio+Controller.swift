@@ -11,7 +11,7 @@ extension BlueZRadio {
     /// Looks at the controller now and then, for as long as the kernel tells of it.
     func watchController() async {
         while !Task.isCancelled, readTraffic != nil {
-            await pause(for: planner.controller.interval)
+            await pause(for: planner.lookInterval)
             guard !Task.isCancelled else { return }
             lookAtController()
         }
@@ -23,11 +23,12 @@ extension BlueZRadio {
         }
         do throws(KernelAdapter.Errno) {
             let traffic = try readTraffic(index)
+            let now = MonotonicTime.now
             let (reason, due) = (planner.ladder.reason, planner.muteDue)
-            let change = planner.controllerLooked(traffic, now: .now)
+            let change = planner.controllerLooked(traffic, now: now)
             if change != nil || planner.ladder.reason != reason {
                 changed()
-            } else if planner.muteDue != due {
+            } else if planner.muteDue != due || planner.watch.hasLostStart {
                 wake()
             }
         } catch {
@@ -36,6 +37,7 @@ extension BlueZRadio {
                 return
             }
             self.readTraffic = nil
+            planner.controllerHidden()
             logger.debug(
                 "the kernel does not tell whether the controller answers",
                 metadata: ["errno": "\(error.number)"]

@@ -300,7 +300,7 @@ package actor BlueZRadio: Radio {
         while !Task.isCancelled {
             // One moment for both: what falls due between them would be missed.
             let now = MonotonicTime.now
-            if planner.isScanDoubted { lookAtController() }
+            if planner.isControllerInQuestion(now: now) { lookAtController() }
             guard let action = planner.next(now: now) else {
                 await sleep(until: planner.nextDeadline(now: now))
                 continue

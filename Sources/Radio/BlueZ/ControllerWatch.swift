@@ -24,6 +24,9 @@ struct ControllerWatch: Sendable {
     private var answersSince: MonotonicTime?
     /// When it was last seen that a mute controller was told something.
     private(set) var lastCommand: MonotonicTime?
+    /// By then the kernel has given up what was lost. A scan's start before that fails, and
+    /// bluetoothd then waits for 10 s.
+    private(set) var freeAt: MonotonicTime?
 
     init(timings: RecoveryTimings) {
         self.timings = timings
@@ -39,7 +42,9 @@ struct ControllerWatch: Sendable {
     }
 
     /// Until it is looked at again.
-    var interval: Duration { isMute || isSuspected ? timings.closeLook : timings.look }
+    var interval: Duration {
+        isMute ? timings.closeLook / 2 : isSuspected ? timings.closeLook : timings.look
+    }
 
     mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
         defer { last = traffic }
@@ -47,9 +52,9 @@ struct ControllerWatch: Sendable {
         let commands = traffic.commands &- last.commands
         let events = traffic.events &- last.events
         if isMute {
-            if commands > 0 { lastCommand = now }
+            if commands > events { lastCommand = now }
             guard events > 0 else { return nil }
-            return answers(now: now)
+            return answers(lastCommand, now: now)
         }
         guard let (since, before) = suspicion else {
             if commands > events { suspicion = (now, last) }
@@ -63,14 +68,18 @@ struct ControllerWatch: Sendable {
         if events == 0 {
             suspicion = nil
             muteSince = now
-            lastCommand = since
+            lastCommand = commands > 0 ? now : since
             return .fellMute
         }
         // It says something, nothing more was asked of it, and an answer is still missing.
-        return commands == 0 ? answers(now: now) : nil
+        return commands == 0 ? answers(since, now: now) : nil
     }
 
-    private mutating func answers(now: MonotonicTime) -> Change {
+    private mutating func answers(
+        _ lostCommand: MonotonicTime?,
+        now: MonotonicTime
+    ) -> Change {
+        freeAt = lostCommand.map { $0 + timings.commandLimit }
         suspicion = nil
         muteSince = nil
         answersSince = now

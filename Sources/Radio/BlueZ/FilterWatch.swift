@@ -75,20 +75,3 @@ struct FilterWatch: Sendable {
         isIgnored = false
     }
 }
-
-extension ControllerTraffic {
-    /// A scan is begun with so many commands at least: what runs is ended, the scan is described
-    /// and begun. One that fails is fewer.
-    private static let startCommands: UInt32 = 3
-
-    /// What was counted since.
-    func since(_ before: ControllerTraffic) -> ControllerTraffic {
-        ControllerTraffic(
-            commands: commands &- before.commands,
-            events: events &- before.events
-        )
-    }
-
-    /// Whether a scan may have begun in it.
-    var beginsScan: Bool { commands >= Self.startCommands && events >= commands }
-}

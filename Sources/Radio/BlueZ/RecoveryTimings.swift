@@ -4,8 +4,9 @@ package struct RecoveryTimings: Sendable {
     /// ended.
     package var discoveringGrace: Duration = .milliseconds(1500)
     /// Without any sign of life. The kernel ends each scan after 10.24 s and bluetoothd starts the
-    /// next, so even in an empty room there is a sign every 10.3 s or so.
-    package var quietLimit: Duration = .seconds(15)
+    /// next, beside other programs 5 s later: even in an empty room there is a sign every 10.3 to
+    /// 15.3 s, and one may be missed that comes together with other commands.
+    package var quietLimit: Duration = .seconds(30)
     /// The same where that cycle has not been seen.
     package var longQuietLimit: Duration = .seconds(60)
     /// Without the cycle where it has been seen, however much is heard.
@@ -26,7 +27,7 @@ package struct RecoveryTimings: Sendable {
     /// Before asking again for what is busy with something that ends by itself.
     package var busyPause: Duration = .milliseconds(500)
     /// Between two looks at what the kernel counts of the controller.
-    package var look: Duration = .seconds(3)
+    package var look: Duration = .seconds(2)
     /// The same when something seems wrong. A controller answers within milliseconds.
     package var closeLook: Duration = .milliseconds(500)
     /// After this the kernel has given up a command (its HCI_CMD_TIMEOUT is 2 s).

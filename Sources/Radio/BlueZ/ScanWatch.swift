@@ -4,8 +4,9 @@ import GotchuCore
 ///
 /// With a filter on our UUID a room without payers is silent for hours. But a scan that lives ends
 /// itself every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd, which
-/// shows as `Discovering` going false and true: that cycle is a pulse which needs nobody in the
-/// room. A filter that we set does the same at once. Strangers that are heard count as life too.
+/// shows in the commands that the kernel counts (`CommandBurst`), and nowhere on D-Bus: that cycle
+/// is a pulse which needs nobody in the room. A filter that we set does the same at once. Strangers
+/// that are heard count as life too.
 struct ScanWatch: Sendable {
     private let timings: RecoveryTimings
     private var lastLife: MonotonicTime?
@@ -16,9 +17,12 @@ struct ScanWatch: Sendable {
     private var askedAt: MonotonicTime?
     /// The scan's own cycle has been seen, so that its absence means something.
     private var knowsCycle = false
-    /// A filter that was set has restarted the scan. Beside another program's wider filter it does
-    /// not.
-    private var isAnswered = false
+    /// A cycle was seen to end without another; from when on one can be asked for.
+    private var lossDue: MonotonicTime?
+    /// How often since a scan last began.
+    private var losses = 0
+    /// So often it is believed.
+    private static let lossLimit = 5
 
     init(timings: RecoveryTimings) {
         self.timings = timings
@@ -28,6 +32,7 @@ struct ScanWatch: Sendable {
     mutating func starting(now: MonotonicTime) {
         lastCycle = now
         askedAt = nil
+        lossDue = nil
     }
 
     /// A scan was started.
@@ -36,6 +41,7 @@ struct ScanWatch: Sendable {
         lastCycle = now
         endedAt = isDiscovering ? nil : now
         askedAt = nil
+        lossDue = nil
     }
 
     /// Another filter is being set.
@@ -53,15 +59,37 @@ struct ScanWatch: Sendable {
             return false
         }
         endedAt = nil
-        if let askedAt, now - askedAt <= timings.proofLimit {
-            isAnswered = true
-        } else if let lastCycle, now - lastCycle > timings.proofLimit {
-            knowsCycle = true
-        }
+        began(now: now)
+        return true
+    }
+
+    /// The controller was told to scan.
+    mutating func began(now: MonotonicTime) {
+        let isOurs = askedAt.map { now - $0 <= timings.proofLimit } ?? false
+        if !isOurs, let lastCycle, now - lastCycle > timings.proofLimit { knowsCycle = true }
         askedAt = nil
+        lossDue = nil
+        losses = 0
         lastCycle = now
         lastLife = now
-        return true
+    }
+
+    /// The controller was told something, and not to scan.
+    ///
+    /// - Parameter lastCommand: when the last of it was seen. Until the kernel has given up one that
+    ///   was lost, every start fails, and bluetoothd then waits for 10 s.
+    mutating func broken(lastCommand: MonotonicTime) {
+        // In the middle of a cycle it was about something else. When one began is known late.
+        let age = timings.scanCycle - timings.look - timings.closeLook
+        guard let lastCycle, lastCommand - lastCycle >= age else { return }
+        losses += 1
+        lossDue = losses > Self.lossLimit ? nil : lastCommand + timings.commandLimit
+    }
+
+    /// The kernel counts for us no more: without the cycle only silence is left to go by.
+    mutating func forgetCycle() {
+        knowsCycle = false
+        lossDue = nil
     }
 
     /// Anything was heard.
@@ -72,29 +100,44 @@ struct ScanWatch: Sendable {
     /// A guess was wrong: its evidence is not believed any more until it is seen again.
     mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
         switch reason {
-        case .notRestarted: isAnswered = false
         case .cycleStopped: knowsCycle = false
-        case .silent, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute: break
+        case .startLost: (losses, lossDue) = (Self.lossLimit, nil)
+        case .notRestarted, .silent, .ended, .refused, .notAnswering, .stuckAdvertisement, .mute:
+            break
         }
         askedAt = nil
         lastCycle = now
     }
 
+    /// The scan's cycle was seen to end without another.
+    var hasLostStart: Bool { lossDue != nil }
+
+    /// Whether a look at the kernel's counts may answer what is to be judged now.
+    func isQuestion(now: MonotonicTime) -> Bool {
+        askedAt.map { $0 + timings.proofLimit <= now } ?? false
+    }
+
     /// What is wrong with the scan now, if anything.
-    func suspicion(now: MonotonicTime) -> RecoveryReason? {
-        deadlines.filter { $0.value <= now }.min { $0.value < $1.value }?.key
+    ///
+    /// - Parameter filter: whether a filter of ours restarts the scan.
+    func suspicion(filter: FilterWatch.Effect, now: MonotonicTime) -> RecoveryReason? {
+        deadlines(filter).filter { $0.value <= now }.min { $0.value < $1.value }?.key
     }
 
     /// When `suspicion` may change although nothing happens.
-    var nextDeadline: MonotonicTime? { deadlines.values.min() }
+    func nextDeadline(filter: FilterWatch.Effect) -> MonotonicTime? {
+        deadlines(filter).values.min()
+    }
 
-    private var deadlines: [RecoveryReason: MonotonicTime] {
+    private func deadlines(_ filter: FilterWatch.Effect) -> [RecoveryReason: MonotonicTime] {
         var deadlines: [RecoveryReason: MonotonicTime] = [:]
         deadlines[.ended] = endedAt.map { $0 + timings.discoveringGrace }
         deadlines[.silent] = lastLife.map {
             $0 + (knowsCycle ? timings.quietLimit : timings.longQuietLimit)
         }
-        if isAnswered, let askedAt, lastLife.map({ $0 <= askedAt }) ?? true {
+        // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
+        if filter != .masked { deadlines[.startLost] = lossDue }
+        if filter == .restarts, let askedAt, lastLife.map({ $0 <= askedAt }) ?? true {
             deadlines[.notRestarted] = askedAt + timings.proofLimit
         }
         if knowsCycle { deadlines[.cycleStopped] = lastCycle.map { $0 + timings.cycleLimit } }

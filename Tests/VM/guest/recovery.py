@@ -38,7 +38,9 @@ class Till:
         eventually("the request on the air", self.is_on_air)
         eventually("a scan", self.is_scanning)
 
-    def measure(self, name: str, ended: float, **more: Callable[[], Any]) -> None:
+    def measure(
+        self, name: str, ended: float, limit: float = LIMIT, **more: Callable[[], Any]
+    ) -> None:
         """Notes the seconds from the end of a cause until each thing is well again."""
         looks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
 
@@ -50,7 +52,7 @@ class Till:
             return not looks
 
         try:
-            eventually(f"all to be well after {name}", all_are_well, LIMIT)
+            eventually(f"all to be well after {name}", all_are_well, limit)
         except AssertionError as late:
             raise AssertionError(f"{late}: {', '.join(looks)}") from late
         expect(f"the request after {name}", self._daemon.request_state(self._request), "advertising")

@@ -10,7 +10,15 @@ from time import monotonic, sleep
 
 from ..deadline import eventually
 from ..http import Refused
-from ..recovery import AMOUNT, Till, allow_power_cycle, begin_fresh_scans, has_heard, problems
+from ..recovery import (
+    AMOUNT,
+    LIMIT,
+    Till,
+    allow_power_cycle,
+    begin_fresh_scans,
+    has_heard,
+    problems,
+)
 from ..scenario import TAP, World
 
 PROBE = "a1b2c3d4e5"
@@ -19,29 +27,42 @@ STRANGER = f'probe | C4:11:22:33:44:05 random | nonconnectable | 100 | -40 | 03:
 CYCLE = 10.24
 """Seconds after which the kernel ends a scan."""
 
+CANDIDATE = 5.0
+"""Seconds after which a daemon no longer restarts its scan for somebody whom it has heard."""
+
+FROZEN = 5.0
+"""Seconds for which the controllers do not answer."""
+
+START_LIMIT = 9.0
+"""Seconds after which bluetoothd would not even have tried again."""
+
 
 def run(world: World) -> None:
     allow_power_cycle(world)
     # As Debian starts it: no monitor hears what the scan does not.
     world.platform.restart_bluetoothd("--nodetach")
     try:
-        world.place(None)
         world.start(world.kiosk, world.payer)
         till = Till(world, world.kiosk)
-        at_a_start(world, till)
+        at_a_start(world, till, "hiccup_at_a_start", 3.0)
+        # Too short to be seen: reports come again before the controller is looked at twice.
+        at_a_start(world, till, "hiccup_unseen", 1.5)
         beside_a_payer(world, till)
         till.withdraw()
     finally:
         world.platform.restart_bluetoothd()
 
 
-def at_a_start(world: World, till: Till) -> None:
+def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
     """The scan's cycle ends: the next one is lost, and bluetoothd would wait for 10 s.
 
-    And somebody asks for money meanwhile: the request waits, and comes on the air.
+    And somebody asks for money meanwhile: the request waits, and comes on the air. `remaining` is for
+    how long the controllers do not answer after the cycle's end.
     """
+    world.place(None)
+    sleep(CANDIDATE + 1)
     begin_fresh_scans(world, world.kiosk, world.payer)
-    sleep(CYCLE - 2.0)
+    sleep(CYCLE + remaining - FROZEN)
     answers: list[object] = []
 
     def ask() -> None:
@@ -53,10 +74,10 @@ def at_a_start(world: World, till: Till) -> None:
     asking = threading.Thread(target=ask)
     world.air.do("freeze", controller="*")
     asking.start()
-    end = monotonic() + 5.0
+    end = monotonic() + FROZEN
     till.expect_problem("bluetooth-adapter-not-answering")
     sleep(max(0.0, end - monotonic()))
-    thaw(world, till, "hiccup_at_a_start")
+    thaw(world, till, name, START_LIMIT)
     asking.join()
     if not isinstance(answers[0], dict):
         raise AssertionError(f"the request that was made meanwhile: {answers[0]}")
@@ -74,13 +95,13 @@ def beside_a_payer(world: World, till: Till) -> None:
         "the payer's daemon to say so",
         lambda: "bluetooth-adapter-not-answering" in problems(world.payer),
     )
-    thaw(world, till, "hiccup_beside_a_payer")
+    thaw(world, till, "hiccup_beside_a_payer", LIMIT)
     count = world.payer.metric('gotchu_scan_restarts_total{rung="power-cycle"}')
     if count < 1:
         raise AssertionError(f"{count} power cycles were counted")
 
 
-def thaw(world: World, till: Till, name: str) -> None:
+def thaw(world: World, till: Till, name: str, limit: float) -> None:
     """Measures from its end until both daemons hear what has just come, and one another."""
     world.air.do("thaw", controller="*")
     ended = monotonic()
@@ -89,6 +110,7 @@ def thaw(world: World, till: Till, name: str) -> None:
     till.measure(
         name,
         ended,
+        limit,
         heard=lambda: has_heard(world.payer, till.eid, ended),
         hears=lambda: has_heard(world.kiosk, PROBE, ended),
     )
