@@ -2,7 +2,6 @@ import GotchuAPI
 import GotchuCore
 import Logging
 import PaymentClient
-import Radio
 
 /// Follows one request until its end is known: by the server's push, and by asking when that
 /// breaks.
@@ -12,7 +11,7 @@ struct RequestDriver {
 
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await putOnAir() }
+            group.addTask { await service.putOnAir(id) }
             group.addTask { await leaveAirAtExpiry() }
             group.addTask { await rotate() }
             await follow()
@@ -54,18 +53,6 @@ struct RequestDriver {
     /// Never longer than this between two attempts to reach the server.
     private static let longestPause: Duration = .seconds(5)
 
-    /// A request that was resumed after a restart goes on the air as soon as the radio can.
-    private func putOnAir() async {
-        while !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now {
-            do throws(RadioFailure) {
-                return try await service.putOnAir(id)
-            } catch {
-                // The radio says why not, never when it could: it is asked again until expiry.
-                try? await Task.sleep(for: Self.radioPause)
-            }
-        }
-    }
-
     /// Gives it another EID each time that it has had one for its time, and at once if a change was
     /// interrupted.
     private func rotate() async {
@@ -89,9 +76,6 @@ struct RequestDriver {
             }
         }
     }
-
-    /// Between two attempts to put it on the air.
-    private static let radioPause: Duration = .seconds(1)
 
     /// At its expiry a request leaves the air even if the server cannot be asked.
     private func leaveAirAtExpiry() async {

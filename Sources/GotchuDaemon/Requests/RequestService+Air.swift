@@ -42,6 +42,14 @@ extension RequestService {
         await settle()
     }
 
+    /// Wants a request on the air until it is taken off: at once, or as soon as the radio can.
+    func wantOnAir(_ id: SessionID, _ eid: EID) async {
+        await enterAir()
+        defer { air.turnstile.leave() }
+        air.add(id, eid, at: .now)
+        await settle()
+    }
+
     /// Takes a request off the air; returns when it is off.
     func takeOffAir(_ id: SessionID) async {
         guard air.targets[id] != nil || air.onAir[id] != nil else { return }
@@ -67,6 +75,7 @@ extension RequestService {
 
     /// Makes what is on the air what should be there.
     private func settle() async {
+        let isRetry = air.retryAt != nil
         air.retryAt = nil
         let wanted = air.wanted(at: .now)
         await stopAll(but: wanted)
@@ -76,7 +85,9 @@ extension RequestService {
                 try await bring(id, to: target)
             } catch {
                 air.retryAt = .now + AirState.retryPause
-                logger.info(
+                // A radio that is off stays so for a while: once is enough.
+                logger.log(
+                    level: isRetry ? .debug : .info,
                     "A request is not on the air",
                     metadata: ["request": "\(id)", "reason": "\(error.code.rawValue)"]
                 )

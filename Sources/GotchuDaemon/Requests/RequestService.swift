@@ -220,12 +220,12 @@ actor RequestService: Service, KeyedCreation {
         await note(id, state: .unknown, paidAt: nil)
     }
 
-    /// Puts a request that was resumed after a restart on the air again.
-    func putOnAir(_ id: SessionID) async throws(RadioFailure) {
-        guard let record = records[id], !record.state.isFinal, air.targets[id] == nil else {
-            return
-        }
-        try await bringOnAir(id, record.eid)
+    /// Has a request that was resumed after a restart on the air again, as soon as the radio can.
+    func putOnAir(_ id: SessionID) async {
+        guard let record = records[id], !record.state.isFinal, record.expiresAt > .now,
+            air.targets[id] == nil
+        else { return }
+        await wantOnAir(id, record.eid)
         // It may have ended meanwhile, when it was not on the air yet.
         guard let now = records[id], !now.state.isFinal, now.state != .unknown else {
             return await takeOffAir(id)
