@@ -51,7 +51,8 @@ struct RecordCommand: SocketCommand {
         if options.json {
             try output.json(result)
         } else {
-            output.line("Recorded \(result.lines) lines to \(file.printable).")
+            let lines = result.lines == 1 ? "1 line" : "\(result.lines) lines"
+            output.line("Recorded \(lines) to \(file.printable).")
         }
     }
 

@@ -16,7 +16,7 @@ extension Output {
     func write(_ text: String, to terminal: Terminal) {
         let isData = terminal.descriptor == data.descriptor
         guard !isData || Self.failure.withLock({ $0 == nil }) else { return }
-        var bytes = Array(text.utf8)[...]
+        var bytes = Array((terminal.isPlain ? text.inASCII : text).utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
                 Glibc.write(terminal.descriptor, $0.baseAddress, $0.count)

@@ -8,6 +8,8 @@ struct Terminal: Sendable {
     /// Whether lines may be drawn over.
     let canRedraw: Bool
     let hasColour: Bool
+    /// Whether a person would see ASCII alone as it is meant.
+    let isPlain: Bool
 
     init(descriptor: CInt) {
         self.descriptor = descriptor
@@ -15,6 +17,16 @@ struct Terminal: Sendable {
         let term = Environment["TERM"]
         canRedraw = isTerminal && term != nil && term != "dumb"
         hasColour = canRedraw && Environment["NO_COLOR"] == nil
+        isPlain = isTerminal && !Self.isUTF8
+    }
+
+    /// What the locale says of the terminal (locale(7)). Where nothing was said it is as new
+    /// terminals are.
+    private static var isUTF8: Bool {
+        guard
+            let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap({ Environment[$0] }).first
+        else { return true }
+        return locale.lowercased().filter { $0 != "-" }.contains("utf8")
     }
 
     /// Columns and rows now, or `nil` if it has none.

@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GotchuCommands
+
+@Suite("A terminal of another character set than UTF-8")
+struct CharacterSetTests {
+    @Test(
+        "is shown ASCII alone, and only a terminal is",
+        .enabled(if: access("/usr/bin/script", X_OK) == 0),
+        arguments: [
+            (["LC_ALL": "C"], "- Kaff? ??"), (["LC_ALL": "", "LC_CTYPE": "de_DE"], "- Kaff? ??"),
+            (["LC_ALL": "de_DE.utf8"], "· Kaffé 🦆"),
+        ]
+    )
+    func terminal(locale: [String: String], shown: String) async throws {
+        let system = try await LiveSystem(distance: 5)
+        let request =
+            "\(GotchuCtl.path) request 5 --ttl 1 --memo 'Kaffé 🦆' --socket "
+            + "\(system.kiosk)"
+        var environment = ["TERM": "dumb", "SHELL": "/bin/sh"]
+        environment.merge(locale) { $1 }
+        let terminal = try Program(
+            "/usr/bin/script",
+            ["--quiet", "--flush", "--command", request, "/dev/null"],
+            environment: environment
+        )
+        try await terminal.exitCode()
+        #expect(terminal.text.contains(shown), "\(terminal.text)")
+        #expect(terminal.text.utf8.allSatisfy { $0 < 0x80 } == shown.utf8.allSatisfy { $0 < 0x80 })
+    }
+
+    @Test("what is shown instead is as wide, so that tables stay in line")
+    func width() {
+        for text in ["a · b …", "██▏ → “x”", "東京 Käse 🦆", "a\r\nb\u{1B}[0m"] {
+            #expect(text.inASCII.utf8.allSatisfy { $0 < 0x80 })
+            #expect(text.inASCII.columns == text.columns, "\(text.inASCII)")
+        }
+        #expect("→ ✓ ✗ …".inASCII == "> + x .")
+    }
+}
