@@ -29,6 +29,10 @@ actor PostgreSQLReader {
         try repeating { try watch.look(over: $0) }
     }
 
+    func tablesVersion() throws -> Int64 {
+        try query(PostgreSQLSchema.version, [], read: { try $0.integer(0) }).first ?? 0
+    }
+
     func published(_ eid: EID) throws -> PublishedSession? {
         try query(
             """

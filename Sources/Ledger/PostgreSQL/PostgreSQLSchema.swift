@@ -7,6 +7,8 @@ enum PostgreSQLSchema {
 
     static var newestVersion: Int64 { Int64(steps.count) }
 
+    static let version = "SELECT coalesce(max(version), 0) FROM gotchu_migrations"
+
     private static let startingTogether = 10
     private static let longestMigration: Duration = .seconds(3_600)
 
@@ -119,10 +121,7 @@ enum PostgreSQLSchema {
             return 0
         }
         let version =
-            try connection.query(
-                "SELECT coalesce(max(version), 0) FROM gotchu_migrations",
-                read: { try $0.integer(0) }
-            ).first ?? 0
+            try connection.query(Self.version, read: { try $0.integer(0) }).first ?? 0
         guard version <= newestVersion else {
             throw LedgerError(
                 .foreign,
@@ -140,9 +139,11 @@ enum PostgreSQLSchema {
             """
             SELECT schemaname::text FROM pg_catalog.pg_tables
             WHERE tablename = 'gotchu_migrations' AND schemaname = ANY (current_schemas(false))
+                AND schemaname <> current_schema()
             """,
             read: { try $0.text(0) }
         )
+        // Those that another server has just made in this one are no others.
         guard let other = others.first else { return }
         throw LedgerError(
             .cannotOpen,

@@ -109,7 +109,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) async throws(LedgerError) -> Decision {
-        try watch.requireDurable()
+        try watch.requireFit()
         return try await wrapping(.tryAgain) {
             try await writer.commit(touching: footprint, decide: decide)
         }
@@ -118,11 +118,12 @@ package final class PostgreSQLStore: LedgerStore, Service {
     package var now: Timestamp { watch.clock.now }
     package var readsAhead: Bool { watch.hasReplica }
 
-    /// Looks at the database's clock, at its replicas, and at whether it keeps what it commits.
+    /// Looks at the database's clock, replicas and promises, and at the version of its tables.
     package func look() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
                 try await reader.look(watch)
+                watch.note(version: try await reader.tablesVersion())
             } catch let error as LedgerError where error.code == .notDurable {
                 // A new connection was refused; those that there are know nothing of it.
                 watch.note(isForgetful: true)

@@ -13,6 +13,7 @@ final class PostgreSQLWatch: Sendable {
     private let isReplicated = Atomic<Bool>(false)
     private let isOff = Atomic<Bool>(false)
     private let isForgetful = Atomic<Bool>(false)
+    private let isOutdated = Atomic<Bool>(false)
     private let logger: Logger
 
     init(logger: Logger) {
@@ -21,12 +22,29 @@ final class PostgreSQLWatch: Sendable {
 
     var hasReplica: Bool { isReplicated.load(ordering: .relaxed) }
 
-    /// Refuses to commit what a crash may take away again. `synchronous_commit` is kept by each
-    /// session; `fsync` and `full_page_writes` are the whole server's, and a reload changes them.
+    /// Refuses to commit what a crash may take away again, and to tables that are another program's
+    /// by now. `synchronous_commit` is kept by each session; `fsync` and `full_page_writes` are the
+    /// whole server's, and a reload changes them.
     ///
-    /// - Throws: `LedgerError` with `notDurable`.
-    func requireDurable() throws(LedgerError) {
+    /// - Throws: `LedgerError` with `notDurable` or `foreign`.
+    func requireFit() throws(LedgerError) {
         guard !isForgetful.load(ordering: .relaxed) else { throw .notDurable }
+        guard !isOutdated.load(ordering: .relaxed) else { throw .outdated }
+    }
+
+    /// Notes which version the tables have now. A newer program keeps more in them than this one
+    /// would write.
+    func note(version: Int64) {
+        let isOutdated = version > PostgreSQLSchema.newestVersion
+        guard self.isOutdated.exchange(isOutdated, ordering: .relaxed) != isOutdated else { return }
+        if isOutdated {
+            logger.error(
+                "A newer gotchu-server has brought the books up to date: no payment is made here.",
+                metadata: ["fix": "\(LedgerError.outdated.fix ?? "")"]
+            )
+        } else {
+            logger.notice("The books are of this program's version again.")
+        }
     }
 
     func look(over connection: borrowing Connection) throws {
@@ -83,5 +101,15 @@ final class PostgreSQLWatch: Sendable {
         } else {
             logger.notice("This machine's clock and the database's agree again.")
         }
+    }
+}
+
+extension LedgerError {
+    fileprivate static var outdated: LedgerError {
+        LedgerError(
+            .foreign,
+            "The books were brought up to date by a newer gotchu-server.",
+            fix: "Stop this one, and start that version."
+        )
     }
 }

@@ -39,6 +39,26 @@ struct PostgreSQLStoreTests {
         )
     }
 
+    @Test("tables that a newer program has changed are written no more by a server that still runs")
+    func outdated() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let store = try PostgreSQLStore(url: books.place, logger: TestBooks.logger)
+        try await withLedger(on: store) { ledger in
+            let user = try await ledger.user("a", cents: 100)
+            try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+            try await store.look()
+            let error = await #expect(throws: LedgerError.self) {
+                _ = try await ledger.user("b", cents: 100)
+            }
+            #expect(error?.description.contains("by a newer gotchu-server") == true)
+            #expect(try await ledger.statement(of: user, entries: 1)?.wallet.balance == 100)
+            try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+            try await store.look()
+            _ = try await ledger.user("b", cents: 100)
+        }
+        #expect(try books.audit().isClean)
+    }
+
     @Test("a database to which some texts cannot be written is refused")
     func encoding() throws {
         let cluster = try PostgresCluster.shared()
