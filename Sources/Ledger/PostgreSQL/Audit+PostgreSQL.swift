@@ -46,7 +46,9 @@ extension Audit {
                 broken: broken
             )
         }
-        findings += try ([guards] + AuditCheck.all).map { try finding(for: $0, in: connection) }
+        findings += try ([guards, names] + AuditCheck.all).map {
+            try finding(for: $0, in: connection)
+        }
         try connection.execute("SET LOCAL enable_nestloop = on")
         findings.append(try chain(in: connection))
         return findings
@@ -168,6 +170,32 @@ extension Audit {
                 }
             )
     }
+
+    /// Two servers that decide at once meet at these: without them a payment is made twice. A
+    /// restore that did not end well leaves them out.
+    private static let names = AuditCheck(
+        rule: AuditCheck.namesRule,
+        count: """
+            SELECT count(*) FROM pg_catalog.pg_index
+            JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = \(schema) AND indisunique
+            """,
+        firstBroken: """
+            SELECT 'table ' || kept || ' may hold ' || key || ' twice'
+            FROM (VALUES \(AuditCheck.names)) AS names (kept, key) WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.pg_index
+                JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+                WHERE relnamespace = \(schema) AND relname = kept
+                    AND indisunique AND indisvalid AND (indpred IS NULL OR kept = 'wallets')
+                    AND key = (
+                        SELECT string_agg(attname, ', ' ORDER BY place)
+                        FROM unnest(indkey::int2[]) WITH ORDINALITY AS columns (number, place)
+                        JOIN pg_catalog.pg_attribute
+                            ON attrelid = indrelid AND attnum = columns.number
+                    )
+            ) LIMIT 1
+            """
+    )
 
     /// A rule of the name does not do: it must be on its table, be in force, and refuse.
     private static let guards = AuditCheck(

@@ -275,6 +275,28 @@ struct AuditTests {
         #expect(broken.first?.hasSuffix("entries_stay is missing") == true)
     }
 
+    @Test(
+        "finds that something may be there twice",
+        arguments: [
+            (StoreKind.sqlite, "DROP INDEX wallets_of_users", "wallets may hold user_id, currency"),
+            (.postgresql, "DROP INDEX wallets_of_users", "wallets may hold user_id, currency"),
+            (
+                .postgresql, "ALTER TABLE transfers DROP CONSTRAINT transfers_session_id_key",
+                "transfers may hold session_id twice"
+            ),
+            (
+                .postgresql, "ALTER TABLE sends DROP CONSTRAINT sends_pkey",
+                "sends may hold user_id, idempotency_key twice"
+            ),
+        ]
+    )
+    func twice(kind: StoreKind, sql: String, said: String) async throws {
+        let books = try await Planted.books(kind)
+        try books.execute(sql)
+        let broken = try books.audit().findings.compactMap(\.broken)
+        #expect(broken.count == 1 && broken.first?.contains(said) == true, "\(broken)")
+    }
+
     @Test("both stores prove the same list")
     func sameList() async throws {
         let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
