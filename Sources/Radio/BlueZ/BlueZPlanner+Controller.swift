@@ -64,6 +64,12 @@ extension BlueZPlanner {
         isScanDoubted || scan == .on && watch.isQuestion(now: now)
     }
 
+    /// Whether the kernel may still wait for a lost command's answer, so that every start fails.
+    func isKernelWaiting(now: MonotonicTime) -> Bool {
+        let freeAt = isScanDoubted ? controller.freeAt : watch.lossDue(filter: filter.effect)
+        return freeAt.map { $0 > now } ?? false
+    }
+
     /// Until the controller is looked at again.
     var lookInterval: Duration { burst.isOpen ? timings.closeLook : controller.interval }
 

@@ -28,11 +28,9 @@ extension BlueZPlanner {
     /// What is done about a scan that should run and shows no life.
     mutating func nextRecovery(now: MonotonicTime) -> Action? {
         guard ladder.isClimbing, let reason = ladder.reason else {
-            if isScanDoubted {
-                let isFree = controller.freeAt.map { $0 <= now } ?? true
-                return isFree ? climb(for: .mute, now: now) : nil
-            }
-            let suspicion = watch.suspicion(filter: filter.effect, now: now)
+            if isKernelWaiting(now: now) { return nil }
+            let suspicion =
+                isScanDoubted ? .mute : watch.suspicion(filter: filter.effect, now: now)
             return suspicion.flatMap { climb(for: $0, now: now) }
         }
         guard ladder.isDue(now: now) else { return nil }

@@ -65,7 +65,7 @@ struct BlueZPlanner: Sendable {
     /// Calls in a row that bluetoothd left without an answer.
     var timeouts = 0
     /// bluetoothd has its name and has not told its objects in time.
-    private var isNotAnswering = false
+    private(set) var isNotAnswering = false
     /// The connection was ended by ourselves, and the ladder is to be climbed on.
     var isReconnecting = false
     /// We have switched the adapter off and not yet on again.
@@ -253,7 +253,8 @@ struct BlueZPlanner: Sendable {
             return scanRetry.isDue(now: now) ? .startScan(isRestart: isRestart) : nil
         case .on:
             if let action = nextRecovery(now: now) { return action }
-            guard !ladder.isClimbing, let restart = refresher.nextRestart(now: now),
+            guard !ladder.isClimbing, !isKernelWaiting(now: now),
+                let restart = refresher.nextRestart(now: now),
                 restart <= now
             else { return nil }
             return .refreshScan
@@ -281,54 +282,6 @@ struct BlueZPlanner: Sendable {
         }
         // What was due before now has been looked at.
         return deadlines.compactMap { $0 }.filter { $0 > now }.min()
-    }
-
-    var state: RadioState {
-        var state = RadioState(adapter: adapter?.name, problem: problem)
-        state.address = adapter?.address
-        state.bluezVersion = adapter?.version?.description
-        let isScanLost = ladder.isExhausted || controller.isMute
-        state.isScanning = scan == .on && !isScanLost || isMonitorAlone
-        if isMonitorAlone { state.transport = .monitor }
-        state.hasMonitor = hasMonitor
-        state.advertisingCapacity = adapter?.advertisingInstances
-        state.advertising = Set(advertisements.filter { isOnAir($0.value) }.keys)
-        state.recovery = recovery
-        return state
-    }
-
-    private var problem: RadioFailure? {
-        if let hopeless { return hopeless }
-        if controller.isMute { return RadioFailure(isKernelStuck ? .scanStuck : .adapterMute) }
-        if isMonitorAlone { return nil }
-        if let scanFailure { return scanFailure }
-        guard ladder.isExhausted else { return nil }
-        return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
-    }
-
-    /// Why nothing at all can be done now, or `nil`.
-    private var hopeless: RadioFailure? {
-        switch link {
-        case .connecting: nil
-        case .asking: isNotAnswering ? RadioFailure(.timedOut) : nil
-        case .noBus(let underlying): RadioFailure(.noBus, underlying: underlying)
-        case .noBlueZ: RadioFailure(.noBlueZ)
-        case .up:
-            if let adapter {
-                adapter.isPowered ? nil : RadioFailure(.adapterOff)
-            } else {
-                RadioFailure(.noAdapter)
-            }
-        }
-    }
-
-    private func isOnAir(_ advertisement: PlannedAdvertisement) -> Bool {
-        switch advertisement.stage {
-        case .off, .registering: false
-        case .on, .unregistering: true
-        // One that could not be taken off.
-        case .unclear: !advertisement.isWanted && adapter?.isPowered == true
-        }
     }
 }
 

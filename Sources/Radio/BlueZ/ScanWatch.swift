@@ -76,8 +76,8 @@ struct ScanWatch: Sendable {
 
     /// The controller was told something, and not to scan.
     ///
-    /// - Parameter lastCommand: when the last of it was seen. Until the kernel has given up one that
-    ///   was lost, every start fails, and bluetoothd then waits for 10 s.
+    /// - Parameter lastCommand: when the last of it was seen. Until the kernel has given up one
+    ///   that was lost, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
         // In the middle of a cycle it was about something else. When one began is known late.
         let age = timings.scanCycle - timings.look - timings.closeLook
@@ -112,6 +112,12 @@ struct ScanWatch: Sendable {
     /// The scan's cycle was seen to end without another.
     var hasLostStart: Bool { lossDue != nil }
 
+    /// From when on a scan whose cycle ended without another can be asked for.
+    func lossDue(filter: FilterWatch.Effect) -> MonotonicTime? {
+        // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
+        filter == .masked ? nil : lossDue
+    }
+
     /// Whether a look at the kernel's counts may answer what is to be judged now.
     func isQuestion(now: MonotonicTime) -> Bool {
         askedAt.map { $0 + timings.proofLimit <= now } ?? false
@@ -135,8 +141,7 @@ struct ScanWatch: Sendable {
         deadlines[.silent] = lastLife.map {
             $0 + (knowsCycle ? timings.quietLimit : timings.longQuietLimit)
         }
-        // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
-        if filter != .masked { deadlines[.startLost] = lossDue }
+        deadlines[.startLost] = lossDue(filter: filter)
         if filter == .restarts, let askedAt, lastLife.map({ $0 <= askedAt }) ?? true {
             deadlines[.notRestarted] = askedAt + timings.proofLimit
         }
