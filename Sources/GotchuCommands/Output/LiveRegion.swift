@@ -14,33 +14,33 @@ struct LiveRegion {
         if lines.count > limit {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
-        var frame = height == 0 ? Self.begin : ""
-        frame += rewind
+        var frame = Self.begin + rewind
         // Cleared first: behind a full line the cursor stands on its last column.
         frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
-        output.raw(frame + Self.clearToEndOfScreen)
+        output.raw(frame + Self.clearToEndOfScreen + Self.end)
         height = shown.count
     }
 
-    /// Leaves what was drawn where it is and gives the cursor back.
+    /// Leaves what was drawn where it is.
     mutating func finish() {
         guard height > 0 else { return }
         // The terminal has written ^C here if that is what ended it.
-        output.raw("\r" + Self.clearToEndOfLine + Self.end)
+        output.raw("\r" + Self.clearToEndOfLine)
         height = 0
     }
 
-    /// Takes away what was drawn and gives the cursor back.
+    /// Takes away what was drawn.
     mutating func erase() {
         guard height > 0 else { return }
-        output.raw(rewind + Self.clearToEndOfScreen + Self.end)
+        output.raw(rewind + Self.clearToEndOfScreen)
         height = 0
     }
 
     private var rewind: String { height == 0 ? "" : "\u{1B}[\(height)A\r" }
 
     // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 breaks lines at the right edge, and
-    // a line that were broken would be two that the next frame does not know of.
+    // a line that were broken would be two that the next frame does not know of. Both for the time
+    // of a frame only: between two of them Ctrl-Z may hand the terminal to the shell.
     private static let begin = "\u{1B}[?25l\u{1B}[?7l"
     private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"
