@@ -4,30 +4,59 @@ import Testing
 /// Whoever can write to the database can insert what sums up to zero; no guard keeps him from it.
 @Suite("Money that moved outside of every payment", .timeLimit(.minutes(1)))
 struct TheftTests {
+    struct Theft: Sendable {
+        /// Whose wallet it comes from, and the next number of its entries.
+        let from: (wallet: String, number: Int)
+        /// Whose it goes to. The thief's own has no entry yet.
+        let to: (wallet: String, number: Int)
+        let kind: String
+        /// What is said of it.
+        let said: String
+    }
+
     @Test(
         "is found by what it calls itself, where it came from and where it went",
         arguments: [
-            (from: "wallet-1", number: 4, kind: "DEV_OPENING", said: "from no account"),
-            (from: "wallet-mint", number: 3, kind: "DEV_OPENING", said: "from DEV_MINT"),
-            (from: "wallet-1", number: 4, kind: "GIFT", said: "is GIFT"),
+            Theft(
+                from: ("wallet-1", 4),
+                to: ("wallet-0", 4),
+                kind: "DEV_OPENING",
+                said: "from no account"
+            ),
+            Theft(
+                from: ("wallet-1", 4),
+                to: ("wallet-thief", 1),
+                kind: "DEV_OPENING",
+                said: "from no account"
+            ),
+            Theft(
+                from: ("wallet-mint", 3),
+                to: ("wallet-0", 4),
+                kind: "DEV_OPENING",
+                said: "from DEV_MINT"
+            ),
+            Theft(from: ("wallet-1", 4), to: ("wallet-0", 4), kind: "GIFT", said: "is GIFT"),
         ],
         StoreKind.allCases
     )
-    func found(
-        theft: (from: String, number: Int, kind: String, said: String),
-        store: StoreKind
-    ) async throws {
+    func found(theft: Theft, store: StoreKind) async throws {
         let books = try await Planted.books(store)
+        let (from, to) = (theft.from, theft.to)
         try books.execute(
             """
+            INSERT INTO users (id, email, display_name, created_at)
+                VALUES ('thief', 'thief@localhost', 'Thief', 1000);
+            INSERT INTO wallets (id, user_id, currency, balance, entry_count)
+                VALUES ('wallet-thief', 'thief', 'usd', 0, 0);
             INSERT INTO transfers (id, kind, amount, currency, created_at)
                 VALUES ('theft', '\(theft.kind)', 5, 'usd', 1000);
             INSERT INTO entries (wallet_id, number, transfer_id, amount)
-                VALUES ('\(theft.from)', \(theft.number), 'theft', -5), ('wallet-0', 4, 'theft', 5);
+                VALUES ('\(from.wallet)', \(from.number), 'theft', -5),
+                    ('\(to.wallet)', \(to.number), 'theft', 5);
             UPDATE wallets SET balance = balance - 5, entry_count = entry_count + 1
-                WHERE id = '\(theft.from)';
+                WHERE id = '\(from.wallet)';
             UPDATE wallets SET balance = balance + 5, entry_count = entry_count + 1
-                WHERE id = 'wallet-0';
+                WHERE id = '\(to.wallet)';
             """
         )
         // All sums are right: only one rule sees it.
