@@ -1,3 +1,4 @@
+import Foundation
 import GotchuCore
 import Postgres
 import PostgresTestSupport
@@ -17,6 +18,47 @@ struct PostgreSQLStoreTests {
         }
         let versions = try books.texts("SELECT version::text FROM gotchu_migrations")
         #expect(versions.count == Int(PostgreSQLSchema.newestVersion))
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("tables that another server is just making are not taken for those of another schema")
+    func makingTables() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        // Whoever asks for the tables sees those of before, and has the answer once a lock is free.
+        try books.execute(
+            """
+            CREATE FUNCTION current_schema() RETURNS name LANGUAGE sql VOLATILE AS $$
+                SELECT pg_advisory_xact_lock_shared(1); SELECT 'public'::name
+            $$;
+            ALTER DATABASE \(name) SET search_path = public, pg_catalog
+            """
+        )
+        let other = try PostgresCluster.shared().connect(name)
+        try other.connection.execute("SELECT pg_advisory_lock(1)")
+        // Opening blocks, on a machine of one core too.
+        async let opened: Void = withCheckedThrowingContinuation { opened in
+            Thread.detachNewThread { opened.resume(with: Result { _ = try books.open() }) }
+        }
+        try await eventually("it asks") {
+            let waiting = try other.connection.query(
+                """
+                SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+                WHERE datname = '\(name)' AND locktype = 'advisory' AND NOT granted
+                """,
+                read: { try $0.integer(0) }
+            )
+            return waiting.isEmpty ? nil : true
+        }
+        try other.connection.execute(
+            """
+            CREATE TABLE gotchu_migrations (
+                version bigint PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now()
+            )
+            """
+        )
+        try other.connection.execute("SELECT pg_advisory_unlock(1)")
+        try await opened
         #expect(try books.audit().isClean)
     }
 
