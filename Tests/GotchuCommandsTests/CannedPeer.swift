@@ -1,25 +1,39 @@
 import Foundation
 import TestSupport
 
-/// Something on a Unix socket that is not gotchud: it answers the first request with fixed bytes.
+/// Something on a Unix socket that is not gotchud: it answers each request with fixed bytes.
 final class CannedPeer: Sendable {
     let folder: TemporaryFolder
     var socket: String { "\(folder.path)/peer.sock" }
     private let descriptor: Int32
 
-    /// - Parameter reply: the bytes; `nil` never answers.
-    init(_ reply: String?) throws {
+    /// - Parameter reply: the bytes for the first request; `nil` never answers.
+    convenience init(_ reply: String?) throws {
+        try self.init([reply])
+    }
+
+    /// - Parameters:
+    ///   - replies: the bytes for each request, one after the other; `nil` never answers.
+    ///   - heard: called with each request's number, from 0, and the socket before it is answered.
+    init(
+        _ replies: [String?],
+        heard: @escaping @Sendable (Int, String) -> Void = { _, _ in }
+    ) throws {
         folder = try TemporaryFolder()
-        descriptor = Self.listen(at: "\(folder.path)/peer.sock")
+        let path = "\(folder.path)/peer.sock"
+        descriptor = Self.listen(at: path)
         let listener = descriptor
         Thread.detachNewThread {
-            let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { return }
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            _ = read(connection, &bytes, bytes.count)
-            if let reply {
-                _ = reply.withCString { write(connection, $0, strlen($0)) }
-                close(connection)
+            for (index, reply) in replies.enumerated() {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                _ = read(connection, &bytes, bytes.count)
+                heard(index, path)
+                if let reply {
+                    _ = reply.withCString { write(connection, $0, strlen($0)) }
+                    close(connection)
+                }
             }
         }
     }

@@ -24,11 +24,11 @@ extension LocalClientFailure {
     /// Whether the call may have reached gotchud, which has said nothing about it.
     fileprivate var isNoAnswer: Bool {
         switch self {
-        case .connectionLost, .unreadableReply: true
+        // Another version's answer comes after it has acted.
+        case .connectionLost, .unreadableReply, .apiMismatch, .system: true
         // Without any time there was no connection.
         case .timedOut(let limit): limit > .zero
-        case .noSocket, .refused, .permissionDenied, .pathTooLong, .apiMismatch, .problem, .system:
-            false
+        case .noSocket, .refused, .permissionDenied, .pathTooLong, .problem: false
         }
     }
 }

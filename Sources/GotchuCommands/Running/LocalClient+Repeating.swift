@@ -1,3 +1,4 @@
+import GotchuAPI
 import GotchuCore
 import LocalAPI
 
@@ -9,7 +10,9 @@ extension LocalClient {
     /// Makes a call that its key keeps from being done twice, again if the daemon went away before
     /// it had answered.
     ///
-    /// The first failure to reach a daemon is thrown at once: then nothing was asked for.
+    /// The first failure to reach a daemon is thrown at once: then nothing was asked for. Once an
+    /// answer was lost, only one that knows the key says what became of the call; without one, it
+    /// stays lost.
     func repeating<Reply: Sendable>(
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
@@ -21,9 +24,9 @@ extension LocalClient {
             while true {
                 do {
                     return try await call(key)
-                } catch let failure as LocalClientFailure where failure.isRestart {
+                } catch let failure as LocalClientFailure where !failure.isDefinite {
                     // Whatever keeps it away now, the first call may have been heeded.
-                    guard ContinuousClock.now < end else {
+                    guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
                     // gotchud restarts and nothing announces its socket; `repeatLimit` ends this.
@@ -36,11 +39,41 @@ extension LocalClient {
 
 extension LocalClientFailure {
     /// Whether a daemon that is just starting again looks like this.
+    ///
+    /// It makes its socket for itself alone and opens it to its group a moment later.
     fileprivate var isRestart: Bool {
         switch self {
-        case .noSocket, .refused, .connectionLost: true
-        case .permissionDenied, .pathTooLong, .timedOut, .apiMismatch, .unreadableReply, .problem,
-            .system:
+        case .noSocket, .refused, .connectionLost, .permissionDenied: true
+        case .pathTooLong, .timedOut, .apiMismatch, .unreadableReply, .problem, .system: false
+        }
+    }
+
+    /// Whether it says that no call with this key has made anything.
+    fileprivate var isDefinite: Bool {
+        switch self {
+        case .problem(let problem): problem.errorCode?.isOfAnUnknownKey ?? false
+        case .noSocket, .refused, .permissionDenied, .pathTooLong, .timedOut, .connectionLost,
+            .apiMismatch, .unreadableReply, .system:
+            false
+        }
+    }
+}
+
+extension ErrorCode {
+    /// Whether gotchud says this only once it has looked for what the key made, and found nothing.
+    fileprivate var isOfAnUnknownKey: Bool {
+        switch self {
+        case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
+            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
+            .ambiguous, .paymentInProgress, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
+            .refundTooLarge, .insufficientWalletBalance:
+            true
+        // Who may call, who is logged in and what can be read at all is looked at before the key;
+        // a reused one has made something.
+        case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
+            .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
+            .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
+            .radioUnavailable, .serverUnreachable, .journalUnwritable:
             false
         }
     }
