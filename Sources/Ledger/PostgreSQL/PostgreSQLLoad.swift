@@ -19,19 +19,34 @@ struct PostgreSQLLoad {
     }
 
     /// Begins a transaction and loads.
+    ///
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: it keeps
+    ///   more in them than this one would write.
     func run(on connection: borrowing Connection) throws -> Snapshot {
         let rows = Loaded()
-        try connection.run(
-            [Self.begin] + sessions(into: rows) + wallets(into: rows) + users(into: rows)
-                + sends(into: rows) + refunds(into: rows) + eids(into: rows)
-                + liveSessions(into: rows)
-        )
+        let end = Result {
+            try connection.run(
+                [Self.begin, version(into: rows)] + sessions(into: rows) + wallets(into: rows)
+                    + users(into: rows) + sends(into: rows) + refunds(into: rows)
+                    + eids(into: rows) + liveSessions(into: rows)
+            )
+        }
+        // What fails on newer tables may fail because of what is new in them.
+        guard rows.version <= PostgreSQLSchema.newestVersion else { throw LedgerError.outdated }
+        try end.get()
         return rows.snapshot
     }
 
     /// What several readers of one exchange fill.
     private final class Loaded {
         var snapshot = Snapshot()
+        var version: Int64 = 0
+    }
+
+    /// Before anything else. A migration locks the table that this reads: one that is under way is
+    /// waited for, and the next waits for the end of this transaction.
+    private func version(into rows: Loaded) -> Query {
+        Query(PostgreSQLSchema.version) { rows.version = try $0.integer(0) }
     }
 
     private func sessions(into rows: Loaded) -> [Query] {

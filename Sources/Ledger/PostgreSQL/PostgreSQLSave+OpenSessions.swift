@@ -8,9 +8,9 @@ extension PostgreSQLSave {
         let due = effects.sessions.filter { session in
             session.dueAt.map { $0 != loaded.sessions[session.id]?.dueAt } ?? false
         }
-        let over = effects.sessions.filter { session in
-            session.dueAt == nil && loaded.sessions[session.id]?.dueAt != nil
-        }
+        // Also those that were over before: a row that stayed would be due for ever.
+        let touched = effects.sessions.reduce(into: loaded.sessions) { $0[$1.id] = $1 }
+        let over = touched.values.filter { $0.dueAt == nil }
         return (due.isEmpty ? [] : [opening(of: due)]) + (over.isEmpty ? [] : [closing(of: over)])
     }
 

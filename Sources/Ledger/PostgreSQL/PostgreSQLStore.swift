@@ -109,7 +109,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) async throws(LedgerError) -> Decision {
-        try watch.requireFit()
+        try watch.requireDurable()
         return try await wrapping(.tryAgain) {
             try await writer.commit(touching: footprint, decide: decide)
         }

@@ -22,18 +22,16 @@ final class PostgreSQLWatch: Sendable {
 
     var hasReplica: Bool { isReplicated.load(ordering: .relaxed) }
 
-    /// Refuses to commit what a crash may take away again, and to tables that are another program's
-    /// by now. `synchronous_commit` is kept by each session; `fsync` and `full_page_writes` are the
-    /// whole server's, and a reload changes them.
+    /// Refuses to commit what a crash may take away again. `synchronous_commit` is kept by each
+    /// session; `fsync` and `full_page_writes` are the whole server's, and a reload changes them.
     ///
-    /// - Throws: `LedgerError` with `notDurable` or `foreign`.
-    func requireFit() throws(LedgerError) {
+    /// - Throws: `LedgerError` with `notDurable`.
+    func requireDurable() throws(LedgerError) {
         guard !isForgetful.load(ordering: .relaxed) else { throw .notDurable }
-        guard !isOutdated.load(ordering: .relaxed) else { throw .outdated }
     }
 
-    /// Notes which version the tables have now. A newer program keeps more in them than this one
-    /// would write.
+    /// Says which version the tables have now, if that changes what can be done here. Each batch
+    /// asks for itself.
     func note(version: Int64) {
         let isOutdated = version > PostgreSQLSchema.newestVersion
         guard self.isOutdated.exchange(isOutdated, ordering: .relaxed) != isOutdated else { return }
@@ -105,7 +103,7 @@ final class PostgreSQLWatch: Sendable {
 }
 
 extension LedgerError {
-    fileprivate static var outdated: LedgerError {
+    static var outdated: LedgerError {
         LedgerError(
             .foreign,
             "The books were brought up to date by a newer gotchu-server.",

@@ -29,6 +29,18 @@ struct OpenSessionTests {
         #expect(try books.audit().isClean)
     }
 
+    @Test("are those no more that were over already when time is asked about them")
+    func over() async throws {
+        let books = try await Planted.books(.postgresql)
+        try books.execute("INSERT INTO open_sessions VALUES ('user-0', 'session-0', 1)")
+        let store = try books.open()
+        let due = try await store.due(at: Timestamp(milliseconds: 2), limit: 2)
+        #expect(due.map(\.rawValue) == ["session-0"])
+        try await store.take(.expire(session: 0))
+        #expect(try await store.due(at: Timestamp(milliseconds: 2), limit: 2) == [])
+        #expect(try books.audit().isClean)
+    }
+
     @Test(
         "are proved by the audit",
         arguments: [

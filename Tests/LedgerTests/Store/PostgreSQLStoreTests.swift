@@ -84,21 +84,53 @@ struct PostgreSQLStoreTests {
     @Test("tables that a newer program has changed are written no more by a server that still runs")
     func outdated() async throws {
         let books = try StoreKind.postgresql.makeBooks()
-        let store = try PostgreSQLStore(url: books.place, logger: TestBooks.logger)
-        try await withLedger(on: store) { ledger in
+        try await withLedger(on: try books.open()) { ledger in
             let user = try await ledger.user("a", cents: 100)
             try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
-            try await store.look()
             let error = await #expect(throws: LedgerError.self) {
                 _ = try await ledger.user("b", cents: 100)
             }
             #expect(error?.description.contains("by a newer gotchu-server") == true)
             #expect(try await ledger.statement(of: user, entries: 1)?.wallet.balance == 100)
             try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
-            try await store.look()
             _ = try await ledger.user("b", cents: 100)
         }
         #expect(try books.audit().isClean)
+    }
+
+    @Test("a batch that waits for a newer program's changes is not written to them")
+    func overtaken() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let books = TestBooks(postgresql: cluster.url(name))
+        try await withLedger(on: try books.open()) { ledger in
+            let user = try await ledger.user("a", cents: 100)
+            let migration = try cluster.connect(name)
+            try migration.connection.execute(
+                """
+                BEGIN; LOCK TABLE gotchu_migrations, users IN ACCESS EXCLUSIVE MODE;
+                INSERT INTO gotchu_migrations (version) VALUES (99)
+                """
+            )
+            async let late = Self.refusal { _ = try await ledger.user("b", cents: 100) }
+            try await eventually("the batch waits for the migration") {
+                try books.texts(
+                    """
+                    SELECT 'waits' FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """
+                ).first
+            }
+            try migration.connection.execute("COMMIT")
+            #expect(await late?.description.contains("by a newer gotchu-server") == true)
+            try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+            #expect(try books.texts("SELECT id FROM users") == [user.rawValue])
+        }
+    }
+
+    private static func refusal(_ body: () async throws -> Void) async -> LedgerError? {
+        do { try await body() } catch { return error as? LedgerError }
+        return nil
     }
 
     @Test("a database to which some texts cannot be written is refused")
