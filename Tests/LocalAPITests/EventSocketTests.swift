@@ -67,7 +67,7 @@ struct EventSocketTests {
     func direct() throws {
         let hub = EventHub()
         let one = try Connected(hub)
-        one.reader.write(to: one.socket)
+        one.reader.handOver(one.socket)
         let eids = (0..<3).map { _ in EID.random() }
         hub.publish(.presenceLost(eids[0]))
         #expect(one.read() == Self.chunk([Self.line(eids[0])]))
@@ -83,9 +83,9 @@ struct EventSocketTests {
     func visibility() throws {
         let hub = EventHub()
         let observer = try Connected(hub)
-        observer.reader.write(to: observer.socket)
+        observer.reader.handOver(observer.socket)
         let cashier = try Connected(hub, levels: [.observer, .cashier])
-        cashier.reader.write(to: cashier.socket)
+        cashier.reader.handOver(cashier.socket)
         let eid = EID.random()
         let request = Event.requestChanged(try RequestView.sample())
         hub.publish([request, .presenceLost(eid)]) { $0 }
@@ -99,7 +99,7 @@ struct EventSocketTests {
     func slow() async throws {
         let hub = EventHub()
         let slow = try Connected(hub, room: 8 * 1024)
-        slow.reader.write(to: slow.socket)
+        slow.reader.handOver(slow.socket)
         let eids = (0..<EventHub.eventLimit + 500).map { _ in EID.random() }
         for eid in eids { hub.publish(.presenceLost(eid)) }
         let dropped = hub.counts.dropped
@@ -108,7 +108,7 @@ struct EventSocketTests {
         let direct = told.count
         #expect(direct > 0)
         // There is room again, but nothing goes past what waits.
-        slow.reader.write(to: slow.socket)
+        slow.reader.handOver(slow.socket)
         hub.publish(.presenceLost(eids[0]))
         hub.beat()
         #expect(slow.read() == "")
@@ -125,21 +125,57 @@ struct EventSocketTests {
         #expect(told == eids.prefix(told.count).map(String.init(describing:)))
         #expect(told.count + dropped == eids.count)
         // First of all it is told how many are lost.
-        slow.reader.write(to: slow.socket)
+        slow.reader.handOver(slow.socket)
         hub.beat()
         let mark = try #require(await iterator.next())
         #expect(mark.event == .lagged(dropped + 1))
         slow.reader.noteWritten(mark)
-        slow.reader.write(to: slow.socket)
+        slow.reader.handOver(slow.socket)
         hub.publish(.presenceLost(eids[1]))
         #expect(slow.eids() == ["\(eids[1])"])
+    }
+
+    @Test("a tick's news is cut into pieces that are taken wholly or not at all, and none is torn")
+    func long() async throws {
+        let hub = EventHub()
+        // Room for the first piece of what Linux would cut, and not for all of it.
+        let slow = try Connected(hub, room: 64 * 1024)
+        slow.reader.handOver(slow.socket)
+        let eids = (0..<4_000).map { _ in EID.random() }
+        hub.publish(eids) { .presenceLost($0) }
+        var told = slow.eids()
+        #expect(!told.isEmpty)
+        slow.reader.end()
+        for await delivery in slow.reader {
+            guard case .presenceLost(let eid)? = delivery.event else { continue }
+            told.append("\(eid)")
+        }
+        #expect(hub.counts.dropped > 0)
+        #expect(told == eids.prefix(eids.count - hub.counts.dropped).map(String.init(describing:)))
+        // The connection goes on.
+        #expect(slow.read() == "")
+    }
+
+    @Test("an event that is too long for one piece waits for the reader's task, and is not cut")
+    func tooLong() async throws {
+        let hub = EventHub()
+        let one = try Connected(hub, levels: [.observer, .cashier])
+        one.reader.handOver(one.socket)
+        var request = try RequestView.sample()
+        request.reason = String(repeating: "x", count: 40_000)
+        let eid = EID.random()
+        hub.publish([.presenceLost(eid), .requestChanged(request), .presenceLost(eid)]) { $0 }
+        #expect(one.read() == Self.chunk([Self.line(eid)]))
+        var iterator = one.reader.makeAsyncIterator()
+        #expect(await iterator.next()?.event == .requestChanged(request))
+        #expect(await iterator.next()?.event == .presenceLost(eid))
     }
 
     @Test("a chunk that found room only for its beginning is the last")
     func partial() throws {
         let hub = EventHub()
         let slow = try Connected(hub, room: 1)
-        slow.reader.write(to: slow.socket)
+        slow.reader.handOver(slow.socket)
         hub.publish((0..<400).map { _ in EID.random() }) { .presenceLost($0) }
         let beginning = try #require(slow.read())
         #expect(!beginning.isEmpty && !beginning.hasSuffix("\r\n"))
@@ -150,11 +186,11 @@ struct EventSocketTests {
     func gone() throws {
         let hub = EventHub()
         let here = try Connected(hub)
-        here.reader.write(to: here.socket)
+        here.reader.handOver(here.socket)
         var gone: Connected? = try Connected(hub)
         let socket = gone?.socket
         let reader = gone?.reader
-        if let socket { reader?.write(to: socket) }
+        if let socket { reader?.handOver(socket) }
         gone = nil
         let eid = EID.random()
         hub.publish(.presenceLost(eid))

@@ -61,10 +61,10 @@ package final class EventHub: Sendable {
         guard hasReaders else { return }
         let now = MonotonicTime.now
         let deliveries = news.map { Delivery(event($0), at: now) }
-        let chunk = deliveries.chunk
+        let chunks = EventChunk.chunks(of: deliveries)
         state.withLock { state in
             for index in state.readers.values.indices {
-                state.readers.values[index].deliver(deliveries, chunk, counting: &state.counts)
+                state.readers.values[index].deliver(deliveries, chunks, counting: &state.counts)
             }
         }
     }
@@ -74,10 +74,10 @@ package final class EventHub: Sendable {
     func beat() {
         let now = MonotonicTime.now
         let sign = Delivery(nil, at: now)
-        let chunk = [sign].chunk
+        let chunks = EventChunk.chunks(of: [sign])
         state.withLock { state in
             for index in state.readers.values.indices {
-                state.readers.values[index].beat(sign, chunk)
+                state.readers.values[index].beat(sign, chunks)
             }
         }
     }
@@ -90,9 +90,9 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// A reader's task has nothing left to write, as far as it knows.
-    func write(to socket: EventSocket, for id: Int) {
-        state.withLock { $0.readers[id]?.write(to: socket) }
+    /// A reader's task has nothing left to write, as far as it knows: the hub may write what comes.
+    func handOver(_ socket: EventSocket, of id: Int) {
+        state.withLock { $0.readers[id]?.handOver(socket) }
     }
 
     /// Ends what every reader reads: what it may see was decided when it came.

@@ -30,7 +30,7 @@ struct EventReader: AsyncSequence, Sendable {
 
     /// Everything that was handed to the connection is with the kernel: unless more waits, the hub
     /// itself may write from here on.
-    func write(to socket: EventSocket) { hub.write(to: socket, for: id) }
+    func handOver(_ socket: EventSocket) { hub.handOver(socket, of: id) }
 }
 
 extension EventReader {
@@ -46,11 +46,11 @@ extension EventReader {
     ) async throws {
         let socket = await EventSocket.of(channel)
         try await writer.write(ByteBuffer(bytes: first.line))
-        if let socket, await channel.hasWrittenAll { write(to: socket) }
+        if let socket, await channel.hasWrittenAll { handOver(socket) }
         for await delivery in self {
             try await writer.write(ByteBuffer(bytes: delivery.line))
             noteWritten(delivery)
-            if let socket, await channel.hasWrittenAll { write(to: socket) }
+            if let socket, await channel.hasWrittenAll { handOver(socket) }
         }
     }
 }

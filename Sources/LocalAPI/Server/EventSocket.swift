@@ -31,28 +31,15 @@ final class EventSocket: Sendable {
 
     /// Writes a piece of the body if the kernel has room for it; never waits.
     ///
-    /// - Returns: `false` if it has none or the connection is over: the event loop is to write it,
-    ///   and notices that.
+    /// - Returns: `false` if it has none, if the piece is too long for that, or if the connection
+    ///   is over: the event loop is to write it, and notices that.
     func write(_ chunk: [UInt8]) -> Bool {
+        guard chunk.count <= EventChunk.limit else { return false }
         let count = send(descriptor, chunk, chunk.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
         if count == chunk.count { return true }
-        // A Unix socket takes as little as this wholly or not at all. If not, nothing but the rest
-        // may follow: the reader has to come again.
+        // It takes a part only where the socket's buffer was made very small. Then nothing but the
+        // rest may follow: the reader has to come again.
         if count > 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
         return false
-    }
-}
-
-extension [Delivery] {
-    /// All lines as one chunk of a body (RFC 9112, section 7.1).
-    var chunk: [UInt8] {
-        let length = reduce(0) { $0 + $1.line.count }
-        var chunk = Array<UInt8>()
-        chunk.reserveCapacity(length + 16)
-        chunk += String(length, radix: 16).utf8
-        chunk += "\r\n".utf8
-        for delivery in self { chunk += delivery.line }
-        chunk += "\r\n".utf8
-        return chunk
     }
 }

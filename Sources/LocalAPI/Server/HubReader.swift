@@ -28,27 +28,32 @@ struct HubReader {
 
     /// Gives the reader those events that it may see.
     ///
-    /// - Parameter chunk: All of them.
+    /// - Parameter chunks: All of them.
     mutating func deliver(
         _ deliveries: [Delivery],
-        _ chunk: [UInt8],
+        _ chunks: [EventChunk],
         counting counts: inout EventHub.Counts
     ) {
         let visible = deliveries.filter { $0.event?.isVisible(to: levels) ?? true }
         guard !visible.isEmpty else { return }
-        if let socket, socket.write(visible.count == deliveries.count ? chunk : visible.chunk) {
-            for delivery in visible { counts.noteWritten(delivery) }
-            return
-        }
-        for delivery in visible where !queue(delivery) {
-            missed += 1
-            counts.dropped += 1
+        let mine =
+            visible.count == deliveries.count ? chunks : EventChunk.chunks(of: visible)
+        for chunk in mine {
+            // Once one waits, the socket is not this one's any more, and the others wait too.
+            if let socket, socket.write(chunk.bytes) {
+                for delivery in chunk.deliveries { counts.noteWritten(delivery) }
+                continue
+            }
+            for delivery in chunk.deliveries where !queue(delivery) {
+                missed += 1
+                counts.dropped += 1
+            }
         }
     }
 
     /// Gives it a sign of life.
-    mutating func beat(_ sign: Delivery, _ chunk: [UInt8]) {
-        if let socket, socket.write(chunk) { return }
+    mutating func beat(_ sign: Delivery, _ chunks: [EventChunk]) {
+        if let socket, chunks.allSatisfy({ socket.write($0.bytes) }) { return }
         // What was missed is told at the latest now, even if nothing happens any more.
         if missed == 0 { _ = enqueue(sign) } else { _ = queueMark(at: sign.publishedAt) }
     }
@@ -58,7 +63,7 @@ struct HubReader {
 
     /// Its task has written all that it was given. Unless there is more by now, what comes is
     /// written directly.
-    mutating func write(to socket: EventSocket) {
+    mutating func handOver(_ socket: EventSocket) {
         if waiting == 0, missed == 0 { self.socket = socket }
     }
 
