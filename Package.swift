@@ -118,7 +118,7 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess", argumentParser,
+                "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess", argumentParser,
                 asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, serviceLifecycle, unixSignals,
             ]),

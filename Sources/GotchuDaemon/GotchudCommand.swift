@@ -103,6 +103,13 @@ package struct GotchudCommand: AsyncParsableCommand {
             return
         }
         if checkServer { return try await ServerProbe(server: configuration.server).run() }
+        let files = OpenFiles.allow(LocalServer.fileLimit)
+        if files < LocalServer.fileLimit {
+            logger.warning(
+                "The system lets gotchud open fewer files than its socket can take connections",
+                metadata: ["files": "\(files)", "wanted": "\(LocalServer.fileLimit)"]
+            )
+        }
         let lock = try ExitStatus.takeLock(configuration.socketPath)
         let daemon: Daemon
         do throws(JournalFailure) {

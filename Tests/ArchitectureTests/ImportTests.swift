@@ -18,7 +18,7 @@ struct ImportTests {
         "Ledger": ["GotchuCore", "Postgres", "SQLite", "ServiceProcess"],
         "PaymentClient": ["GotchuAPI", "GotchuCore"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
-        "GotchuServer": ["CLinux", "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],
+        "GotchuServer": ["GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],
         "GotchuCommands": [
             "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
         ],

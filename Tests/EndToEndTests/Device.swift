@@ -19,10 +19,16 @@ final class Device: Sendable {
         socket = "\(shop.folder.path)/\(name).sock"
     }
 
-    func start(at position: String = "0,0", extra: [String] = []) async throws {
+    /// - Parameter wrapper: A program that becomes the daemon, with its arguments.
+    func start(
+        at position: String = "0,0",
+        extra: [String] = [],
+        through wrapper: [String] = []
+    ) async throws {
+        let command = wrapper + [Program.folder.appendingPathComponent("gotchud").path]
         let started = try Program(
-            "gotchud",
-            [
+            command[0],
+            command.dropFirst() + [
                 "--socket", socket, "--state", "\(shop.folder.path)/\(name)", "--server", shop.url,
                 "--radio", "simulated:\(shop.air)@\(position)", "--log-level", "debug",
             ] + extra

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import GotchuCore
 internal import Hummingbird
@@ -7,6 +6,7 @@ internal import Ledger
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+internal import ServiceProcess
 internal import UnixSignals
 
 /// The whole server: a store, its writer, and what answers on the network, in one service group.
@@ -23,8 +23,6 @@ struct Server: Sendable {
         maxHeaderListSize: 32 * 1024,
         maxHeaderFieldCount: 100
     )
-    /// What may be open besides connections: the database, logs, threads' wake-ups.
-    private static let otherFiles = 500
     private static let name = "gotchu-server"
 
     let options: ServerOptions
@@ -88,7 +86,7 @@ struct Server: Sendable {
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    Self.allowed(limits.connections),
+                    OpenFiles.allow(limits.connections),
                     logger: logger
                 )
             ),
@@ -119,12 +117,6 @@ struct Server: Sendable {
 }
 
 extension Server {
-    /// As many as the system lets this process hold, at most `limit`.
-    fileprivate static func allowed(_ limit: Int) -> Int {
-        let files = Int(clinux_allow_open_files(Int64(limit + otherFiles)))
-        return max(1, min(limit, files - otherFiles))
-    }
-
     fileprivate static func http(
         _ connections: ConnectionCounter,
         _ requests: RequestMetrics,

@@ -16,6 +16,8 @@ import ServiceLifecycle
 package struct LocalServer: Service {
     /// How many connections there can be at once; more wait in the kernel's queue.
     static let connectionLimit = 640
+    /// How many files it may hold open: each reader of events has its connection twice.
+    package static let fileLimit = connectionLimit + EventHub.readerLimit
     /// How long a connection may be silent before its first request and between requests.
     static let idleLimit: TimeAmount = .seconds(10)
     /// The largest request head, in bytes.
