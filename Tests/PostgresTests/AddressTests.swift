@@ -12,6 +12,7 @@ struct AddressTests {
             "postgres://h/x?sesame=b@c", "postgres://h/x?password=a&sesame=b",
             "postgres://h/x?sslpassword=a&sesame=b", "postgres://h/x?a&sesame=b",
             "postgres://h/x?a=b=c&sesame=d", "postgres://h/x?Password=a&sesame=b",
+            "postgres://h/x?sesame&a=b", "postgres://h/x?sesame=b=c", "postgres://h/x?sesamE=a",
         ]
     )
     func malformed(url: String) {
