@@ -111,6 +111,52 @@ import Testing
         }
     }
 
+    /// What a kernel counts, each part of it when it is looked at next.
+    private struct Script {
+        var traffic = ControllerTraffic(commands: 40, events: 40)
+        var parts: [ControllerTraffic] = []
+        var looks = 0
+
+        mutating func look() -> ControllerTraffic {
+            looks += 1
+            if !parts.isEmpty { traffic = traffic.adding(parts.removeFirst()) }
+            return traffic
+        }
+    }
+
+    @Test("a scan whose next cycle is lost is asked for, and nothing else waits for that")
+    func lostStart() async throws {
+        let script = Mutex(Script())
+        try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
+            func restarts() async -> Int {
+                await radio.planner.state.recovery.rungs.values.reduce(0, +)
+            }
+            let begun = ControllerTraffic(commands: 4, events: 4)
+            let nothing = ControllerTraffic(commands: 0, events: 0)
+            script.withLock { $0.parts = [begun] + Array(repeating: nothing, count: 5) }
+            try await eventually("a cycle is over") {
+                script.withLock { $0.parts.isEmpty } ? true : nil
+            }
+            // The end of a scan and the start of the next: one is answered, and late.
+            let (before, looks) = (await restarts(), script.withLock(\.looks))
+            script.withLock { script in
+                script.parts = [
+                    ControllerTraffic(commands: 2, events: 0),
+                    ControllerTraffic(commands: 0, events: 1),
+                ]
+            }
+            try await eventually("it is asked for") { await restarts() > before ? true : nil }
+            script.withLock { $0.parts = [begun] }
+            try await eventually("it is believed") {
+                let state = await radio.planner.state
+                let isKnown = script.withLock { $0.parts.isEmpty }
+                return isKnown && state.isScanning && state.problem == nil ? true : nil
+            }
+            // One every 5 ms at the most, and one for each action, on a machine that is busy.
+            #expect(script.withLock(\.looks) - looks < 2000)
+        }
+    }
+
     @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in

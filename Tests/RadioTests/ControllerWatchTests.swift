@@ -57,6 +57,12 @@ import Testing
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        #expect(planner.takeStep() == nil, "it has begun: no rung is taken for it again")
     }
 
     @Test("a scan that did not begin is asked for until the controller answers, and no more then")

@@ -205,6 +205,15 @@ import Testing
         }
     }
 
+    @Test("an answer that comes after the look at its command belongs to it")
+    mutating func lateAnswer() {
+        begin(after: Self.cycle)
+        look(commands: 4, events: 3, after: Self.cycle)
+        look(events: 1, after: Self.timings.closeLook)
+        look(after: Self.timings.commandLimit)
+        #expect(planner.next(now: now) == nil)
+    }
+
     @Test("commands in the middle of a cycle are about something else")
     mutating func otherCommands() {
         begin(after: Self.cycle)
@@ -332,9 +341,16 @@ extension ScanLadderTests {
         look()
     }
 
-    private mutating func look(commands: UInt32 = 0, after duration: Duration = .zero) {
+    /// - Parameter events: as many as commands unless said.
+    private mutating func look(
+        commands: UInt32 = 0,
+        events: UInt32? = nil,
+        after duration: Duration = .zero
+    ) {
         pass(duration)
-        traffic = traffic.adding(ControllerTraffic(commands: commands, events: commands))
+        traffic = traffic.adding(
+            ControllerTraffic(commands: commands, events: events ?? commands)
+        )
         _ = planner.controllerLooked(traffic, now: now)
     }
 

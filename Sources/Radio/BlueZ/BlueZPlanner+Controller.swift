@@ -66,9 +66,12 @@ extension BlueZPlanner {
 
     /// Whether the kernel may still wait for a lost command's answer, so that every start fails.
     func isKernelWaiting(now: MonotonicTime) -> Bool {
-        let freeAt = isScanDoubted ? controller.freeAt : watch.lossDue(filter: filter.effect)
+        let freeAt = isScanDoubted ? controller.freeAt : lossDue
         return freeAt.map { $0 > now } ?? false
     }
+
+    /// From when on a scan whose next cycle did not begin is asked for.
+    var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
     /// Until the controller is looked at again.
     var lookInterval: Duration { burst.isOpen ? timings.closeLook : controller.interval }
@@ -168,6 +171,6 @@ extension BlueZPlanner {
         ladder.proved()
         isScanDoubted = false
         trafficBefore = nil
-        watch.heard(now: now)
+        watch.began(now: now)
     }
 }

@@ -24,11 +24,12 @@ extension BlueZRadio {
         do throws(KernelAdapter.Errno) {
             let traffic = try readTraffic(index)
             let now = MonotonicTime.now
-            let (reason, due) = (planner.ladder.reason, planner.muteDue)
+            let reason = planner.ladder.reason
+            let due = (planner.muteDue, planner.lossDue)
             let change = planner.controllerLooked(traffic, now: now)
             if change != nil || planner.ladder.reason != reason {
                 changed()
-            } else if planner.muteDue != due || planner.watch.hasLostStart {
+            } else if (planner.muteDue, planner.lossDue) != due {
                 wake()
             }
         } catch {

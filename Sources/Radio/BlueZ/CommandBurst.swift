@@ -23,42 +23,19 @@ struct CommandBurst: Sendable {
 
     /// - Parameter traffic: what was counted since the last look.
     mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
-        guard traffic.commands > 0 else {
-            defer { self = CommandBurst() }
-            return hasBegun ? nil : lastCommand.map { .broken($0) }
+        guard isOpen || traffic.commands > 0 else { return nil }
+        // The last answer may come after the look that saw its command.
+        counted = counted.adding(traffic)
+        let begins = counted.beginsScan
+        if begins {
+            hasBegun = true
+            counted = ControllerTraffic(commands: 0, events: 0)
         }
-        lastCommand = now
-        let sum = counted.adding(traffic)
-        guard sum.beginsScan else {
-            counted = sum
-            return nil
+        guard traffic.commands == 0 else {
+            lastCommand = now
+            return begins ? .began : nil
         }
-        hasBegun = true
-        counted = ControllerTraffic(commands: 0, events: 0)
-        return .began
+        defer { self = CommandBurst() }
+        return begins ? .began : hasBegun ? nil : lastCommand.map { .broken($0) }
     }
-}
-
-extension ControllerTraffic {
-    /// A scan is begun with so many commands at least: its address, its parameters, its start (the
-    /// kernel's `hci_active_scan_sync`). One that fails is fewer.
-    private static let startCommands: UInt32 = 3
-
-    /// What was counted since.
-    func since(_ before: ControllerTraffic) -> ControllerTraffic {
-        ControllerTraffic(
-            commands: commands &- before.commands,
-            events: events &- before.events
-        )
-    }
-
-    func adding(_ more: ControllerTraffic) -> ControllerTraffic {
-        ControllerTraffic(
-            commands: commands &+ more.commands,
-            events: events &+ more.events
-        )
-    }
-
-    /// Whether a scan may have begun in it.
-    var beginsScan: Bool { commands >= Self.startCommands && events >= commands }
 }

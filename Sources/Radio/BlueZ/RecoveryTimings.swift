@@ -6,7 +6,7 @@ package struct RecoveryTimings: Sendable {
     /// Without any sign of life. The kernel ends each scan after 10.24 s and bluetoothd starts the
     /// next, beside other programs 5 s later: even in an empty room there is a sign every 10.3 to
     /// 15.3 s, and one may be missed that comes together with other commands.
-    package var quietLimit: Duration = .seconds(30)
+    package var quietLimit: Duration = .seconds(35)
     /// The same where that cycle has not been seen.
     package var longQuietLimit: Duration = .seconds(60)
     /// Without the cycle where it has been seen, however much is heard.

@@ -79,7 +79,9 @@ struct ScanWatch: Sendable {
     /// - Parameter lastCommand: when the last of it was seen. Until the kernel has given up one
     ///   that was lost, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
-        // In the middle of a cycle it was about something else. When one began is known late.
+        // In the middle of a cycle it was about something else. When one began is known late, so
+        // that another program's commands towards a cycle's end look like a loss: what is done
+        // about it hurts nobody, and is not done for ever.
         let age = timings.scanCycle - timings.look - timings.closeLook
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1
@@ -108,9 +110,6 @@ struct ScanWatch: Sendable {
         askedAt = nil
         lastCycle = now
     }
-
-    /// The scan's cycle was seen to end without another.
-    var hasLostStart: Bool { lossDue != nil }
 
     /// From when on a scan whose cycle ended without another can be asked for.
     func lossDue(filter: FilterWatch.Effect) -> MonotonicTime? {
