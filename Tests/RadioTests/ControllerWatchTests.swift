@@ -49,7 +49,7 @@ import Testing
 
     @Test("a command that never had an answer is noticed also when the next ones have theirs")
     mutating func lostCommand() {
-        look(commands: 3, events: 1, after: .seconds(3))
+        look(commands: 3, events: 1, after: Self.timings.scanCycle)
         #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
         #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
