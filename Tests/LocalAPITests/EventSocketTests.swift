@@ -171,6 +171,48 @@ struct EventSocketTests {
         #expect(await iterator.next()?.event == .presenceLost(eid))
     }
 
+    @Test("many readers are not written where an event is published, and get all in order")
+    func many() throws {
+        let hub = EventHub()
+        var readers = try (0...EventHub.directLimit).map { _ in try Connected(hub) }
+        for one in readers { one.reader.handOver(one.socket) }
+        let eids = (0..<4).map { _ in EID.random() }
+        hub.publish(.presenceLost(eids[0]))
+        hub.publish(.presenceLost(eids[1]))
+        #expect(readers.allSatisfy { $0.read() == "" })
+        // Nothing goes past what waits, and who comes now gets what comes now.
+        readers.removeLast().reader.end()
+        readers.removeLast().reader.end()
+        hub.publish(.presenceLost(eids[2]))
+        let late = try Connected(hub)
+        late.reader.handOver(late.socket)
+        #expect(readers.allSatisfy { $0.read() == "" })
+        hub.writeBacklog()
+        #expect(readers.allSatisfy { $0.eids() == eids.prefix(3).map(String.init(describing:)) })
+        hub.publish(.presenceLost(eids[3]))
+        #expect((readers + [late]).allSatisfy { $0.eids() == ["\(eids[3])"] })
+    }
+
+    @Test("what many readers are too many for is lost beyond a limit, and they are told")
+    func tooMany() async throws {
+        let hub = EventHub()
+        let readers = try (0...EventHub.directLimit).map { _ in try Connected(hub) }
+        for one in readers { one.reader.handOver(one.socket) }
+        let eids = (0..<EventHub.backlogLimit + 5).map { _ in EID.random() }
+        for eid in eids { hub.publish(.presenceLost(eid)) }
+        #expect(hub.counts.dropped == 5 * readers.count)
+        hub.writeBacklog()
+        hub.beat()
+        for one in readers {
+            #expect(one.read() == "")
+            one.reader.end()
+            var events: [Event?] = []
+            for await delivery in one.reader { events.append(delivery.event) }
+            let kept = eids.prefix(EventHub.backlogLimit).map { Event.presenceLost($0) }
+            #expect(events == [.lagged(5)] + kept + [nil])
+        }
+    }
+
     @Test("a chunk that found room only for its beginning is the last")
     func partial() throws {
         let hub = EventHub()

@@ -14,15 +14,35 @@ package final class EventHub: Sendable {
     /// How many of them one user can have, so that nobody takes the events from others.
     static let userLimit = 128
 
+    /// Up to how many readers are written where an event is published; there it is the radio's
+    /// thread that waits meanwhile.
+    static let directLimit = 16
+    /// How many times there can be something to write to more than those, before it is lost.
+    static let backlogLimit = 32
+
     private let state = Mutex(State())
+    /// Said when there is a backlog.
+    private let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
 
     private struct State {
         var readers: [Int: HubReader] = [:]
         var nextID = 0
         var counts = Counts()
+        /// Oldest first; the one that is being written stays until all its readers have it.
+        var backlog: [Backlog] = []
     }
 
-    package init() {}
+    /// What was published at once, for those who read then.
+    private struct Backlog {
+        let deliveries: [Delivery]
+        let chunks: [EventChunk]
+        let readers: [Int]
+    }
+
+    package init() {
+        (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
 
     /// What happened here since the start.
     package struct Counts: Sendable {
@@ -63,9 +83,38 @@ package final class EventHub: Sendable {
         let deliveries = news.map { Delivery(event($0), at: now) }
         let chunks = EventChunk.chunks(of: deliveries)
         state.withLock { state in
-            for index in state.readers.values.indices {
-                state.readers.values[index].deliver(deliveries, chunks, counting: &state.counts)
+            if state.backlog.isEmpty, state.readers.count <= Self.directLimit {
+                for index in state.readers.values.indices {
+                    state.readers.values[index].deliver(deliveries, chunks, counting: &state.counts)
+                }
+            } else if state.backlog.count < Self.backlogLimit {
+                let readers = Array(state.readers.keys)
+                state.backlog.append(
+                    Backlog(deliveries: deliveries, chunks: chunks, readers: readers)
+                )
+                arrival.yield()
+            } else {
+                for index in state.readers.values.indices {
+                    state.readers.values[index].miss(deliveries, counting: &state.counts)
+                }
             }
+        }
+    }
+
+    /// Writes what was published to many, until it is cancelled.
+    func run() async {
+        for await _ in arrivals { writeBacklog() }
+    }
+
+    /// Writes to one reader after the other: whoever publishes waits for one of them at most.
+    func writeBacklog() {
+        while let next = state.withLock({ $0.backlog.first }) {
+            for id in next.readers {
+                state.withLock {
+                    $0.readers[id]?.deliver(next.deliveries, next.chunks, counting: &$0.counts)
+                }
+            }
+            state.withLock { _ = $0.backlog.removeFirst() }
         }
     }
 
@@ -75,10 +124,8 @@ package final class EventHub: Sendable {
         let now = MonotonicTime.now
         let sign = Delivery(nil, at: now)
         let chunks = EventChunk.chunks(of: [sign])
-        state.withLock { state in
-            for index in state.readers.values.indices {
-                state.readers.values[index].beat(sign, chunks)
-            }
+        for id in state.withLock({ Array($0.readers.keys) }) {
+            state.withLock { $0.readers[id]?.beat(sign, chunks) }
         }
     }
 

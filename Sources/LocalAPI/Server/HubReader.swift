@@ -34,7 +34,7 @@ struct HubReader {
         _ chunks: [EventChunk],
         counting counts: inout EventHub.Counts
     ) {
-        let visible = deliveries.filter { $0.event?.isVisible(to: levels) ?? true }
+        let visible = visible(deliveries)
         guard !visible.isEmpty else { return }
         let mine =
             visible.count == deliveries.count ? chunks : EventChunk.chunks(of: visible)
@@ -49,6 +49,20 @@ struct HubReader {
                 counts.dropped += 1
             }
         }
+    }
+
+    /// Loses those events that it may see.
+    mutating func miss(_ deliveries: [Delivery], counting counts: inout EventHub.Counts) {
+        let count = visible(deliveries).count
+        guard count > 0 else { return }
+        // What comes next waits behind the mark.
+        socket = nil
+        missed += count
+        counts.dropped += count
+    }
+
+    private func visible(_ deliveries: [Delivery]) -> [Delivery] {
+        deliveries.filter { $0.event?.isVisible(to: levels) ?? true }
     }
 
     /// Gives it a sign of life.

@@ -66,6 +66,7 @@ package struct LocalServer: Service {
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server().run() }
+            group.addTask { await hub.run() }
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
