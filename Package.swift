@@ -140,7 +140,7 @@ let package = Package(
         program("gotchu-server", ["GotchuServer", argumentParser]),
 
         .target(
-            name: "TestSupport", dependencies: ["GotchuCore"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["GotchuCore", logging], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ArchitectureTests", []),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
@@ -177,8 +177,8 @@ let package = Package(
         tests(
             "GotchuDaemonTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuDaemon", "PaymentClient", "Radio", "TestSupport",
-                logging,
+                "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient", "Radio", "TestSupport",
+                asyncHTTPClient, logging,
             ]),
         tests(
             "EndToEndTests",

@@ -1,20 +1,32 @@
-import Logging
+package import Logging
 import Synchronization
 
-/// What was logged at `info` and above, a line each: the message, then its metadata by name.
-final class RecordedLog: Sendable {
+/// What was logged, a line each: the level, the message, then its metadata by name.
+package final class RecordedLog: Sendable {
     private let recorded = Mutex<[String]>([])
 
-    var lines: [String] { recorded.withLock { $0 } }
+    private let level: Logger.Level
 
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+    /// - Parameter level: The least that is kept.
+    package init(level: Logger.Level = .info) {
+        self.level = level
+    }
+
+    package var lines: [String] { recorded.withLock { $0 } }
+
+    package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
     private func add(_ line: String) { recorded.withLock { $0.append(line) } }
 
     private struct Handler: LogHandler {
         let log: RecordedLog
         var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
+        var logLevel: Logger.Level
+
+        init(log: RecordedLog) {
+            self.log = log
+            logLevel = log.level
+        }
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
