@@ -160,6 +160,24 @@ struct SocketTests {
         }
     }
 
+    @Test("a head that cannot be read, or is too large, gets a 400 without a body")
+    func badHead() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let start = "GET /v1/status HTTP/1.1\r\nHost: gotchu\r\n"
+        let field = { (length: Int) in "X-A: \(String(repeating: "x", count: length))\r\n" }
+        let fields = { (count: Int) in String(repeating: field(1), count: count) }
+        for head in ["no head\r\n", start + field(17_000), start + fields(100)] {
+            let reply = await UnixHTTP.exchange(head + "\r\n", at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")
+            #expect(reply.hasSuffix("\r\n\r\n"), "\(reply)")
+        }
+        for head in [start + field(15_000), start + fields(99)] {
+            let reply = await UnixHTTP.exchange(head + "\r\n", at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 200 "), "\(reply)")
+        }
+    }
+
     @Test(
         "lets a stranger look and nothing more",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
@@ -189,6 +207,33 @@ struct SocketTests {
             let text = try await stranger("-X", method, "-d", "{}", "http://gotchu/v1/\(path)")
             #expect(text.contains("NOT_PERMITTED"), "\(method) \(path): \(text)")
         }
+    }
+
+    @Test(
+        "whoever has all the readers of events that he may have takes none from another user",
+        .enabled(if: geteuid() == 0, "only root can become somebody else")
+    )
+    func shareOfReaders() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        // As if the operator had opened the socket to everybody.
+        chmod(shop.folder.path, 0o711)
+        chmod(device.socket, 0o666)
+        let readers = try EventReaders(128, at: device.socket)
+        defer { readers.close() }
+        let refused = try await problem(device, ["http://gotchu/v1/events"])
+        #expect(refused.errorCode == .rateLimited)
+        let stranger = try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "--silent",
+                "--no-buffer", "--unix-socket", device.socket, "http://gotchu/v1/events",
+            ]
+        )
+        let answer = try await eventually("the other user is answered") {
+            stranger.text.isEmpty ? nil : stranger.text
+        }
+        #expect(answer.contains("snapshot"), "\(answer)")
     }
 
     @Test("is not taken from a daemon that serves it")

@@ -80,16 +80,8 @@ struct StreamTests {
     func unfollowed() async throws {
         let system = try await LiveSystem()
         let asked = try await system.request("5")
-        let readers = [system.kiosk, system.payer].flatMap { socket in
-            (0..<128).compactMap { _ in UnixHTTP.connected(to: socket) }
-        }
-        defer { for reader in readers { close(reader) } }
-        let call = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
-        for reader in readers {
-            #expect(send(reader, call, call.utf8.count, 0) == call.utf8.count)
-            var byte: UInt8 = 0
-            #expect(read(reader, &byte, 1) == 1)
-        }
+        let readers = try [system.kiosk, system.payer].map { try EventReaders(128, at: $0) }
+        defer { for those in readers { those.close() } }
         let refused = try await GotchuCtl.run(["request", "6"], socket: system.kiosk)
         #expect(refused.code == 75)
         #expect(refused.err.contains("The request was taken back, as it cannot be followed."))

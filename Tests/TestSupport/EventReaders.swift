@@ -1,0 +1,26 @@
+import Foundation
+
+/// Connections that follow a daemon's events and let them lie.
+package struct EventReaders {
+    private var connections: [Int32] = []
+
+    /// - Throws: `NeverHappened` unless the daemon takes them all.
+    package init(_ count: Int, at socketPath: String) throws {
+        let call = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
+        for number in 1...count {
+            guard let connection = UnixHTTP.connected(to: socketPath) else {
+                throw NeverHappened(description: "reader \(number) is connected")
+            }
+            connections.append(connection)
+            var byte: UInt8 = 0
+            // It reads as soon as its answer has begun.
+            guard send(connection, call, call.utf8.count, Int32(MSG_NOSIGNAL)) == call.utf8.count,
+                read(connection, &byte, 1) == 1
+            else { throw NeverHappened(description: "reader \(number) is answered") }
+        }
+    }
+
+    package func close() {
+        for connection in connections { Foundation.close(connection) }
+    }
+}
