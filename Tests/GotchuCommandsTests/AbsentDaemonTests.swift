@@ -1,4 +1,6 @@
 import Foundation
+import GotchuAPI
+import GotchuCore
 import TestSupport
 import Testing
 
@@ -59,6 +61,44 @@ struct AbsentDaemonTests {
         let run = try await GotchuCtl.run(["status"], socket: peer.socket)
         #expect(run.code == 69)
         #expect(run.err.contains("stopped before it had answered"))
+    }
+
+    @Test("one that dies before it has answered for money leaves it in doubt: 75")
+    func doubt() async throws {
+        let peer = try CannedPeer("")
+        let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
+        #expect(run.code == 75)
+        #expect(run.err.contains("gotchud has not answered: it may be giving the money back."))
+        #expect(run.next == "→ gotchu-ctl history")
+    }
+
+    @Test("one that dies once it has answered for money is waited for until the timeout: 75")
+    func goneAtOnce() async throws {
+        let refund = PaymentView(
+            id: "r-1",
+            kind: .refund,
+            state: .sending,
+            sid: try #require(SessionID(rawValue: "some-id")),
+            eid: nil,
+            amountCents: 500,
+            currency: .usd,
+            payee: "Ann",
+            createdAt: .now,
+            updatedAt: .now,
+            code: nil,
+            detail: "It is on its way.",
+            nextStep: nil,
+            newBalanceCents: nil,
+            transferID: nil
+        )
+        let body = String(decoding: try JSONEncoder().encode(refund), as: UTF8.self)
+        let reply = CannedPeer.reply("202 Accepted", body: body)
+        let peer = try CannedPeer([reply]) { _, path in unlink(path) }
+        let arguments = ["refund", "some-id", "5", "--yes", "--timeout", "1"]
+        let run = try await GotchuCtl.run(arguments, socket: peer.socket)
+        #expect(run.code == 75)
+        #expect(run.err.contains("gotchud has gone away; waiting for it to come back …"))
+        #expect(run.err.contains("It is not known yet whether $5.00 went back."), "\(run.err)")
     }
 
     @Test("a daemon that hangs is 75 after five seconds")

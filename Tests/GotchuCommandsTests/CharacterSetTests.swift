@@ -7,7 +7,7 @@ import Testing
 @Suite("A terminal of another character set than UTF-8")
 struct CharacterSetTests {
     @Test(
-        "is shown ASCII alone, and only a terminal is",
+        "is shown ASCII alone",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [
             (["LC_ALL": "C"], "- Kaff? ??"), (["LC_ALL": "", "LC_CTYPE": "de_DE"], "- Kaff? ??"),
@@ -29,6 +29,12 @@ struct CharacterSetTests {
         try await terminal.exitCode()
         #expect(terminal.text.contains(shown), "\(terminal.text)")
         #expect(terminal.text.utf8.allSatisfy { $0 < 0x80 } == shown.utf8.allSatisfy { $0 < 0x80 })
+    }
+
+    @Test("does not change what goes into a file")
+    func file() async throws {
+        let run = try await GotchuCtl.run(["status"], environment: ["LC_ALL": "C"])
+        #expect(run.next.hasPrefix("→ "))
     }
 
     @Test("what is shown instead is as wide, so that tables stay in line")

@@ -59,6 +59,7 @@ struct GotchuCtl {
     ) throws -> String {
         let file = try folder.write(input, to: "in")
         let words = arguments.map { "'\($0)'" }.joined(separator: " ")
-        return "\(path) \(words) < \(file) > \(folder.path)/out 2> \(folder.path)/err"
+        // In the shell's place: what ends it after its time must not miss the program.
+        return "exec \(path) \(words) < \(file) > \(folder.path)/out 2> \(folder.path)/err"
     }
 }

@@ -59,6 +59,21 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
+    @Test("the second Ctrl-C leaves a request that a hung daemon has yet to make")
+    func leftBefore() async throws {
+        let system = try await LiveSystem(distance: 5)
+        system.signalTill(SIGSTOP)
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("it is ready for signals") { program.handles(SIGINT) ? true : nil }
+        program.signal(SIGINT)
+        try await eventually("it says what it does") {
+            program.text.contains("Ctrl-C again leaves it as it is.") ? true : nil
+        }
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 128 + SIGINT)
+        system.signalTill(SIGCONT)
+    }
+
     @Test("the second SIGHUP of a terminal that closes does not keep the first from its work")
     func hungUpTwice() async throws {
         let system = try await LiveSystem(distance: 5)
