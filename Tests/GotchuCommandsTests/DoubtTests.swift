@@ -73,7 +73,7 @@ struct DoubtTests {
         chmod(peer.socket, 0o666)
         let program = try GotchuCtl.asNobody(Self.pay + ["--socket", peer.socket])
         try await eventually("the daemon is away") { isAway.withLock { $0 } ? true : nil }
-        // Some repeats find it closed.
+        // SAFETY: a few repeats find it closed, which nothing here could see; more time is no harm.
         try await Task.sleep(for: .milliseconds(600))
         chmod(peer.socket, 0o666)
         #expect(try await program.exitCode() == 0, "\(program.text)")
