@@ -50,30 +50,6 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Refuses to serve books that this role cannot all write: tables that another role has made
-    /// since, for instance. `/readyz` would say yes, and payments would be turned away for ever.
-    static func requireRights(_ connection: borrowing Connection) throws {
-        let closed = try connection.query(
-            """
-            SELECT tablename::text
-            FROM pg_catalog.pg_tables, format('%I.%I', schemaname, tablename) AS place
-            WHERE schemaname = current_schema() AND NOT (
-                has_table_privilege(place, 'SELECT') AND (
-                    tablename = 'gotchu_migrations' OR has_table_privilege(place, 'INSERT')
-                )
-            ) ORDER BY tablename
-            """,
-            read: { try $0.text(0) }
-        )
-        guard let table = closed.first else { return }
-        throw LedgerError(
-            .cannotOpen,
-            "The database does not let this role read and write the table \(table).",
-            fix: "Have its owner grant it: see \"On PostgreSQL\" in "
-                + "/usr/share/doc/gotchu-server/operations.md."
-        )
-    }
-
     private static func step(_ connection: borrowing Connection) throws {
         try connection.execute(
             """

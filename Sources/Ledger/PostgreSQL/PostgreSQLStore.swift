@@ -58,7 +58,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
                 try PostgreSQLSchema.requireNewest(connection)
             case .migrating:
                 try PostgreSQLSchema.migrate(connection)
-                try PostgreSQLSchema.requireRights(connection)
+                try PostgreSQLRights.require(connection)
                 try Self.tryPromises(of: connection, settings, logger: logger)
             }
         }

@@ -1,9 +1,10 @@
 import Foundation
 import GotchuCore
-import Ledger
 import Postgres
 import PostgresTestSupport
 import Testing
+
+@testable import Ledger
 
 @Suite("A role that owns no table", .timeLimit(.minutes(2)))
 struct RightsTests {
@@ -33,7 +34,7 @@ struct RightsTests {
         #expect(grants.count == 3)
         try owner.execute(grants.joined(separator: ";\n"))
         try owner.execute("REVOKE INSERT ON refunds FROM \(role)")
-        #expect(refusal()?.message.hasSuffix("the table refunds.") == true)
+        #expect(refusal()?.message.hasSuffix("the table refunds: INSERT.") == true)
         try owner.execute(grants.joined(separator: ";\n"))
         try await withLedger(on: try books.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -53,6 +54,47 @@ struct RightsTests {
             try await store.add(endpoint, secret: [1])
         }
         #expect(error?.code == .cannotOpen && error?.fix?.contains("rights granted") == true)
+        try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
+    }
+
+    @Test("must have every right that is documented, and none to a stranger's tables")
+    func every() throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let role = "clerk_\(name)"
+        let owner = TestBooks(postgresql: cluster.url(name))
+        _ = try owner.open()
+        try owner.execute("CREATE ROLE \(role) LOGIN")
+        try owner.execute(try Self.grants(to: role).joined(separator: ";\n"))
+        try owner.execute("CREATE TABLE spatial_ref_sys (srid integer)")
+        let link = PostgresCluster.Link(
+            try Connection(
+                try ConnectionSettings(
+                    url: "postgres://\(role)@/\(name)?host=\(cluster.socketFolder)"
+                )
+            )
+        )
+        try PostgreSQLRights.require(link.connection)
+        var granted: Set<String> = []
+        for (table, rights) in PostgreSQLRights.needed {
+            for right in rights {
+                try owner.execute("REVOKE \(right) ON \(table) FROM \(role)")
+                let error = #expect(throws: LedgerError.self) {
+                    try PostgreSQLRights.require(link.connection)
+                }
+                #expect(error?.message.hasSuffix("the table \(table): \(right).") == true)
+                try owner.execute("GRANT \(right) ON \(table) TO \(role)")
+                granted.insert("\(table) \(right)")
+            }
+        }
+        let documented = try owner.texts(
+            """
+            SELECT table_name || ' ' || privilege_type
+            FROM information_schema.role_table_grants WHERE grantee = '\(role)'
+            """
+        )
+        // All tables are granted this, also the one that a server only reads.
+        #expect(granted.union(["gotchu_migrations INSERT"]) == Set(documented))
         try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
     }
 }

@@ -1,0 +1,48 @@
+internal import Postgres
+
+/// What a server's role must be let do, table by table; the page on operations has it granted.
+enum PostgreSQLRights {
+    static let needed: [(table: String, rights: [String])] = [
+        ("gotchu_migrations", ["SELECT"]),
+        ("users", ["SELECT", "INSERT"]),
+        ("wallets", ["SELECT", "INSERT", "UPDATE"]),
+        ("sessions", ["SELECT", "INSERT", "UPDATE"]),
+        ("open_sessions", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
+        ("retired_eids", ["SELECT", "INSERT"]),
+        ("transfers", ["SELECT", "INSERT"]),
+        ("entries", ["SELECT", "INSERT"]),
+        ("sends", ["SELECT", "INSERT"]),
+        ("refunds", ["SELECT", "INSERT"]),
+        ("seals", ["SELECT", "INSERT"]),
+        ("probe", ["SELECT", "INSERT", "UPDATE"]),
+        ("devices", ["SELECT", "INSERT", "UPDATE"]),
+        ("secrets", ["SELECT", "INSERT"]),
+        ("webhook_endpoints", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
+        ("webhook_deliveries", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
+    ]
+
+    /// Refuses to serve books that this role cannot all write: tables that another role has made
+    /// since, for instance. `/readyz` would say yes, and payments would be turned away for ever.
+    /// What else is in the schema is nobody's business here.
+    static func require(_ connection: borrowing Connection) throws {
+        let pairs = needed.flatMap { entry in entry.rights.map { (entry.table, $0) } }
+        let closed = try connection.query(
+            """
+            SELECT name || ': ' || privilege
+            FROM unnest($1::text[], $2::text[]) AS needed (name, privilege)
+            WHERE has_table_privilege(
+                to_regclass(format('%I.%I', current_schema(), name)), privilege
+            ) IS NOT TRUE LIMIT 1
+            """,
+            [.texts(pairs.map(\.0)), .texts(pairs.map(\.1))],
+            read: { try $0.text(0) }
+        )
+        guard let right = closed.first else { return }
+        throw LedgerError(
+            .cannotOpen,
+            "The database does not let this role do what it must with the table \(right).",
+            fix: "Have its owner grant it: see \"On PostgreSQL\" in "
+                + "/usr/share/doc/gotchu-server/operations.md."
+        )
+    }
+}
