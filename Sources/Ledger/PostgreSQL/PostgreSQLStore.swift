@@ -122,8 +122,10 @@ package final class PostgreSQLStore: LedgerStore, Service {
     package func look() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
-                try await reader.look(watch)
-                watch.note(version: try await reader.tablesVersion())
+                // Always the same one: after a reload of `synchronous_commit` each connection has
+                // its own answer, and payments would be made and refused by turns.
+                try await readers[0].look(watch)
+                watch.note(version: try await readers[0].tablesVersion())
             } catch let error as LedgerError where error.code == .notDurable {
                 // A new connection was refused; those that there are know nothing of it.
                 watch.note(isForgetful: true)

@@ -58,6 +58,44 @@ struct PromiseTests {
         }
     }
 
+    @Test("that only new connections would not get do not stop payments by turns")
+    func steady() async throws {
+        let cluster = try PostgresCluster()
+        let name = try cluster.makeDatabase()
+        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestBooks.logger)
+        for _ in 0..<4 {
+            #expect(try await Self.isWritten(store))
+            _ = try await store.sealHead()
+        }
+        let admin = try cluster.connect("postgres")
+        try admin.connection.execute("ALTER SYSTEM SET synchronous_commit = off")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("new connections make no promise") {
+            let new = try cluster.connect("postgres")
+            return try new.connection.query("SHOW synchronous_commit") { try $0.text(0) } == ["off"]
+                ? true : nil
+        }
+        let youngest = try admin.connection.query(
+            """
+            SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+            WHERE datname = '\(name)' ORDER BY backend_start DESC LIMIT 1
+            """
+        ) { try $0.text(0) }
+        #expect(youngest == ["true"])
+        try await eventually("one of the readers has lost its connection") {
+            let count = try admin.connection.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'"
+            ) { try $0.integer(0) }
+            return count == [4] ? true : nil
+        }
+        var answers: Set<Bool> = []
+        for _ in 0..<8 {
+            try? await store.look()
+            answers.insert(try await Self.isWritten(store))
+        }
+        #expect(answers.count == 1)
+    }
+
     @Test("that are not made keep a lost connection from being made anew for each payment")
     func pause() throws {
         let cluster = try PostgresCluster.shared()
