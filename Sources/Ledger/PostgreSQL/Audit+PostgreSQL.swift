@@ -46,11 +46,12 @@ extension Audit {
                 broken: broken
             )
         }
-        findings += try ([guards, names] + AuditCheck.all).map {
+        findings += try ([guards, uniqueness] + AuditCheck.all).map {
             try finding(for: $0, in: connection)
         }
         try connection.execute("SET LOCAL enable_nestloop = on")
         findings.append(try chain(in: connection))
+        findings.append(try finding(for: openSessions, in: connection))
         return findings
     }
 
@@ -95,7 +96,6 @@ extension Audit {
         return Finding(rule: check.rule, count: count ?? 0, broken: broken)
     }
 
-    /// The table of open sessions is an index too, which we keep ourselves.
     private static let soundness = AuditCheck(
         rule: "the database is sound (indexes)",
         count: """
@@ -108,7 +108,16 @@ extension Audit {
             FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
             WHERE relnamespace = \(schema)
                 AND NOT (indisvalid AND indisready AND indislive)
-            UNION ALL
+            LIMIT 1
+            """
+    )
+
+    /// An index that we keep ourselves, and a second server may leave wrong.
+    private static let openSessions = AuditCheck(
+        rule: "every session that is not over, and no other, is among the open ones "
+            + "(open_sessions)",
+        count: "SELECT count(*) FROM open_sessions",
+        firstBroken: """
             SELECT 'session ' || coalesce(living.id, session_id) || ' is '
                 || CASE WHEN session_id IS NULL THEN 'missing in open_sessions'
                     WHEN living.id IS NULL THEN 'not open, and in open_sessions'
@@ -173,8 +182,8 @@ extension Audit {
 
     /// Two servers that decide at once meet at these: without them a payment is made twice. A
     /// restore that did not end well leaves them out.
-    private static let names = AuditCheck(
-        rule: AuditCheck.namesRule,
+    private static let uniqueness = AuditCheck(
+        rule: AuditCheck.uniquenessRule,
         count: """
             SELECT count(*) FROM pg_catalog.pg_index
             JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
@@ -182,7 +191,9 @@ extension Audit {
             """,
         firstBroken: """
             SELECT 'table ' || kept || ' may hold ' || key || ' twice'
-            FROM (VALUES \(AuditCheck.names)) AS names (kept, key) WHERE NOT EXISTS (
+            FROM (
+                VALUES \(AuditCheck.uniqueColumns), ('open_sessions', 'payee_id, session_id')
+            ) AS uniques (kept, key) WHERE NOT EXISTS (
                 SELECT FROM pg_catalog.pg_index
                 JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
                 WHERE relnamespace = \(schema) AND relname = kept

@@ -30,7 +30,7 @@ extension Audit {
         // Of a file with broken pages no other answer means anything.
         guard findings[0].broken == nil else { return findings }
         findings.append(try references(in: connection))
-        for check in [guards, names] + AuditCheck.all {
+        for check in [guards, uniqueness] + AuditCheck.all {
             let count = try connection.query(check.count) { try $0.integer(0) }.first ?? 0
             // A sum that does not fit is itself a finding, not a failure to look.
             let broken: String?
@@ -88,15 +88,15 @@ extension Audit {
         )
     }
 
-    private static let names = AuditCheck(
-        rule: AuditCheck.namesRule,
+    private static let uniqueness = AuditCheck(
+        rule: AuditCheck.uniquenessRule,
         count: """
             SELECT count(*) FROM sqlite_schema AS kept JOIN pragma_index_list(kept.name) AS list
             WHERE kept.type = 'table' AND list."unique"
             """,
         firstBroken: """
-            WITH names (kept, key) AS (VALUES \(AuditCheck.names))
-            SELECT 'table ' || kept || ' may hold ' || key || ' twice' FROM names
+            WITH uniques (kept, key) AS (VALUES \(AuditCheck.uniqueColumns))
+            SELECT 'table ' || kept || ' may hold ' || key || ' twice' FROM uniques
             WHERE NOT EXISTS (
                 SELECT 1 FROM pragma_index_list(kept) AS list
                 WHERE list."unique" AND (NOT list.partial OR kept = 'wallets') AND key = (

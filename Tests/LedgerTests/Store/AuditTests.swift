@@ -293,6 +293,10 @@ struct AuditTests {
                 "transfers may hold session_id twice"
             ),
             (
+                .postgresql, "ALTER TABLE open_sessions DROP CONSTRAINT open_sessions_pkey",
+                "open_sessions may hold payee_id, session_id twice"
+            ),
+            (
                 .postgresql, "ALTER TABLE sends DROP CONSTRAINT sends_pkey",
                 "sends may hold user_id, idempotency_key twice"
             ),
@@ -305,12 +309,13 @@ struct AuditTests {
         #expect(broken.count == 1 && broken.first?.contains(said) == true, "\(broken)")
     }
 
-    @Test("both stores prove the same list")
+    @Test("both stores prove the same list, but for each one's own index")
     func sameList() async throws {
         let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
             try books.audit().findings.dropFirst().map(\.rule)
         }
-        #expect(lists[0] == lists[1])
+        #expect(lists[0] == Array(lists[1].dropLast()))
+        #expect(lists[1].last?.hasSuffix("(open_sessions)") == true)
         #expect(lists[0].count >= 10)
     }
 

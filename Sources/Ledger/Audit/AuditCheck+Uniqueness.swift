@@ -1,9 +1,9 @@
 extension AuditCheck {
-    static let namesRule = "what must be unique cannot be there twice (unique indexes)"
+    static let uniquenessRule = "what must be unique cannot be there twice (unique indexes)"
 
     /// Tables and their columns that are unique together, as rows of SQL. The number of a seal is
     /// not among them: the chain's own rule sees one that is there twice.
-    static let names = [
+    static let uniqueColumns = [
         ("users", "id"), ("users", "email"), ("wallets", "id"), ("wallets", "user_id, currency"),
         ("wallets", "system_account, currency"), ("sessions", "id"), ("sessions", "eid"),
         ("retired_eids", "eid"), ("transfers", "id"), ("transfers", "session_id"),
