@@ -20,7 +20,7 @@ package struct LedgerError: Error, Sendable {
         self.fix = fix
     }
 
-    package enum Code: String, Sendable {
+    package enum Code: String, CaseIterable, Sendable {
         /// Nothing was decided; the same command may be sent again.
         case tryAgain = "ledger-try-again"
         /// The connection broke during the commit: it may have been carried out. The same command

@@ -1,4 +1,4 @@
-package import GotchuCore
+internal import GotchuCore
 package import Logging
 internal import Synchronization
 
@@ -6,25 +6,19 @@ internal import Synchronization
 /// sentence that is said again and again the first in each period stands at its own level, the
 /// others at level debug.
 package final class LogThrottle: Sendable {
-    private let period: Duration
-    private let clock: @Sendable () -> MonotonicTime
+    private static let period: Duration = .seconds(1)
+
     private let saidAt = Mutex<MonotonicTime?>(nil)
 
-    package init(
-        period: Duration = .seconds(1),
-        clock: @escaping @Sendable () -> MonotonicTime = { .now }
-    ) {
-        self.period = period
-        self.clock = clock
-    }
+    package init() {}
 
     /// The level at which the sentence is to be said now.
     ///
     /// - Parameter usual: That of the first in a period.
     package func level(_ usual: Logger.Level) -> Logger.Level {
-        let now = clock()
+        let now = MonotonicTime.now
         return saidAt.withLock { saidAt in
-            if let before = saidAt, now - before < period { return .debug }
+            if let before = saidAt, now - before < Self.period { return .debug }
             saidAt = now
             return usual
         }

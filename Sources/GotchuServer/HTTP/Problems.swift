@@ -10,7 +10,10 @@ struct Problems: RouterMiddleware {
     /// A client's own name for its request is kept if it is short and harmless to a log.
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
-    private static let ledgerFailures = LogThrottle()
+    /// One for each code: the many that are told to come back must not hide what is broken.
+    private static let ledgerFailures = Dictionary(
+        uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
+    )
 
     let metrics: RequestMetrics
     /// Whose word about the client's address is taken.
@@ -85,8 +88,9 @@ struct Problems: RouterMiddleware {
             return (problem(for: error), error.headers)
         case let error as LedgerError:
             // While the database is away that is each request; what is unknown is never left out.
+            let throttle = error.code == .unknownOutcome ? nil : ledgerFailures[error.code]
             logger.log(
-                level: error.code == .unknownOutcome ? .warning : ledgerFailures.level(.warning),
+                level: throttle?.level(.warning) ?? .warning,
                 "The ledger failed.",
                 metadata: ["error": "\(error)"]
             )
