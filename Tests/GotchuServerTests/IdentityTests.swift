@@ -42,7 +42,7 @@ struct IdentityTests {
     @Test("scopes decide what may be done, and the name is what payers see, never an address")
     func scopes() async throws {
         let payee = try await issuer.token(
-            #""claims":{"sub":"shop","scope":"payee","name":"Corner\u001b Cafe@shop.example"}"#
+            #""claims":{"sub":"shop","scope":"payee","name":"Corner\u001b\u202e\u2066 Cafe@a.ex"}"#
         )
         let created = try await wire.create(payee, cents: 5)
         #expect(created.status == 200)
