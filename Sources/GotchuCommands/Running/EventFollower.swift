@@ -44,6 +44,7 @@ struct EventFollower: Sendable {
                     output.talk("gotchud has gone away; waiting for it to come back …")
                 }
                 isKnownAbsent = true
+                // Nothing tells that gotchud has its socket again; Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
             }
         }

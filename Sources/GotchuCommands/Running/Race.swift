@@ -28,6 +28,7 @@ func race<Success: Sendable>(
         }
         if let limit {
             group.addTask {
+                // The limit that the user gave; whatever ends sooner cancels it.
                 try await Task.sleep(for: limit)
                 return .timedOut
             }

@@ -19,6 +19,8 @@ extension RequestService {
     func keepAir() async {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
+                // A turn on the air ends, and a retry is due, with time alone. Requests that come
+                // or go meanwhile do not wait for it; a change of the adapter's places does.
                 try? await Task.sleep(for: max(.zero, due - .now))
                 await enterAir()
                 await settle()
