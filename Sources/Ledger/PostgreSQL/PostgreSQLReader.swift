@@ -4,7 +4,7 @@ internal import Postgres
 internal import ServiceProcess
 
 /// A connection for reading on a thread of its own: a slow reader never delays a payment.
-actor PostgreSQLReader {
+actor PostgreSQLReader: StoreReader {
     static let limit: Duration = .seconds(12)
 
     private let executor: ThreadExecutor
@@ -109,6 +109,19 @@ actor PostgreSQLReader {
             [.integer(time.milliseconds), .integer(Int64(limit))],
             read: { SessionID(rawValue: try $0.text(0)) }
         ).compactMap(\.self)
+    }
+
+    func device(_ id: DeviceID) throws -> Device? {
+        try query(
+            "SELECT \(Columns.device) FROM devices WHERE id = $1",
+            [.text(id.rawValue)],
+            read: { try $0.device() }
+        ).first
+    }
+
+    func storeReading() throws -> StoreReading {
+        try query(StoreReading.query(live: "open_sessions"), [], read: { try $0.storeReading() })
+            .first ?? StoreReading()
     }
 
     func query<Element>(

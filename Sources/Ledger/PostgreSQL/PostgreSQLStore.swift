@@ -7,7 +7,7 @@ internal import Synchronization
 /// The books in a PostgreSQL database, which several servers may share.
 ///
 /// Run as a service it also hears what the other servers change; everything else works without.
-package final class PostgreSQLStore: LedgerStore, Service {
+package final class PostgreSQLStore: ConnectedStore, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 4
     /// How often its clock and its replicas are looked at.
@@ -27,9 +27,9 @@ package final class PostgreSQLStore: LedgerStore, Service {
     let writer: PostgreSQLWriter
     /// Continues the chain beside the payments.
     private let chain: PostgreSQLWriter
-    /// What is written beside the books, devices and the outbox, has a connection of its own: it
-    /// must not keep payments waiting. It connects when it is needed first.
-    let office: PostgreSQLWriter
+    /// Devices and the outbox have a connection of their own, which must not keep payments waiting.
+    /// It connects when it is needed first.
+    let sideWriter: PostgreSQLWriter
     private let readers: [PostgreSQLReader]
     private let logger: Logger
     private let turn = Atomic<Int>(0)
@@ -67,7 +67,7 @@ package final class PostgreSQLStore: LedgerStore, Service {
         self.logger = logger
         writer = PostgreSQLWriter(settings, logger: logger)
         chain = PostgreSQLWriter(settings, logger: logger, name: "ledger-chain")
-        office = PostgreSQLWriter(settings, logger: logger, name: "ledger-office")
+        sideWriter = PostgreSQLWriter(settings, logger: logger, name: "ledger-side")
         readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
     }
 
@@ -180,62 +180,8 @@ package final class PostgreSQLStore: LedgerStore, Service {
         try await wrapping(.cannotOpen) { try await writer.secret(name, proposal: proposal) }
     }
 
-    package func session(_ id: SessionID) async throws(LedgerError) -> Session? {
-        try await wrapping(.tryAgain) { try await reader.session(id) }
-    }
-
-    package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
-        try await wrapping(.tryAgain) { try await reader.published(eid) }
-    }
-
-    package func statement(
-        of user: UserID,
-        entries: Int
-    ) async throws(LedgerError) -> WalletStatement? {
-        try await wrapping(.tryAgain) { try await reader.statement(of: user, entries: entries) }
-    }
-
-    package func history(
-        of user: UserID,
-        in currency: Currency,
-        _ range: WalletHistory.Range
-    ) async throws(LedgerError) -> WalletHistory? {
-        try await wrapping(.tryAgain) {
-            try await reader.history(of: user, in: currency, range)
-        }
-    }
-
-    package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
-        try await wrapping(.tryAgain) { try await reader.send(key) }
-    }
-
-    package func sealHead() async throws(LedgerError) -> Seal {
-        try await wrapping(.tryAgain) { try await reader.sealHead() }
-    }
-
-    package func unsealed(
-        after start: TransferID?,
-        upTo end: TransferID?,
-        _ size: Bite
-    ) async throws(LedgerError) -> Unsealed {
-        try await wrapping(.tryAgain) {
-            try await reader.unsealed(after: start, upTo: end, size)
-        }
-    }
-
-    package func transferCount(in stretch: Stretch) async throws(LedgerError) -> Int64 {
-        try await wrapping(.tryAgain) { try await reader.transferCount(in: stretch) }
-    }
-
     package func append(_ seals: [Seal]) async throws(LedgerError) {
         try await wrapping(.tryAgain) { try await chain.append(seals) }
-    }
-
-    package func due(
-        at time: Timestamp,
-        limit: Int
-    ) async throws(LedgerError) -> [SessionID] {
-        try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
     }
 
     var reader: PostgreSQLReader {

@@ -3,7 +3,7 @@ internal import Postgres
 internal import ServiceProcess
 
 /// A connection that writes, on a thread of its own.
-actor PostgreSQLWriter {
+actor PostgreSQLWriter: SideWriter {
     /// How often a batch is decided anew before its callers are told to try again.
     private static let longestTry = 8
 

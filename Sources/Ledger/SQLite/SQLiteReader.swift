@@ -3,7 +3,7 @@ internal import SQLite
 internal import ServiceProcess
 
 /// A read-only connection on a thread of its own: a slow reader never delays a payment.
-actor SQLiteReader {
+actor SQLiteReader: StoreReader {
     private let executor: ThreadExecutor
     let connection: Connection
 
@@ -93,5 +93,14 @@ actor SQLiteReader {
             [.integer(time.milliseconds), .integer(Int64(limit))],
             read: { SessionID(rawValue: try $0.text(0)) }
         ).compactMap(\.self)
+    }
+
+    func device(_ id: DeviceID) throws -> Device? { try connection.device(id) }
+
+    func storeReading() throws -> StoreReading {
+        try connection.query(
+            StoreReading.query(live: "sessions WHERE \(Schema.isLive)"),
+            read: { try $0.storeReading() }
+        ).first ?? StoreReading()
     }
 }

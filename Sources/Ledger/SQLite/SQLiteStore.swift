@@ -1,4 +1,4 @@
-package import GotchuCore
+internal import GotchuCore
 internal import SQLite
 internal import ServiceLifecycle
 internal import Synchronization
@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Run as a service it also moves what was committed from the log into the file, outside of any
 /// commit; everything else works without that.
-package final class SQLiteStore: LedgerStore, Service {
+package final class SQLiteStore: ConnectedStore, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 2
     /// A checkpoint is made after this many commits.
@@ -100,70 +100,21 @@ package final class SQLiteStore: LedgerStore, Service {
         }
     }
 
-    package func session(_ id: SessionID) async throws(LedgerError) -> Session? {
-        try await wrapping(.tryAgain) { try await reader.session(id) }
-    }
-
-    package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
-        try await wrapping(.tryAgain) { try await reader.published(eid) }
-    }
-
-    package func statement(
-        of user: UserID,
-        entries: Int
-    ) async throws(LedgerError) -> WalletStatement? {
-        try await wrapping(.tryAgain) { try await reader.statement(of: user, entries: entries) }
-    }
-
-    package func history(
-        of user: UserID,
-        in currency: Currency,
-        _ range: WalletHistory.Range
-    ) async throws(LedgerError) -> WalletHistory? {
-        try await wrapping(.tryAgain) {
-            try await reader.history(of: user, in: currency, range)
-        }
-    }
-
-    package func send(_ key: SendKey) async throws(LedgerError) -> RememberedSend? {
-        try await wrapping(.tryAgain) { try await reader.send(key) }
-    }
-
-    package func sealHead() async throws(LedgerError) -> Seal {
-        try await wrapping(.tryAgain) { try await reader.sealHead() }
-    }
-
-    package func unsealed(
-        after start: TransferID?,
-        upTo end: TransferID?,
-        _ size: Bite
-    ) async throws(LedgerError) -> Unsealed {
-        try await wrapping(.tryAgain) {
-            try await reader.unsealed(after: start, upTo: end, size)
-        }
-    }
-
-    package func transferCount(in stretch: Stretch) async throws(LedgerError) -> Int64 {
-        try await wrapping(.tryAgain) { try await reader.transferCount(in: stretch) }
-    }
-
     package func append(_ seals: [Seal]) async throws(LedgerError) {
         try await wrapping(.tryAgain) { try await writer.append(seals) }
         countCommit()
     }
 
-    package func due(
-        at time: Timestamp,
-        limit: Int
-    ) async throws(LedgerError) -> [SessionID] {
-        try await wrapping(.tryAgain) { try await reader.due(at: time, limit: limit) }
-    }
-
-    var writer: SQLiteWriter {
+    private var writer: SQLiteWriter {
         get throws(LedgerError) {
             try trust.check()
             return onlyWriter
         }
+    }
+
+    /// Two writers in one process would only wait for each other's lock.
+    var sideWriter: SQLiteWriter {
+        get throws(LedgerError) { try writer }
     }
 
     var reader: SQLiteReader {

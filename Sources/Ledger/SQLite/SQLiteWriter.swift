@@ -2,7 +2,7 @@ internal import SQLite
 internal import ServiceProcess
 
 /// The one connection that writes, on a thread of its own.
-actor SQLiteWriter {
+actor SQLiteWriter: SideWriter {
     /// When the write-ahead log has grown to this many pages although the checkpointer works, a
     /// commit waits for it to be emptied, so that the disk is not filled.
     private static let largestLog = 64_000

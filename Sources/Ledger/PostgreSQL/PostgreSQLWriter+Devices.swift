@@ -1,43 +1,12 @@
 internal import GotchuCore
 internal import Postgres
 
-extension PostgreSQLStore: DeviceStore {
-    package func add(_ device: Device) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await office.add(device) }
-    }
-
-    package func devices(limit: Int) async throws(LedgerError) -> [Device] {
-        try await wrapping(.tryAgain) { try await office.devices(limit: limit) }
-    }
-
-    package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
-        try await wrapping(.tryAgain) { try await reader.device(id) }
-    }
-
-    package func change<Result: Sendable>(
-        _ id: DeviceID,
-        _ body: @Sendable (inout Device) -> Result
-    ) async throws(LedgerError) -> Result? {
-        try await wrapping(.tryAgain) { try await office.change(id, body) }
-    }
-}
-
-extension PostgreSQLReader {
-    fileprivate func device(_ id: DeviceID) throws -> Device? {
-        try query(
-            "SELECT \(Columns.device) FROM devices WHERE id = $1",
-            [.text(id.rawValue)],
-            read: { try $0.device() }
-        ).first
-    }
-}
-
 extension PostgreSQLWriter {
-    fileprivate func add(_ device: Device) throws {
+    func add(_ device: Device) throws {
         try link.use { try $0.run([Query("BEGIN"), Self.put(device), .commit]) }
     }
 
-    fileprivate func devices(limit: Int) throws -> [Device] {
+    func devices(limit: Int) throws -> [Device] {
         try link.use { connection in
             try connection.query(
                 "SELECT \(Columns.device) FROM devices ORDER BY id LIMIT $1",
@@ -47,7 +16,7 @@ extension PostgreSQLWriter {
         }
     }
 
-    fileprivate func change<Result: Sendable>(
+    func change<Result: Sendable>(
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) throws -> Result? {

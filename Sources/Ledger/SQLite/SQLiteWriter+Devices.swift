@@ -1,35 +1,8 @@
 internal import GotchuCore
 internal import SQLite
 
-/// Devices are written by the connection that writes the books: two writers in one process would
-/// only wait for each other's lock.
-extension SQLiteStore: DeviceStore {
-    package func add(_ device: Device) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await writer.add(device) }
-    }
-
-    package func devices(limit: Int) async throws(LedgerError) -> [Device] {
-        try await wrapping(.tryAgain) { try await writer.devices(limit: limit) }
-    }
-
-    package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
-        try await wrapping(.tryAgain) { try await reader.device(id) }
-    }
-
-    package func change<Result: Sendable>(
-        _ id: DeviceID,
-        _ body: @Sendable (inout Device) -> Result
-    ) async throws(LedgerError) -> Result? {
-        try await wrapping(.tryAgain) { try await writer.change(id, body) }
-    }
-}
-
-extension SQLiteReader {
-    fileprivate func device(_ id: DeviceID) throws -> Device? { try connection.device(id) }
-}
-
 extension Connection {
-    fileprivate borrowing func device(_ id: DeviceID) throws -> Device? {
+    borrowing func device(_ id: DeviceID) throws -> Device? {
         try query(
             "SELECT \(Columns.device) FROM devices WHERE id = ?1",
             [.text(id.rawValue)],
@@ -39,11 +12,11 @@ extension Connection {
 }
 
 extension SQLiteWriter {
-    fileprivate func add(_ device: Device) throws {
+    func add(_ device: Device) throws {
         try transaction { try put(device) }
     }
 
-    fileprivate func devices(limit: Int) throws -> [Device] {
+    func devices(limit: Int) throws -> [Device] {
         try connection.query(
             "SELECT \(Columns.device) FROM devices ORDER BY id LIMIT ?1",
             [.integer(Int64(limit))],
@@ -51,7 +24,7 @@ extension SQLiteWriter {
         )
     }
 
-    fileprivate func change<Result: Sendable>(
+    func change<Result: Sendable>(
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) throws -> Result? {

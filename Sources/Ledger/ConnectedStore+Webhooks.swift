@@ -1,8 +1,8 @@
-package import GotchuCore
+internal import GotchuCore
 
-extension PostgreSQLStore: WebhookStore {
+extension ConnectedStore {
     package func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await office.add(endpoint, secret: secret) }
+        try await wrapping(.tryAgain) { try await sideWriter.add(endpoint, secret: secret) }
     }
 
     package func webhookEndpoints() async throws(LedgerError) -> [WebhookEndpoint] {
@@ -10,12 +10,10 @@ extension PostgreSQLStore: WebhookStore {
     }
 
     package func removeWebhookEndpoint(_ id: String) async throws(LedgerError) -> Bool {
-        try await wrapping(.tryAgain) { try await office.removeWebhookEndpoint(id) }
+        try await wrapping(.tryAgain) { try await sideWriter.removeWebhookEndpoint(id) }
     }
 
-    package func dueWebhookEndpoints(
-        at time: Timestamp
-    ) async throws(LedgerError) -> [String] {
+    package func dueWebhookEndpoints(at time: Timestamp) async throws(LedgerError) -> [String] {
         try await wrapping(.tryAgain) { try await reader.dueWebhookEndpoints(at: time) }
     }
 
@@ -26,7 +24,7 @@ extension PostgreSQLStore: WebhookStore {
         limit: Int
     ) async throws(LedgerError) -> [WebhookDelivery] {
         try await wrapping(.tryAgain) {
-            try await office.claimDeliveries(
+            try await sideWriter.claimDeliveries(
                 for: endpoint,
                 at: time,
                 until: leaseEnd,
@@ -39,16 +37,14 @@ extension PostgreSQLStore: WebhookStore {
         _ tries: [WebhookDelivery.Ended],
         at time: Timestamp
     ) async throws(LedgerError) {
-        try await wrapping(.tryAgain) { try await office.finish(tries, at: time) }
+        try await wrapping(.tryAgain) { try await sideWriter.finish(tries, at: time) }
     }
 
     package func webhookBacklog(
         dead: Bool,
         limit: Int
     ) async throws(LedgerError) -> [WebhookBacklogEntry] {
-        try await wrapping(.tryAgain) {
-            try await reader.webhookBacklog(dead: dead, limit: limit)
-        }
+        try await wrapping(.tryAgain) { try await reader.webhookBacklog(dead: dead, limit: limit) }
     }
 
     package func resendWebhooks(
@@ -56,7 +52,7 @@ extension PostgreSQLStore: WebhookStore {
         at time: Timestamp
     ) async throws(LedgerError) -> Int {
         try await wrapping(.tryAgain) {
-            try await office.resendWebhooks(event: event, at: time)
+            try await sideWriter.resendWebhooks(event: event, at: time)
         }
     }
 }

@@ -1,0 +1,23 @@
+internal import GotchuCore
+
+/// A connection that writes what stands beside the books. Its functions are those of the store's
+/// protocols.
+protocol SideWriter: Actor {
+    func add(_ device: Device) throws
+    func devices(limit: Int) throws -> [Device]
+    func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @Sendable (inout Device) -> Result
+    ) throws -> Result?
+
+    func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws
+    func removeWebhookEndpoint(_ id: String) throws -> Bool
+    func claimDeliveries(
+        for endpoint: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) throws -> [WebhookDelivery]
+    func finish(_ tries: [WebhookDelivery.Ended], at time: Timestamp) throws
+    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int
+}
