@@ -44,7 +44,7 @@ def play(name, first, drip=b""):
     except (BrokenPipeError, ConnectionResetError):
         is_closed = True
     results[name] = {
-        "status": reply.split(b" ")[1].decode() if reply.startswith(b"HTTP/1.1 ") else "",
+        "status": reply.split(b" ")[1].decode() if reply.startswith(b"HTTP/1.") else "",
         "closed": is_closed,
         "seconds": time.monotonic() - began,
         "reply": reply.decode(errors="replace"),
@@ -99,6 +99,16 @@ CASES = {
         b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
         b"Transfer-Encoding: chunked\r\n" + CLOSE + b"\r\n0\r\n\r\n",
     ),
+    "no-host": (b"GET /healthz HTTP/1.1\r\n\r\n",),
+    "two-hosts": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n",),
+    "half-a-host": (b"GET /healthz HTTP/1.1\r\nHost: x/y@z\r\n\r\n",),
+    "no-host-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",),
+    "old": (b"GET /healthz HTTP/1.0\r\n\r\n",),
+    "old-and-stays": (b"GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" * 2,),
+    "shouts-close": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n" * 2,),
+    "unbounded": (post(2**64 - 1, CLOSE),),
+    "compressed": (post(2, CLOSE + b"Content-Encoding: gzip\r\n") + b"{}",),
+    "waits-for-leave": (post(2, CLOSE + b"Expect: 100-continue\r\n"), b"{}"),
     "no-body-please": (b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
     "honest": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
 }

@@ -1,6 +1,7 @@
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import NIOHTTPTypesHTTP1
 
 /// HTTP/1.1 connections whose requests are handled on the thread that reads and writes them.
 ///
@@ -33,6 +34,12 @@ struct LoopChannel: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(WriteDeadline(limit: writeLimit))
         }.flatMap {
             base.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            // Behind the codec nothing tells any more which version it is, and how many hosts.
+            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+            try pipeline.addHandler(HeadRules(), position: .before(codec))
+            return value
         }
     }
 

@@ -48,9 +48,9 @@ final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // What comes behind what could not be read is not read.
         if isOver || problem != nil, error is ByteToMessageDecoderError { return }
-        guard error is HTTPParserError || error is HTTP1TypeConversionError else {
-            return context.fireErrorCaught(error)
-        }
+        guard
+            error is HTTPParserError || error is HTTP1TypeConversionError || error is HostUnclear
+        else { return context.fireErrorCaught(error) }
         guard !isOver, problem == nil else { return }
         // Nobody is there any more who could be told.
         guard context.channel.isActive else { return isOver = true }
@@ -115,11 +115,15 @@ final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private static func problem(for error: any Error) -> Problem {
-        guard case HTTPParserError.headerOverflow = error else {
-            return .invalid("This is no request of HTTP/1.1.")
+        switch error {
+        case HTTPParserError.headerOverflow:
+            .invalid(
+                "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
+            )
+        case is HostUnclear:
+            .invalid("A request names its host, once.")
+        default:
+            .invalid("This is no request of HTTP/1.1.")
         }
-        return .invalid(
-            "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
-        )
     }
 }

@@ -17,6 +17,13 @@ extension Request {
                 fix: "Send the header Content-Type: application/json."
             )
         }
+        guard isPlain else {
+            throw Problem(
+                .unsupportedMediaType,
+                detail: "The body must not be compressed.",
+                fix: "Leave the header Content-Encoding out."
+            )
+        }
         return try JSONFields(Array(try await wholeBody().readableBytesView))
     }
 
@@ -24,7 +31,8 @@ extension Request {
     ///
     /// - Throws: A problem: 413 for too much, 400 if it breaks off.
     func wholeBody() async throws -> ByteBuffer {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.bodyLimit {
+        // It is digits: what is no number of ours is too large to be one.
+        if let length = headers[.contentLength], Int(length) ?? .max > Self.bodyLimit {
             throw Problem.tooLarge
         }
         do {
@@ -35,6 +43,10 @@ extension Request {
             // The client has gone, or took too long: nobody's failure here.
             throw Problem.invalid("The body did not come whole.")
         }
+    }
+
+    private var isPlain: Bool {
+        headers[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
     }
 
     private var hasJSONBody: Bool {
