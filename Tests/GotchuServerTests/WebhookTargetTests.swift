@@ -97,14 +97,22 @@ struct WebhookTargetTests {
         #expect(schedule.delay(after: 4, retryAfter: nil, jitter: 0) == .seconds(20))
         #expect(schedule.delay(after: 1_000, retryAfter: nil, jitter: 0) == .seconds(1_800))
         #expect(schedule.delay(after: 1, retryAfter: .seconds(90), jitter: 0) == .seconds(90))
-        #expect(WebhookSender.answer(204, retryAfter: nil) == .accepted)
-        #expect(WebhookSender.answer(410, retryAfter: nil) == .gone)
-        #expect(
-            WebhookSender.answer(503, retryAfter: "7")
-                == .refused("HTTP 503.", retryAfter: .seconds(7))
-        )
-        #expect(
-            WebhookSender.answer(302, retryAfter: "soon") == .refused("HTTP 302.", retryAfter: nil)
-        )
+    }
+
+    @Test(
+        "what a receiver asks for is seconds or a date",
+        arguments: [
+            ("7", .seconds(7)), ("-7", .zero), ("Thu, 01 Jan 1970 00:01:40 GMT", .seconds(90)),
+            ("Thu, 01 Jan 1970 00:00:01 GMT", .zero), ("soon", nil), (nil, nil),
+        ] as [(String?, Duration?)]
+    )
+    func retryAfter(text: String?, wait: Duration?) {
+        let answer = {
+            WebhookSender.answer($0, retryAfter: text, at: Timestamp(milliseconds: 10_000))
+        }
+        #expect(answer(204) == .accepted)
+        #expect(answer(410) == .gone)
+        #expect(answer(503) == .refused("HTTP 503.", retryAfter: wait))
+        #expect(answer(302) == .refused("HTTP 302.", retryAfter: wait))
     }
 }

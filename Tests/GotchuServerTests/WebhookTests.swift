@@ -202,7 +202,10 @@ struct WebhookTests {
         #expect(rig.receiver.messages("/ok").isEmpty)
     }
 
-    @Test("an event is given up after a day", arguments: BooksKind.allCases)
+    @Test(
+        "an event is given up after a day, and not before a last try at its end",
+        arguments: BooksKind.allCases
+    )
     func giveUp(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind)
         try await rig.add("/dead")
@@ -216,9 +219,16 @@ struct WebhookTests {
         let delivery = try #require(claimed.first)
         let sender = WebhookSender(isDevelopment: true)
         let worker = WebhookWorker(store: rig.store, sender: sender, logger: rig.logger)
-        let late = delivery.giveUpAt.advanced(by: .seconds(-60))
+        let end = delivery.giveUpAt
         let answer = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(60))
-        #expect(worker.outcome(of: answer, for: delivery, at: late) == .dead("HTTP 500."))
+        #expect(worker.outcome(of: answer, for: delivery, at: end) == .dead("HTTP 500."))
+        let last = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: end)
+        let late = end.advanced(by: .seconds(-59))
+        #expect(worker.outcome(of: answer, for: delivery, at: late) == last)
+        // Who asks for more than the day is asked once more nevertheless.
+        let start = end.advanced(by: .seconds(-24 * 3_600))
+        let patient = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(Int64.max))
+        #expect(worker.outcome(of: patient, for: delivery, at: start) == last)
         let early = worker.outcome(of: answer, for: delivery, at: delivery.at)
         guard case .failed(_, let next) = early else {
             Issue.record("it was given up at once")

@@ -62,7 +62,8 @@ struct WebhookSender: Sendable {
             outcome = .success(
                 Self.answer(
                     Int(response.status.code),
-                    retryAfter: response.headers.first(name: "Retry-After")
+                    retryAfter: response.headers.first(name: "Retry-After"),
+                    at: time
                 )
             )
         } catch {
@@ -97,16 +98,19 @@ struct WebhookSender: Sendable {
     }
 
     /// 2xx has arrived; 410 wants nothing any more; the rest, redirects too, is tried again.
-    static func answer(_ status: Int, retryAfter: String?) -> Answer {
+    static func answer(_ status: Int, retryAfter: String?, at time: Timestamp) -> Answer {
         switch status {
         case 200..<300: .accepted
         case 410: .gone
         default:  // SAFETY: a status is any number, and every other one means the same.
-            .refused(
-                "HTTP \(status).",
-                retryAfter: retryAfter.flatMap(Int64.init).map { .seconds(max(0, $0)) }
-            )
+            .refused("HTTP \(status).", retryAfter: retryAfter.flatMap { wait(for: $0, at: time) })
         }
+    }
+
+    /// Seconds or a date (RFC 9110, 10.2.3).
+    private static func wait(for text: String, at time: Timestamp) -> Duration? {
+        if let seconds = Int64(text) { return .seconds(max(0, seconds)) }
+        return Timestamp(httpDate: text).map { max(.zero, time.duration(to: $0)) }
     }
 
     /// The resolver blocks, and must not hold up a thread that others wait for.

@@ -168,9 +168,9 @@ struct WebhookWorker: Service {
                 retryAfter: retryAfter.map { min($0, .seconds(24 * 3_600)) },
                 jitter: .random(in: 0..<1)
             )
-            let next = now.advanced(by: wait)
-            guard next < delivery.giveUpAt else { return .dead(reason) }
-            return .failed(reason, nextTryAt: next)
+            // The last try is at the end of the time for it, however long a wait was asked for.
+            guard now < delivery.giveUpAt else { return .dead(reason) }
+            return .failed(reason, nextTryAt: min(now.advanced(by: wait), delivery.giveUpAt))
         }
     }
 }

@@ -22,7 +22,7 @@ package struct WebhookDelivery: Equatable, Sendable {
     /// With `refunded`: how much went back, and how much in all by then, in minor units.
     package let refund: Int64?
     package let refunded: Int64
-    /// After this it is not tried again.
+    /// The time of the last try: one that fails from then on is not made again.
     package let giveUpAt: Timestamp
     package let url: String
     package let secret: [UInt8]
