@@ -16,6 +16,10 @@ package struct Query {
         self.read = read
     }
 
+    /// Begins a transaction in which each statement sees what was committed before it, whatever the
+    /// database's own settings are.
+    package static var begin: Query { Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") }
+
     /// Ends a transaction for good. If its answer is lost, nobody knows what came of it.
     package static var commit: Query { Query("COMMIT") }
 

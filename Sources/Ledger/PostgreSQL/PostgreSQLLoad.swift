@@ -8,10 +8,6 @@ internal import Postgres
 /// circle. What is read after that, statement by statement, is as those left it who held the locks
 /// before.
 struct PostgreSQLLoad {
-    private static var begin: Query {
-        Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
-    }
-
     private let footprint: Footprint
 
     init(_ footprint: Footprint) {
@@ -26,7 +22,7 @@ struct PostgreSQLLoad {
         let rows = Loaded()
         let end = Result {
             try connection.run(
-                [Self.begin, version(into: rows)] + sessions(into: rows) + wallets(into: rows)
+                [.begin, version(into: rows)] + sessions(into: rows) + wallets(into: rows)
                     + users(into: rows) + sends(into: rows) + refunds(into: rows)
                     + eids(into: rows) + liveSessions(into: rows)
             )

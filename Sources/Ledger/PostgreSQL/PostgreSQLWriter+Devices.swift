@@ -3,7 +3,7 @@ internal import Postgres
 
 extension PostgreSQLWriter {
     func add(_ device: Device) throws {
-        try link.use { try $0.run([Query("BEGIN"), Self.put(device), .commit]) }
+        try write { try $0.run([Self.put(device), .commit]) }
     }
 
     func devices(limit: Int) throws -> [Device] {
@@ -20,14 +20,13 @@ extension PostgreSQLWriter {
         _ id: DeviceID,
         _ body: @Sendable (inout Device) -> Result
     ) throws -> Result? {
-        try link.use { connection in
+        try write { connection in
             var found: Device?
             try connection.run([
-                Query("BEGIN"),
                 Query(
                     "SELECT \(Columns.device) FROM devices WHERE id = $1 FOR UPDATE",
                     [.text(id.rawValue)]
-                ) { found = try $0.device() },
+                ) { found = try $0.device() }
             ])
             guard let found else {
                 try connection.run([Query("ROLLBACK")])

@@ -4,13 +4,12 @@ extension PostgreSQLWriter {
     /// Continues the chain. Its numbers are unique: of two servers that continue it at once, the
     /// second is refused.
     func append(_ seals: [Seal]) throws {
-        try link.use { connection in
+        try write { connection in
             let heads = try connection.query(SealQueries.head) { try $0.seal() }
             guard (heads.first ?? .origin).number + 1 == seals.first?.number else {
                 throw LedgerError(.rejected, "The chain has grown meanwhile.")
             }
             try connection.run([
-                Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
                 Query(
                     """
                     INSERT INTO seals (number, transfer_id, hash)

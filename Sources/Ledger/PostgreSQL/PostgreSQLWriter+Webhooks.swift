@@ -5,7 +5,7 @@ internal import Postgres
 /// its own WHERE what it relies on, so that several servers may do this at once.
 extension PostgreSQLWriter {
     func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws {
-        try link.use { connection in
+        try write { connection in
             let count = try connection.query(WebhookQueries.endpointCount) { try $0.integer(0) }
             guard count[0] < WebhookEndpoint.limit else {
                 throw LedgerError(.rejected, "There are too many endpoints.")
@@ -17,16 +17,16 @@ extension PostgreSQLWriter {
                         .text(endpoint.id), .text(endpoint.url), .text(endpoint.payee?.rawValue),
                         .integer(endpoint.createdAt.milliseconds), .bytes(secret),
                     ]
-                )
+                ),
+                .commit,
             ])
         }
     }
 
     func removeWebhookEndpoint(_ id: String) throws -> Bool {
-        try link.use { connection in
+        try write { connection in
             var isThere = false
             try connection.run([
-                Self.begin,
                 Query("SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR UPDATE", [.text(id)]) {
                     _ in isThere = true
                 },
@@ -44,11 +44,10 @@ extension PostgreSQLWriter {
         until leaseEnd: Timestamp,
         limit: Int
     ) throws -> [WebhookDelivery] {
-        try link.use { connection in
+        try write { connection in
             var events: [String] = []
             // Whoever is told of a payment acts on it: the COMMIT makes sure of it.
             try connection.run([
-                Self.begin,
                 Query(
                     WebhookQueries.claim,
                     [
@@ -80,7 +79,7 @@ extension PostgreSQLWriter {
             ($0.name.endpoint, $0.name.event) < ($1.name.endpoint, $1.name.event)
         }
         let queries = inOrder.flatMap { Self.finish($0, at: time) }
-        try link.use { try $0.run([Self.begin] + queries + [.commit]) }
+        try write { try $0.run(queries + [.commit]) }
     }
 
     private static func finish(_ ended: WebhookDelivery.Ended, at time: Timestamp) -> [Query] {
@@ -116,10 +115,9 @@ extension PostgreSQLWriter {
     }
 
     func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
-        try link.use { connection in
+        try write { connection in
             var count = 0
             try connection.run([
-                Self.begin,
                 Query(WebhookQueries.revive, [.text(event)]),
                 Query(
                     WebhookQueries.resend + " RETURNING event_id",
@@ -129,9 +127,5 @@ extension PostgreSQLWriter {
             ])
             return count
         }
-    }
-
-    private static var begin: Query {
-        Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
     }
 }

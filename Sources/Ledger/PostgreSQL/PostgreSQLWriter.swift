@@ -48,6 +48,22 @@ actor PostgreSQLWriter: SideWriter {
         }
     }
 
+    /// Hands `body` the connection within a transaction on tables of this program's version, for
+    /// what is written beside payments. To commit or to roll back is the body's.
+    ///
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: one that
+    ///   changes them meanwhile waits for the end of this.
+    func write<Result>(_ body: (borrowing Connection) throws -> Result) throws -> Result {
+        try link.use { connection in
+            var version: Int64 = 0
+            try connection.run([
+                .begin, Query(PostgreSQLSchema.version) { version = try $0.integer(0) },
+            ])
+            guard version <= PostgreSQLSchema.newestVersion else { throw LedgerError.outdated }
+            return try body(connection)
+        }
+    }
+
     /// A secret that all servers of one database share, made by the first that asks for it.
     ///
     /// - Parameter proposal: What it shall be if there is none yet.

@@ -98,6 +98,33 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
+    @Test("what is written beside payments is not written to a newer program's tables either")
+    func outdatedOffice() async throws {
+        let books = try await Planted.books(.postgresql)
+        let store = try books.open()
+        let endpoint = WebhookEndpoint(id: "a", url: "b", payee: nil, createdAt: .now)
+        let seal = Seal(number: 1, transfer: TransferID(trusted: "a"), hash: [1])
+        try await store.add(endpoint, secret: [1])
+        try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await store.change(DeviceID.make()) { $0.revoke(.byOperator, at: .now) } },
+            { try await store.add(endpoint, secret: [1]) },
+            { _ = try await store.removeWebhookEndpoint("a") },
+            { _ = try await store.claimDeliveries(for: "a", at: .now, until: .now, limit: 1) },
+            { _ = try await store.resendWebhooks(event: nil, at: .now) },
+            { try await store.append([seal]) },
+        ]
+        for (number, call) in calls.enumerated() {
+            let refusal = await Self.refusal(call)
+            #expect(
+                refusal?.description.contains("by a newer gotchu-server") == true,
+                "\(number): \(String(describing: refusal))"
+            )
+        }
+        try books.execute("DELETE FROM gotchu_migrations WHERE version = 99")
+        #expect(try await store.removeWebhookEndpoint("a"))
+    }
+
     @Test("a batch that waits for a newer program's changes is not written to them")
     func overtaken() async throws {
         let cluster = try PostgresCluster.shared()
