@@ -37,7 +37,12 @@ struct MetricsTests {
         for _ in 0..<3 { _ = try await wire.send(sid, by: payer, key: "0123456789abcdef") }
         let dear = try await wire.lockedSession(payee, payer, cents: 1_000_000)
         _ = try await wire.send(dear, by: payer, key: "0123456789abcdef-2")
+        _ = try await wire.send(dear, by: payer, key: "0123456789abcdef")
         _ = try await wire.lock(sid, by: payee)
+        for _ in 0..<2 {
+            let refund = "/sessions/\(dear)/refund"
+            _ = try await wire.post(refund, token: payee, key: "0123456789abcdef")
+        }
         _ = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
         _ = try await wire.get("/no/such/address")
         var events = try await EventStream(wire, dear, token: payee)
@@ -53,6 +58,11 @@ struct MetricsTests {
         #expect(value("declines_total", poor) == 1)
         let own = ["code": "OWN_SESSION", "reason": "OWN_SESSION"]
         #expect(value("refusals_total", own) == 1)
+        let reused = ["code": "IDEMPOTENCY_KEY_REUSED", "reason": "KEY_REUSED"]
+        #expect(value("declines_total", reused) == 1 && value("refusals_total", reused) == 0)
+        // A refund's too, and once.
+        let unpaid = ["code": "SESSION_NOT_PAID", "reason": "SESSION_NOT_PAID"]
+        #expect(value("refusals_total", unpaid) == 1)
         #expect(value("resolve_misses_total") == 1)
         #expect(value("unknown_outcomes_total") == 0 && value("queue_commands") == 0)
         #expect(value("open_sessions") == 1 && value("event_streams") == 1)

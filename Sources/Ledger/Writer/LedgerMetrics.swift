@@ -32,14 +32,16 @@ package final class LedgerMetrics: Sendable {
 
     package var reading: Reading { state.withLock { $0 } }
 
-    func committed(_ decision: Decision, within duration: Duration) {
+    func committed(_ commands: [Command], _ decision: Decision, within duration: Duration) {
         let size = decision.answers.count
         state.withLock { state in
             state.commitDuration.observe(duration)
             let index = Self.batchSizes.firstIndex { size <= $0 } ?? Self.batchSizes.count - 1
             state.batches[index] += 1
             state.commands += size
-            for answer in decision.answers { state.count(answer) }
+            for (command, answer) in zip(commands, decision.answers) {
+                state.count(answer, to: command.action)
+            }
         }
     }
 
@@ -53,15 +55,22 @@ package final class LedgerMetrics: Sendable {
 }
 
 extension LedgerMetrics.Reading {
-    fileprivate mutating func count(_ answer: Answer) {
-        if case .refused(let refusal) = answer { refusals[refusal.reason, default: 0] += 1 }
-        guard case .send(let answer) = answer else { return }
-        if answer.isReplay {
+    fileprivate mutating func count(_ answer: Answer, to action: Command.Action) {
+        switch answer {
+        case .send(let answer) where answer.isReplay:
             replays += 1
-        } else if case .declined(let refusal) = answer.send.outcome {
+        case .send(let answer):
+            guard case .declined(let refusal) = answer.send.outcome else { return payments += 1 }
             declines[refusal.reason, default: 0] += 1
-        } else {
-            payments += 1
+        case .refund(let answer):
+            guard !answer.isReplay, case .declined(let refusal) = answer.refund.outcome else {
+                return
+            }
+            refusals[refusal.reason, default: 0] += 1
+        case .refused(let refusal):
+            guard case .send = action else { return refusals[refusal.reason, default: 0] += 1 }
+            declines[refusal.reason, default: 0] += 1
+        case .user, .session, .rotation, .done: break
         }
     }
 }

@@ -154,7 +154,7 @@ package final class LedgerWriter: Service {
             let decision = try await store.commit(touching: Footprint(commands)) { snapshot in
                 apply(commands, to: snapshot)
             }
-            metrics.committed(decision, within: ContinuousClock.now - start)
+            metrics.committed(commands, decision, within: ContinuousClock.now - start)
             feed.publish(decision.effects.sessions)
             for (pending, answer) in zip(batch, decision.answers) {
                 pending.caller.resume(returning: .success(answer))
