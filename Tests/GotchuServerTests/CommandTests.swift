@@ -172,6 +172,39 @@ struct CommandTests {
         #expect(!server.program.text.contains("GOTCHU_SERVER_QUEUE"))
     }
 
+    @Test("a variable that lacks a part of its name is named; those of gotchud are not")
+    func unknownVariables() {
+        let names = [
+            "GOTCHU_DATABASE", "GOTCHU_SERVERLISTEN", "GOTCHU_SERVER_LISTN", "GOTCHU_SERVER",
+            "GOTCHU_SERVER_LISTEN", "GOTCHU_LOG_LEVEL", "GOTCHU_SOCKET", "DATABASE",
+        ]
+        #expect(
+            Variable.unknown(among: names) == [
+                "GOTCHU_DATABASE", "GOTCHU_SERVERLISTEN", "GOTCHU_SERVER_LISTN",
+            ]
+        )
+    }
+
+    @Test("what is given twice is refused: neither of two databases is forgotten")
+    func givenTwice() async throws {
+        let other = "sqlite:\(folder.path)/other.db"
+        for more in [["--database", other], ["--database=\(other)"]] {
+            let program = try Program("gotchu-server", ["migrate", "--database", database] + more)
+            #expect(try await program.exitCode() == 64)
+            #expect(program.text.contains("--database is given twice"), "\(program.text)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        let proxies = ["--trusted-proxy", "::1", "--trusted-proxy=::2"]
+        #expect(ServerCommand.repeatedOption(in: proxies) == nil)
+    }
+
+    @Test("books that would be nowhere are refused")
+    func nowhere() async throws {
+        let program = try Program("gotchu-server", ["migrate", "--database", "sqlite::memory:"])
+        #expect(try await program.exitCode() == 64)
+        #expect(program.text.contains("written as sqlite:PATH"), "\(program.text)")
+    }
+
     @Test("books in a file are served by one server, until that has ended")
     func twice() async throws {
         let server = try await ServerProcess()

@@ -26,6 +26,22 @@ package struct ServerCommand: AsyncParsableCommand {
 
     package static func main() async {
         StandardStreams.guardAll()
+        if let option = repeatedOption(in: CommandLine.arguments.dropFirst()) {
+            exit(withError: ValidationError("\(option) is given twice."))
+        }
         await main(nil)
+    }
+
+    /// An option that is given twice, where only the last would count: of two databases one would
+    /// be forgotten without a word.
+    static func repeatedOption(in arguments: some Sequence<String>) -> String? {
+        var given: Set<Substring> = []
+        for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
+            let name = argument.prefix { $0 != "=" }
+            guard name == "--trusted-proxy" || given.insert(name).inserted else {
+                return String(name)
+            }
+        }
+        return nil
     }
 }

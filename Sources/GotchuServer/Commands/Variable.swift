@@ -22,9 +22,19 @@ enum Variable: String, CaseIterable {
 
     /// Those of the environment that look like one and are none: misspelt, and without effect.
     static var unknown: [String] {
+        unknown(among: ProcessInfo.processInfo.environment.keys)
+    }
+
+    /// gotchud, which may share this environment, has one that is called GOTCHU_SERVER, and one for
+    /// the level of its log.
+    static func unknown(among names: some Sequence<String>) -> [String] {
         let known = Set(allCases.map(\.name))
-        return ProcessInfo.processInfo.environment.keys
-            .filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
+        let shortened = Set(allCases.map { "GOTCHU_" + $0.rawValue })
+        let daemons: Set = ["GOTCHU_SERVER", "GOTCHU_" + logLevel.rawValue]
+        return names.filter { name in
+            guard !known.contains(name), !daemons.contains(name) else { return false }
+            return name.hasPrefix("GOTCHU_SERVER") || shortened.contains(name)
+        }.sorted()
     }
 
     private var name: String { Self.prefix + rawValue }

@@ -7,6 +7,8 @@ enum DatabaseLocation: Equatable, Sendable {
 
     init?(_ text: String) {
         let sqlite = "sqlite:"
+        // What SQLite takes for a database of each connection's own, in memory.
+        guard text != sqlite + ":memory:" else { return nil }
         if text.hasPrefix(sqlite), text.utf8.count > sqlite.utf8.count {
             self = .sqlite(path: String(text.dropFirst(sqlite.count)))
         } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {

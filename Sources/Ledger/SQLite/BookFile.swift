@@ -8,7 +8,6 @@ enum BookFile {
     /// SQLite gives the log the same rights. What cannot be made here is reported when it is
     /// opened.
     static func makePrivate(_ path: String) {
-        guard path != ":memory:" else { return }
         // Only a new one: to close any descriptor of a file that is open elsewhere in this process
         // would drop SQLite's locks on it (fcntl(2)).
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -23,7 +22,6 @@ enum BookFile {
     /// - Throws: `inUse` if another program has it, `cannotOpen` if the system does not say. What
     ///   cannot be made here is reported when it is opened.
     static func claim(_ path: String) throws(LedgerError) {
-        guard path != ":memory:" else { return }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw .notClaimed(errno) }
@@ -50,7 +48,7 @@ enum BookFile {
             log = Self.file("\(path)-wal")
         }
 
-        /// Nothing for a file that is not there: books in memory have none.
+        /// Nothing for a file that is not there.
         private static func file(_ path: String) -> [UInt] {
             var status = stat()
             guard stat(path, &status) == 0 else { return [] }

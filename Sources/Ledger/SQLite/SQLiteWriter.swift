@@ -121,8 +121,7 @@ actor SQLiteWriter: SideWriter {
         let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }
         let synchronous = try Schema.pragma("synchronous", of: connection)
         let foreignKeys = try Schema.pragma("foreign_keys", of: connection)
-        let isInMemory = mode == ["memory"]
-        guard mode == ["wal"] || isInMemory, synchronous == 2, foreignKeys == 1 else {
+        guard mode == ["wal"], synchronous == 2, foreignKeys == 1 else {
             throw LedgerError(
                 .notDurable,
                 "The database would not promise to keep what it commits.",
