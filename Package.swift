@@ -172,8 +172,10 @@ let package = Package(
             ]),
         tests(
             "GotchuCommandsTests",
-            ["BlueZ", "GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "TestSupport"]
-                + programs),
+            [
+                "BlueZ", "GotchuAPI", "GotchuCommands", "GotchuCore", "LocalAPI", "ServiceProcess",
+                "TestSupport",
+            ] + programs),
         tests(
             "GotchuDaemonTests",
             [

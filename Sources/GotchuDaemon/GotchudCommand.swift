@@ -80,6 +80,18 @@ package struct GotchudCommand: AsyncParsableCommand {
     }
 
     package func run() async throws {
+        do {
+            try await serve()
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            let failure = DaemonFailure(error)
+            Console.error("gotchud: \(failure.sentence)\n\(failure.fix)")
+            throw ExitCode(failure.status.rawValue)
+        }
+    }
+
+    private func serve() async throws {
         // The default action of SIGHUP ends the process: trap it before anything can be half done.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         // Nothing that this process makes is for others, unless it is opened to them on purpose.
@@ -89,15 +101,13 @@ package struct GotchudCommand: AsyncParsableCommand {
         let reread = { @Sendable () throws(ConfigurationError) in
             try Self.configuration(flags: flags, config: config)
         }
-        let configuration = try ExitStatus.orExit { try reread() }
+        let configuration = try reread()
         let ring = LogRing()
         LoggingSystem.bootstrap { _ in
             StandardErrorLogHandler(level: configuration.logLevel, ring: ring)
         }
         let logger = Logger(label: "gotchud")
-        let radio = try ExitStatus.orExit {
-            try configuration.radio.make(configuration, logger: logger)
-        }
+        let radio = try configuration.radio.make(configuration, logger: logger)
         if checkConfig {
             Console.output("The configuration is right.")
             return
@@ -110,27 +120,26 @@ package struct GotchudCommand: AsyncParsableCommand {
                 metadata: ["files": "\(files)", "wanted": "\(LocalServer.fileLimit)"]
             )
         }
-        let lock = try ExitStatus.takeLock(configuration.socketPath)
-        let daemon: Daemon
-        do throws(JournalFailure) {
-            daemon = try Daemon(
-                configuration,
-                radio: radio,
-                reread: reread,
-                credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                hangups: hangups,
-                ring: ring,
-                logger: logger
-            )
-        } catch {
-            throw ExitStatus.exit(.inputOutput, error.sentence, next: error.fix)
-        }
-        do {
-            try await daemon.run()
-        } catch {
-            throw ExitStatus.exit(for: error)
-        }
+        let lock = try Self.lock(configuration.socketPath)
+        let daemon = try Daemon(
+            configuration,
+            radio: radio,
+            reread: reread,
+            credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+            hangups: hangups,
+            ring: ring,
+            logger: logger
+        )
+        try await daemon.run()
         _ = consume lock
+    }
+
+    private static func lock(_ socketPath: String) throws(DaemonFailure) -> SocketLock {
+        do throws(SocketLock.Failure) {
+            return try SocketLock(socketPath: socketPath)
+        } catch {
+            throw DaemonFailure(error, socketPath: socketPath)
+        }
     }
 
     private var flags: ConfigurationFlags {

@@ -3,9 +3,6 @@ import Glibc
 
 /// The three streams that a program is started with, and what must not go wrong with them.
 package enum StandardStreams {
-    /// EX_IOERR of sysexits(3).
-    private static let inputOutputError: CInt = 74
-
     /// Has closed streams lead nowhere, and the process end with 74 if what it had to say on its
     /// standard output was not all written. To be called before anything else.
     package static func guardAll() {
@@ -42,6 +39,6 @@ package enum StandardStreams {
         let reason = String(cString: strerror(code))
         Console.error("\(program): The standard output cannot be written: \(reason).\n→ df -h")
         // Not exit(3): it may be what calls this.
-        _exit(inputOutputError)
+        _exit(ExitStatus.inputOutput.rawValue)
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl calibrate`: measure what near means with this adapter.
 struct CalibrateCommand: SocketCommand {

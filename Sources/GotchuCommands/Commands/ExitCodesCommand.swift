@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServiceProcess
 
 /// `gotchu-ctl help exit-codes`: the table that scripts rely on.
 struct ExitCodesCommand: ParsableCommand {

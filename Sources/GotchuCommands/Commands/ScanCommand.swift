@@ -2,6 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl scan`: what is on the air around here.
 struct ScanCommand: SocketCommand {

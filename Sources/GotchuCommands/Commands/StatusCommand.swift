@@ -2,6 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl status`: one sentence of truth, and what to do about it.
 struct StatusCommand: SocketCommand {

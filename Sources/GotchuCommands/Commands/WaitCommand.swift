@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import GotchuAPI
 import LocalAPI
+import ServiceProcess
 import Synchronization
 
 /// `gotchu-ctl wait`: for scripts that need something to be so.

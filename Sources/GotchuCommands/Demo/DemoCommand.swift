@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl demo`: the whole story on this machine.
 struct DemoCommand: ReportingCommand {

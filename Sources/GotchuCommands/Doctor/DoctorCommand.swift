@@ -1,6 +1,7 @@
 import ArgumentParser
 import GotchuAPI
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl doctor`: looks at each layer by itself, from the ground up.
 struct DoctorCommand: ReportingCommand {

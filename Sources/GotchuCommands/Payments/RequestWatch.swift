@@ -2,6 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 import Synchronization
 
 /// One request for payment while a person looks at it.

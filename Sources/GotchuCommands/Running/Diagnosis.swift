@@ -1,6 +1,7 @@
 import Glibc
 import GotchuAPI
 import LocalAPI
+import ServiceProcess
 
 /// What a person, or a script, is told about a failure.
 struct Diagnosis: Encodable {

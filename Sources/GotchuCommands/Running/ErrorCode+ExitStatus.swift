@@ -1,4 +1,5 @@
 import GotchuAPI
+import ServiceProcess
 
 extension ErrorCode {
     /// The exit code of a command that was answered with this problem.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import ServiceProcess
 
 /// Reads a line from the terminal without showing it.
 enum HiddenInput {

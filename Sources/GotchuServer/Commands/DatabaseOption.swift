@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ServiceProcess
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {

@@ -24,16 +24,16 @@ enum Failures {
         case let error as LedgerError:
             ServerFailure(exitStatus(for: error.code), "\(error)", fix: error.fix)
         default:
-            ServerFailure(.software, "Something unexpected happened: \(error)")
+            ServerFailure(.bug, "Something unexpected happened: \(error)")
         }
     }
 
     private static func exitStatus(for code: LedgerError.Code) -> ExitStatus {
         switch code {
         case .tryAgain, .unknownOutcome: .tryAgain
-        case .rejected: .software
+        case .rejected: .bug
         case .cannotOpen: .inputOutput
-        case .foreign, .corrupt: .data
+        case .foreign, .corrupt: .badData
         case .inUse: .unavailable
         case .notDurable: .configuration
         }

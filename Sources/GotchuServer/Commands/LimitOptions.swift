@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ServiceProcess
 
 /// How much the server takes on, and from whom it takes what.
 struct LimitOptions: ParsableArguments {

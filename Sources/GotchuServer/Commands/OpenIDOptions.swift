@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import ServiceProcess
 
 /// Whose tokens are believed.
 struct OpenIDOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOCore
+internal import ServiceProcess
 
 extension ServerFailure {
     /// Why nothing can listen at an address; `nil` for a failure of something else.

@@ -1,3 +1,5 @@
+internal import ServiceProcess
+
 /// Why the program stops, with the exit code that a script sees.
 struct ServerFailure: Error, Sendable {
     let exitCode: ExitStatus
@@ -11,17 +13,4 @@ struct ServerFailure: Error, Sendable {
         self.message = message
         self.fix = fix
     }
-}
-
-/// Exit codes, by the names of sysexits(3).
-enum ExitStatus: Int32, Sendable {
-    /// A valid negative answer: the books do not balance.
-    case negative = 1
-    case usage = 64
-    case data = 65
-    case unavailable = 69
-    case software = 70
-    case inputOutput = 74
-    case tryAgain = 75
-    case configuration = 78
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import ServiceProcess
 
 /// An option's value from the environment, for what the command line does not say.
 enum Variable: String, CaseIterable {

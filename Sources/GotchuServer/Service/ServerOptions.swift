@@ -1,3 +1,5 @@
+internal import ServiceProcess
+
 /// What the command line asked for, checked.
 struct ServerOptions: Sendable {
     let listen: ListenAddress

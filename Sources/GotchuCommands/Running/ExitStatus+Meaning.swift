@@ -1,19 +1,7 @@
-/// What the exit code of `gotchu-ctl` says; scripts rely on it. The numbers are sysexits(3)'s.
-enum ExitStatus: Int32, CaseIterable, Sendable {
-    case done = 0
-    case negative = 1
-    case usage = 64
-    case badData = 65
-    case unavailable = 69
-    case bug = 70
-    case inputOutput = 74
-    case tryAgain = 75
-    case apiMismatch = 76
-    case notPermitted = 77
-    case configuration = 78
-    /// As a shell says it of SIGINT.
-    case interrupted = 130
+import ServiceProcess
 
+extension ExitStatus {
+    /// What it means of `gotchu-ctl`.
     var meaning: String {
         switch self {
         case .done: "done, or ready"

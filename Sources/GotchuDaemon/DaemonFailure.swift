@@ -1,0 +1,66 @@
+import LocalAPI
+import Radio
+import ServiceProcess
+
+/// Why gotchud does not start or goes on no more, with the exit code that systemd sees. Its unit
+/// does not start it again after `usage` and `configuration`.
+struct DaemonFailure: Error {
+    let status: ExitStatus
+    let sentence: String
+    /// What to do next.
+    let fix: String
+
+    private init(_ status: ExitStatus, _ sentence: String, fix: String) {
+        self.status = status
+        self.sentence = sentence
+        self.fix = fix
+    }
+
+    /// What an error means that ended the daemon.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as DaemonFailure:
+            self = failure
+        case let error as ConfigurationError:
+            self.init(
+                .configuration,
+                "\(error.place): \(error.problem)",
+                fix: "Correct it and run: gotchud --check-config"
+            )
+        case let failure as JournalFailure:
+            self.init(.inputOutput, failure.sentence, fix: failure.fix)
+        case let failure as RadioFailure:
+            self.init(.inputOutput, failure.sentence, fix: failure.fix)
+        default:
+            self.init(
+                .bug,
+                "A part of the daemon failed: \(error).",
+                fix: "journalctl -u gotchud -n 50"
+            )
+        }
+    }
+
+    /// Why the socket cannot be served.
+    init(_ failure: SocketLock.Failure, socketPath: String) {
+        switch failure {
+        case .inUse:
+            self.init(
+                .unavailable,
+                "Another gotchud serves \(socketPath).",
+                fix: "Stop it (systemctl stop gotchud), or choose another with --socket."
+            )
+        case .occupied:
+            self.init(
+                .inputOutput,
+                "The socket \(socketPath) cannot be made: something else stands there.",
+                fix: "Move that away, or choose another path with --socket."
+            )
+        case .unusable(let reason):
+            self.init(
+                .inputOutput,
+                "The socket \(socketPath) cannot be made: \(reason).",
+                fix: "Make its folder, or choose another with --socket."
+            )
+        }
+    }
+}
