@@ -228,18 +228,7 @@ package struct PaymentClient: Sendable {
         _ path: String,
         _ body: Body
     ) async -> Answer<Reply> {
-        decode(await raw(method, path, body: Self.encode(body)))
-    }
-
-    /// The bytes that stand for a request's body; sorted, so that the same request is the same
-    /// bytes.
-    package static func encode(_ body: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(body) else {
-            preconditionFailure("our own wire types can always be encoded")
-        }
-        return [UInt8](data)
+        decode(await raw(method, path, body: JSONEncoder.canonicalBytes(of: body)))
     }
 
     /// A success before its body was read.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import GotchuAPI
 
 /// The only type that prints: data on stdout, talk on stderr.
 struct Output: Sendable {
@@ -68,8 +69,8 @@ struct Output: Sendable {
         _ value: some Encodable,
         _ formatting: JSONEncoder.OutputFormatting
     ) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
+        let encoder = JSONEncoder.canonical
+        encoder.outputFormatting.formUnion(formatting)
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

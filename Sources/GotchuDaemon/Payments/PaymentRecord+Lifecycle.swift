@@ -1,6 +1,6 @@
+import FoundationEssentials
 import GotchuAPI
 import GotchuCore
-import PaymentClient
 
 extension PaymentRecord {
     /// A payment that a person has just agreed to.
@@ -21,7 +21,7 @@ extension PaymentRecord {
             eid: new.eid,
             server: server,
             payer: payer,
-            body: String(decoding: PaymentClient.encode(send), as: UTF8.self),
+            body: String(decoding: JSONEncoder.canonicalBytes(of: send), as: UTF8.self),
             amountCents: session.amountCents,
             currency: session.currency,
             payee: session.payee,
@@ -55,7 +55,7 @@ extension PaymentRecord {
             eid: nil,
             server: server,
             payer: payee,
-            body: String(decoding: PaymentClient.encode(body), as: UTF8.self),
+            body: String(decoding: JSONEncoder.canonicalBytes(of: body), as: UTF8.self),
             amountCents: amount.minorUnits,
             currency: amount.currency,
             payee: "",

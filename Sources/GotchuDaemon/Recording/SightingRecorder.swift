@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GotchuAPI
 import GotchuCore
 import Synchronization
 
@@ -43,7 +44,7 @@ final class SightingRecorder: Sendable {
         )
         let id = state.withLock { state -> Int? in
             guard state.recordings.count < Self.readerLimit else { return nil }
-            output.yield(encode(header))
+            output.yield(JSONEncoder.canonicalBytes(of: header))
             var recording = Recording(start: now, end: now + length, output: output)
             recording.write(.scanning(state.isScanning), at: now)
             state.nextID += 1
@@ -108,25 +109,20 @@ extension SightingRecorder.Recording {
         // Heard before the recording began, told after it.
         let since = max(.zero, time - start)
         if lost > 0 {
-            let line = encode(RecordingLine(time: since, event: .lost(lost)))
+            let line = JSONEncoder.canonicalBytes(
+                of: RecordingLine(time: since, event: .lost(lost))
+            )
             guard case .enqueued = output.yield(line) else {
                 lost += 1
                 return
             }
             lost = 0
         }
-        if case .dropped = output.yield(encode(RecordingLine(time: since, event: event))) {
+        if case .dropped = output.yield(
+            JSONEncoder.canonicalBytes(of: RecordingLine(time: since, event: event))
+        ) {
             lost += 1
         }
         lines += 1
     }
-}
-
-private func encode(_ value: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else {
-        preconditionFailure("our own lines can always be encoded")
-    }
-    return [UInt8](data)
 }

@@ -48,8 +48,8 @@ struct BugReport {
     }
 
     private static func lines(of status: StatusReply) -> [String] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.canonical
+        encoder.outputFormatting.insert(.prettyPrinted)
         guard let data = try? encoder.encode(status) else {
             preconditionFailure("our own wire types can always be encoded")
         }

@@ -23,7 +23,7 @@ struct ServerProbe {
             clockLeadMilliseconds: probe.clockLead.map { Int($0.wholeMilliseconds) },
             problem: probe.outage?.code.rawValue
         )
-        Console.output(String(decoding: PaymentClient.encode(reply), as: UTF8.self))
+        Console.output(String(decoding: JSONEncoder.canonicalBytes(of: reply), as: UTF8.self))
         guard reply.isReachable else { throw ExitCode(ExitStatus.tryAgain.rawValue) }
     }
 }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import FoundationEssentials
+internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
@@ -23,10 +24,8 @@ struct OwnTokens: Sendable {
         lifetime: Duration,
         at time: Timestamp
     ) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let seconds = time.milliseconds / 1000
-        let claims = try encoder.encode(
+        let claims = try JSONEncoder.canonical.encode(
             Wire(
                 sub: user.rawValue,
                 iss: Self.issuer,

@@ -30,9 +30,7 @@ enum Reply {
     }
 
     static func bytes(of value: some Encodable) throws -> ByteBuffer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ByteBuffer(bytes: try encoder.encode(value))
+        ByteBuffer(bytes: try JSONEncoder.canonical.encode(value))
     }
 
     static func problem(

@@ -62,10 +62,8 @@ final class SessionStream: ChannelDuplexHandler {
     }
 
     static func event(_ session: Session) throws -> ByteBuffer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var buffer = ByteBuffer(string: "id: \(session.version)\ndata: ")
-        buffer.writeBytes(try encoder.encode(SessionReply(session)))
+        buffer.writeBytes(try JSONEncoder.canonical.encode(SessionReply(session)))
         buffer.writeString("\n\n")
         return buffer
     }

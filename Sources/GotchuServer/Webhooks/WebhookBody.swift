@@ -37,8 +37,6 @@ struct WebhookBody: Encodable, Sendable {
     }
 
     func bytes() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return [UInt8](try encoder.encode(self))
+        [UInt8](try JSONEncoder.canonical.encode(self))
     }
 }

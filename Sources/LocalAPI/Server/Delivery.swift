@@ -1,6 +1,6 @@
+import FoundationEssentials
 import GotchuAPI
 import GotchuCore
-import HummingbirdCore
 
 /// What one reader of events gets: an event, or `nil` as a sign of life.
 struct Delivery: Sendable {
@@ -12,7 +12,7 @@ struct Delivery: Sendable {
     init(_ event: Event?, at now: MonotonicTime) {
         self.event = event
         publishedAt = now
-        var line = event.map { $0.quickLine ?? Response.encodeLine($0) } ?? []
+        var line = event.map { $0.quickLine ?? JSONEncoder.canonicalBytes(of: $0) } ?? []
         line.append(UInt8(ascii: "\n"))
         self.line = line
     }

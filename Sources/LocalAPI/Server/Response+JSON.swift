@@ -11,7 +11,7 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         contentType: String = "application/json"
     ) -> Response {
-        var buffer = ByteBuffer(bytes: encodeLine(value))
+        var buffer = ByteBuffer(bytes: JSONEncoder.canonicalBytes(of: value))
         buffer.writeInteger(UInt8(ascii: "\n"))
         return Response(
             status: status,
@@ -36,16 +36,6 @@ extension Response {
             status: .init(code: problem.status),
             contentType: "application/problem+json"
         )
-    }
-
-    /// One line of JSON, without its line feed.
-    static func encodeLine(_ value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else {
-            preconditionFailure("our own wire types can always be encoded")
-        }
-        return [UInt8](data)
     }
 }
 
