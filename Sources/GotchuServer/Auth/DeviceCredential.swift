@@ -31,8 +31,8 @@ struct DeviceCredential: Sendable {
     init(for device: DeviceID) {
         self.init(
             device: device,
-            family: Self.random(Self.familyLength),
-            secret: Self.random(Self.secretLength)
+            family: .random(Self.familyLength),
+            secret: .random(Self.secretLength)
         )
     }
 
@@ -58,7 +58,7 @@ struct DeviceCredential: Sendable {
         DeviceCredential(
             device: device,
             family: family,
-            secret: Self.random(Self.secretLength)
+            secret: .random(Self.secretLength)
         )
     }
 
@@ -101,9 +101,4 @@ struct DeviceCredential: Sendable {
     /// Good enough for secrets that are random to begin with: there is nothing to guess at.
     var familyHash: [UInt8] { Array(SHA256.hash(data: family)) }
     var secretHash: [UInt8] { Array(SHA256.hash(data: secret)) }
-
-    private static func random(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
 }

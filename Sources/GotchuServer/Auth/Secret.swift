@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ServiceProcess
 
 /// The key that this server signs its tokens with: 32 random bytes in a file beside the database
 /// that only its owner may read, made at the first start. It is not in the database, so that no
@@ -12,12 +13,9 @@ struct Secret: Sendable {
         self.bytes = bytes
     }
 
-    /// A new one from the system's secure generator.
+    /// A new one.
     static func random() -> Secret {
-        var generator = SystemRandomNumberGenerator()
-        return Secret(
-            bytes: (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        )
+        Secret(bytes: .random(length))
     }
 
     /// Reads the secret of a database, or makes one.

@@ -12,7 +12,7 @@ struct WebhookSecret: Equatable, Sendable {
     }
 
     static func random() -> WebhookSecret {
-        WebhookSecret(bytes: (0..<length).map { _ in UInt8.random(in: .min ... .max) })
+        WebhookSecret(bytes: .random(length))
     }
 
     /// As the receiver's library takes it.
