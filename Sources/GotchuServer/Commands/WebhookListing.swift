@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+
+/// What `webhooks pending` and `webhooks dead` share: each lists a part of the outbox.
+struct WebhookListing: ParsableArguments {
+    @Option(help: "How many at most.")
+    var limit = 100
+
+    @OptionGroup var database: DatabaseOption
+
+    func validate() throws {
+        guard (1...100_000).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to 100000")
+        }
+    }
+
+    func show(dead: Bool) async throws {
+        try await Failures.reported {
+            let entries = try await database.books.webhookBacklog(dead: dead, limit: limit)
+            for entry in entries { Console.output(entry.line) }
+        }
+    }
+}
+
+extension WebhookBacklogEntry {
+    /// Event, what, session, endpoint, tries, when next, why not yet.
+    fileprivate var line: String {
+        [
+            name.event, kind, session, name.endpoint, "\(attempts) tries", nextTryAt.iso8601,
+            error ?? "-",
+        ].joined(separator: "\t")
+    }
+}
