@@ -208,11 +208,3 @@ struct PostgreSQLSave {
         ]
     }
 }
-
-extension Wallet {
-    fileprivate var user: UserID? { if case .user(let id) = owner { id } else { nil } }
-
-    fileprivate var account: SystemAccount? {
-        if case .system(let account) = owner { account } else { nil }
-    }
-}

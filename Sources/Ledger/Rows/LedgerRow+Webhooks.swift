@@ -18,7 +18,7 @@ extension LedgerRow where Self: ~Copyable {
     /// Of `WebhookQueries.delivery`.
     borrowing func webhookDelivery(_ name: WebhookDelivery.Name) throws -> WebhookDelivery {
         guard let kind = SessionEvent.Kind(rawValue: try text(17)) else {
-            throw LedgerError(.corrupt, "The database holds an event that cannot be read.")
+            throw corrupt("an event")
         }
         return WebhookDelivery(
             name: name,

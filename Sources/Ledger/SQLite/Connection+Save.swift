@@ -54,17 +54,13 @@ extension Connection {
     }
 
     private borrowing func insert(_ wallet: Wallet) throws {
-        let owner: (user: String?, account: String?) =
-            switch wallet.owner {
-            case .user(let id): (id.rawValue, nil)
-            case .system(let account): (nil, account.rawValue)
-            }
         try run(
             """
             INSERT INTO wallets (\(Columns.wallet)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """,
             [
-                .text(wallet.id.rawValue), .text(owner.user), .text(owner.account),
+                .text(wallet.id.rawValue), .text(wallet.user?.rawValue),
+                .text(wallet.account?.rawValue),
                 .text(wallet.currency.rawValue), .integer(wallet.balance),
                 .integer(wallet.entryCount),
             ]
@@ -111,13 +107,8 @@ extension Connection {
 
     /// Status, payer, end of the lock, time of payment, version, rotations, refunded.
     private borrowing func changing(_ session: Session) -> [Value] {
-        let payer: UserID? =
-            switch session.state {
-            case .locked(let by, _), .paid(let by, _): by
-            case .created, .advertising, .timedOut, .cancelled: nil
-            }
-        return [
-            .text(session.status.rawValue), .text(payer?.rawValue),
+        [
+            .text(session.status.rawValue), .text(session.payer?.rawValue),
             .integer(session.lockExpiresAt?.milliseconds), .integer(session.paidAt?.milliseconds),
             .integer(session.version), .integer(session.rotations), .integer(session.refunded),
         ]

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Version 3: what was paid may go back.
+    /// What was paid may go back.
     static let refunds = """
         ALTER TABLE sessions ADD COLUMN refunded INTEGER NOT NULL DEFAULT 0
             CHECK (refunded >= 0 AND refunded <= amount AND (refunded = 0 OR status = 'PAID'));

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Version 2: a session may change its EID, and the old one resolves a while longer.
+    /// A session may change its EID, and the old one resolves a while longer.
     static let rotation = """
         ALTER TABLE sessions ADD COLUMN rotations INTEGER NOT NULL DEFAULT 0
             CHECK (rotations >= 0);

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Version 4: transfers are chained together.
+    /// Transfers are chained together.
     static let seals = """
         CREATE TABLE seals (
             number INTEGER PRIMARY KEY CHECK (number > 0),

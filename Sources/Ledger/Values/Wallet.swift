@@ -43,3 +43,13 @@ package struct Wallet: Equatable, Sendable {
 
     package var place: Place { Place(owner: owner, currency: currency) }
 }
+
+extension Wallet {
+    /// The user who holds it, if it is one's.
+    package var user: UserID? { if case .user(let id) = owner { id } else { nil } }
+
+    /// The account of the house that it is, if it is one.
+    package var account: SystemAccount? {
+        if case .system(let account) = owner { account } else { nil }
+    }
+}
