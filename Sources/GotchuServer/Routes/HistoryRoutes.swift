@@ -11,11 +11,10 @@ struct HistoryRoutes: Sendable {
     private static let currency = Currency.usd
 
     let ledger: Ledger
-    let tokens: Tokens
-    let limits: Limits
+    let callers: Callers
 
     @Sendable func balance(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await caller(request)
+        let user = try await callers.user(of: request)
         try QueryParameters(request).end()
         let history = try await history(of: user, .init(.newest(skipping: 0), limit: 1))
         return try Reply.json(
@@ -33,7 +32,7 @@ struct HistoryRoutes: Sendable {
         _ request: Request,
         _ context: ServerContext
     ) async throws -> Response {
-        let user = try await caller(request)
+        let user = try await callers.user(of: request)
         var query = try QueryParameters(request)
         let page = try query.integer("page", in: 1...Self.largestPage)
         let limit = try query.integer("limit", in: 1...Self.largestLimit) ?? Self.usualLimit
@@ -65,12 +64,6 @@ struct HistoryRoutes: Sendable {
         }
         let range = WalletHistory.Range(.after(cursor.number), limit: Int(limit))
         return try Self.reply(try await history(of: user, range), page: nil, limit: limit)
-    }
-
-    private func caller(_ request: Request) async throws -> UserID {
-        let user = try await tokens.user(of: request)
-        try limits.allowCall(by: user)
-        return user
     }
 
     private func history(
@@ -115,12 +108,10 @@ extension WalletTransaction {
             case .refund: .refund
             case .developmentOpening: .deposit
             }
-        var owner = ""
-        if case .user(let user) = wallet.owner { owner = user.rawValue }
         self.init(
             transactionID: entry.transfer.rawValue,
             walletID: wallet.id.rawValue,
-            userID: owner,
+            userID: wallet.user?.rawValue ?? "",
             type: type,
             direction: isDebit ? .debit : .credit,
             amountCents: WireInteger(abs(entry.amount.minorUnits)),

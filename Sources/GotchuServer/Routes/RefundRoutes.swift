@@ -6,12 +6,10 @@ internal import Ledger
 /// Giving back what a session was paid.
 struct RefundRoutes: Sendable {
     let ledger: Ledger
-    let tokens: Tokens
-    let limits: Limits
+    let callers: Callers
 
     @Sendable func refund(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await tokens.user(of: request, needing: .payee)
-        try limits.allowCall(by: payee)
+        let payee = try await callers.user(of: request, needing: .payee)
         let sid = try SessionRoutes.session(in: context)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()

@@ -42,6 +42,7 @@ struct Routes: Sendable {
         options: ServerOptions
     ) {
         let limits = Limits()
+        let callers = Callers(tokens: tokens, limits: limits)
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
@@ -52,11 +53,11 @@ struct Routes: Sendable {
             limits: limits,
             lifetime: options.tokenLifetime
         )
-        sessions = SessionRoutes(ledger: ledger, tokens: tokens, limits: limits)
-        events = SessionEvents(ledger: ledger, tokens: tokens, limits: limits)
-        wallet = WalletRoutes(ledger: ledger, tokens: tokens, limits: limits)
-        refunds = RefundRoutes(ledger: ledger, tokens: tokens, limits: limits)
-        history = HistoryRoutes(ledger: ledger, tokens: tokens, limits: limits)
+        sessions = SessionRoutes(ledger: ledger, callers: callers)
+        events = SessionEvents(ledger: ledger, callers: callers)
+        wallet = WalletRoutes(ledger: ledger, callers: callers)
+        refunds = RefundRoutes(ledger: ledger, callers: callers)
+        history = HistoryRoutes(ledger: ledger, callers: callers)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,

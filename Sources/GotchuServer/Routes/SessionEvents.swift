@@ -11,12 +11,10 @@ struct SessionEvents: Sendable {
     private static let reconnectMilliseconds = 1_000
 
     let ledger: Ledger
-    let tokens: Tokens
-    let limits: Limits
+    let callers: Callers
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await tokens.user(of: request)
-        try limits.allowCall(by: user)
+        let user = try await callers.user(of: request)
         let sid = try SessionRoutes.session(in: context)
         // What comes after a stream has begun is not read any more.
         _ = try await request.wholeBody()

@@ -8,12 +8,10 @@ struct SessionRoutes: Sendable {
     private static let longestText = 140
 
     let ledger: Ledger
-    let tokens: Tokens
-    let limits: Limits
+    let callers: Callers
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await tokens.user(of: request, needing: .payee)
-        try limits.allowCall(by: payee)
+        let payee = try await callers.user(of: request, needing: .payee)
         var fields = try await request.fields()
         let amount = try Self.amount(&fields)
         let memo = try fields.shortText("memo", limit: Self.longestText)
@@ -52,12 +50,8 @@ struct SessionRoutes: Sendable {
     }
 
     /// Public: whoever is near may ask what is being asked for. Never an address or a user's id.
-    /// Who sends a good token is counted for himself, and not with his neighbours.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user =
-            request.headers[.authorization] == nil ? nil : try? await tokens.user(of: request)
-        let asker = user.map { Asker.user($0) } ?? .address(context.client)
-        try limits.allowResolve(from: context.client, as: asker)
+        let asker = try await callers.asker(of: request, context)
         var fields = try await request.fields()
         let text = try fields.string("eid")
         try fields.end()
@@ -67,7 +61,7 @@ struct SessionRoutes: Sendable {
         let now = ledger.now
         guard let published = try await ledger.published(eid), published.resolves(at: now)
         else {
-            limits.missed(by: asker)
+            callers.limits.missed(by: asker)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
         let session = published.session.settled(at: now)
@@ -86,8 +80,7 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await tokens.user(of: request, needing: .payer)
-        try limits.allowCall(by: payer)
+        let payer = try await callers.user(of: request, needing: .payer)
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         try fields.end()
@@ -96,24 +89,21 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await tokens.user(of: request, needing: .payer)
-        try limits.allowCall(by: payer)
+        let payer = try await callers.user(of: request, needing: .payer)
         let sid = try Self.session(in: context)
         _ = try await ledger.unlock(UnlockSession(session: sid, payer: payer)).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await tokens.user(of: request, needing: .payee)
-        try limits.allowCall(by: payee)
+        let payee = try await callers.user(of: request, needing: .payee)
         let sid = try Self.session(in: context)
         let session = try await ledger.cancel(CancelSession(session: sid, payee: payee)).accepted()
         return try Reply.json(SessionReply(session))
     }
 
     @Sendable func rotate(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await tokens.user(of: request, needing: .payee)
-        try limits.allowCall(by: payee)
+        let payee = try await callers.user(of: request, needing: .payee)
         let sid = try Self.session(in: context)
         var fields = try await request.fields()
         let replaced = try fields.eid("replaces")
@@ -132,8 +122,7 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await tokens.user(of: request)
-        try limits.allowCall(by: user)
+        let user = try await callers.user(of: request)
         let session = try await ledger.session(Self.session(in: context), visibleTo: user)
         return try Reply.json(SessionReply(session.accepted()))
     }

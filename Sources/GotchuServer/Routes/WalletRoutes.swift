@@ -8,12 +8,10 @@ struct WalletRoutes: Sendable {
     private static let recentEntries = 20
 
     let ledger: Ledger
-    let tokens: Tokens
-    let limits: Limits
+    let callers: Callers
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await tokens.user(of: request)
-        try limits.allowCall(by: user)
+        let user = try await callers.user(of: request)
         let found = try await ledger.statement(of: user, entries: Self.recentEntries)
         guard let statement = found else { throw Refusal(.unknownUser).problem }
         return try Reply.json(
@@ -27,8 +25,7 @@ struct WalletRoutes: Sendable {
     }
 
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await tokens.user(of: request, needing: .payer)
-        try limits.allowCall(by: payer)
+        let payer = try await callers.user(of: request, needing: .payer)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
@@ -49,8 +46,7 @@ struct WalletRoutes: Sendable {
     /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
     /// then be sent again with that key.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await tokens.user(of: request, needing: .payer)
-        try limits.allowCall(by: payer)
+        let payer = try await callers.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
         guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
         guard let send = try await ledger.send(SendKey(user: payer, key: key)) else {
