@@ -44,4 +44,9 @@ extension Problem {
             }
         self.init(.serverUnreachable, detail: detail, fix: "gotchu-ctl status", retryable: true)
     }
+
+    /// Nothing is begun that a crash would forget.
+    init(_ failure: JournalFailure) {
+        self.init(.journalUnwritable, detail: failure.sentence, fix: failure.fix)
+    }
 }

@@ -45,6 +45,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
         case declined
     }
 
+    var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
     /// All calls that asked for it and may be repeated.
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 

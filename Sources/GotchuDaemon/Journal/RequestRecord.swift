@@ -20,4 +20,6 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var isRotating: Bool?
     /// The EID before, which may be on the air until the new one is.
     var previousEID: EID?
+
+    var amount: Money { Money(minorUnits: amountCents, currency: currency) }
 }

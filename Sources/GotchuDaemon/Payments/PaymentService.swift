@@ -140,8 +140,7 @@ actor PaymentService: Service, KeyedCreation {
         guard let payer = tokens.identity else { throw .notLoggedIn(tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new)
-        let since =
-            if let eid = new.eid { presences.nearSince(eid) } else { nil as MonotonicTime? }
+        let since = new.eid.flatMap { presences.nearSince($0) }
         if let open = openPayment(of: session.sid) {
             guard open.payer == payer else {
                 throw Problem(
@@ -204,7 +203,7 @@ actor PaymentService: Service, KeyedCreation {
         do throws(JournalFailure) {
             try await journal.append(.payment(record))
         } catch {
-            throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
+            throw Problem(error)
         }
         records[id]?.joined = record.joined
         return try view(of: id)
@@ -221,7 +220,7 @@ actor PaymentService: Service, KeyedCreation {
         do throws(JournalFailure) {
             try await journal.append(.payment(record))
         } catch {
-            throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
+            throw Problem(error)
         }
         if record.refund == nil {
             counts.payments.started += 1

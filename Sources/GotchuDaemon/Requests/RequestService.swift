@@ -135,7 +135,7 @@ actor RequestService: Service, KeyedCreation {
             try await journal.append(.request(record))
         } catch {
             await abandon(record, because: error.sentence)
-            throw Problem(.journalUnwritable, detail: error.sentence, fix: error.fix)
+            throw Problem(error)
         }
         do throws(RadioFailure) {
             try await bringOnAir(record.sid, record.eid)

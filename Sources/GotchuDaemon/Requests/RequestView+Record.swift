@@ -1,0 +1,35 @@
+import GotchuAPI
+import GotchuCore
+
+extension RequestView {
+    /// A request as its journal record and the air have it.
+    init(_ record: RequestRecord, isOnAir: Bool) {
+        self.init(
+            id: record.sid,
+            eid: record.eid,
+            state: record.state,
+            amountCents: record.amountCents,
+            currency: record.currency,
+            memo: record.memo,
+            createdAt: record.createdAt,
+            expiresAt: record.expiresAt,
+            paidAt: record.paidAt,
+            isOnAir: isOnAir,
+            reason: record.state.sentence
+        )
+    }
+}
+
+extension RequestView.State {
+    /// What a person is told.
+    fileprivate var sentence: String {
+        switch self {
+        case .advertising: "Waiting for a payer."
+        case .locked: "A payer is about to pay."
+        case .paid: "Paid."
+        case .expired: "Nobody paid in time."
+        case .cancelled: "Taken back by the payee."
+        case .unknown: "The payment server cannot be asked; gotchud keeps trying."
+        }
+    }
+}
