@@ -45,13 +45,4 @@ package struct DBusError: Error, Equatable, Sendable {
         case .nameTaken: "The D-Bus name belongs to another program."
         }
     }
-
-    /// What a person can do about it, where a person can.
-    package var fix: String? {
-        switch code {
-        case .unreachable: "sudo systemctl status dbus"
-        case .nameTaken: "busctl list"
-        case .closed, .timedOut, .cancelled, .overloaded, .remote, .invalidValue: nil
-        }
-    }
 }

@@ -14,7 +14,6 @@ struct Message: ~Copyable {
     }
 
     var kind: Int32 { dbus_message_get_type(raw) }
-    var serial: UInt32 { dbus_message_get_serial(raw) }
     var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
     var sender: String? { Self.text(dbus_message_get_sender(raw)) }
     var interface: String? { Self.text(dbus_message_get_interface(raw)) }

@@ -16,12 +16,10 @@ package struct Signature: Hashable, Sendable {
     }
 
     package static let byte = Signature(validated: "y")
-    package static let boolean = Signature(validated: "b")
     package static let int16 = Signature(validated: "n")
     package static let string = Signature(validated: "s")
     package static let objectPath = Signature(validated: "o")
     package static let variant = Signature(validated: "v")
-    package static let stringArray = Signature(validated: "as")
 
     /// Whether it stands for exactly one value.
     package var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }

@@ -162,8 +162,7 @@ struct Daemon {
             status: status,
             presences: presences,
             reload: { reload.run() },
-            hangups: hangups,
-            logger: logger
+            hangups: hangups
         )
         // In the order of need; they stop in reverse, so the socket closes first and the radio
         // last.

@@ -1,8 +1,4 @@
 import GotchuAPI
-import GotchuCore
-import LocalAPI
-import Logging
-import Radio
 import ServiceLifecycle
 import ServiceProcess
 import UnixSignals
@@ -14,7 +10,6 @@ struct Supervisor: Service {
     let presences: PresenceService
     let reload: @Sendable () async -> Void
     let hangups: UnixSignalsSequence
-    let logger: Logger
 
     func run() async throws {
         await withTaskGroup(of: Void.self) { group in

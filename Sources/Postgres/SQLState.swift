@@ -24,5 +24,4 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let duplicatePreparedStatement = SQLState(rawValue: "42P05")
     package static let lockNotAvailable = SQLState(rawValue: "55P03")
     package static let queryCanceled = SQLState(rawValue: "57014")
-    package static let diskFull = SQLState(rawValue: "53100")
 }

@@ -12,10 +12,8 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     /// The code without its detail, for deciding what to do.
     package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
-    package static let ok = ResultCode(rawValue: SQLITE_OK)
     package static let error = ResultCode(rawValue: SQLITE_ERROR)
     package static let busy = ResultCode(rawValue: SQLITE_BUSY)
-    package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
     package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
     package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
     package static let full = ResultCode(rawValue: SQLITE_FULL)
@@ -24,8 +22,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
     package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
     package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
-    package static let row = ResultCode(rawValue: SQLITE_ROW)
-    package static let done = ResultCode(rawValue: SQLITE_DONE)
     package static let ioErrorWrite = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
 }

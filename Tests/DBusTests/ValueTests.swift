@@ -12,7 +12,7 @@ import Testing
         .uint16(.max), .int32(.min), .uint32(.max), .int64(.min), .uint64(.max),
         .double(-0.0), .double(.greatestFiniteMagnitude), .double(.infinity),
         .string(""), .string("Grüße, 你好 👋"), .objectPath(path), .signature(.none),
-        .signature(.stringArray), .bytes([]), .bytes(Array(0...255)),
+        .signature(Signature("as") ?? .none), .bytes([]), .bytes(Array(0...255)),
         .strings([]), .strings(["a", ""]),
         .array([.bytes([1]), .bytes([])], of: Signature("ay") ?? .none),
         .array([.structure([.byte(1), .string("x")])], of: Signature("(ys)") ?? .none),

@@ -11,12 +11,12 @@ struct LimitTests {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 3, perSecond: 0.5)) { clock.now }
         let address = ClientAddress(v4: [127, 0, 0, 1])
-        #expect((0..<3).allSatisfy { _ in limiter.take(for: address) == nil })
-        #expect(limiter.take(for: address) == 2)
-        #expect(limiter.take(for: ClientAddress(v4: [127, 0, 0, 2])) == nil)
+        #expect((0..<3).allSatisfy { _ in limiter.draw(for: address).wait == nil })
+        #expect(limiter.draw(for: address).wait == 2)
+        #expect(limiter.draw(for: ClientAddress(v4: [127, 0, 0, 2])).wait == nil)
         clock.advance(.seconds(2))
-        #expect(limiter.take(for: address) == nil)
-        #expect(limiter.take(for: address) == 2)
+        #expect(limiter.draw(for: address).wait == nil)
+        #expect(limiter.draw(for: address).wait == 2)
     }
 
     @Test("a flood of addresses costs bounded memory and shares one bucket")
@@ -25,12 +25,12 @@ struct LimitTests {
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 2, perSecond: 1)) { clock.now }
         for number in 0..<UInt32(CallerLimiter<ClientAddress>.callerLimit + 10) {
             let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-            _ = limiter.take(for: ClientAddress(v4: bytes))
+            _ = limiter.draw(for: ClientAddress(v4: bytes))
         }
         #expect(limiter.callerCount == CallerLimiter<ClientAddress>.callerLimit)
-        #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) != nil)
+        #expect(limiter.draw(for: ClientAddress(v4: [255, 255, 255, 255])).wait != nil)
         clock.advance(.seconds(2))
-        #expect(limiter.take(for: ClientAddress(v4: [255, 255, 255, 255])) == nil)
+        #expect(limiter.draw(for: ClientAddress(v4: [255, 255, 255, 255])).wait == nil)
         #expect(limiter.callerCount == 1)
     }
 

@@ -2,7 +2,6 @@ import GotchuAPI
 import GotchuCore
 import Logging
 import PaymentClient
-import Radio
 import ServiceLifecycle
 
 /// Carries out what `PaymentFlow` decides for one payment, step by step, until it has ended.
@@ -30,7 +29,7 @@ struct PaymentDriver {
             case .lock, .send, .lookUp:
                 // What an interruption would leave behind is in the journal: stop between two
                 // steps.
-                guard !Task.isCancelledOrShuttingDown else { return }
+                guard !isStopping else { return }
                 event = await ask(action, record, &doubt)
             case .journalSending:
                 holdsLock = true
@@ -144,11 +143,13 @@ struct PaymentDriver {
     private func pause(_ duration: Duration) async -> Bool {
         do {
             try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
-            return !Task.isCancelledOrShuttingDown
+            return !isStopping
         } catch {
             return false
         }
     }
+
+    private var isStopping: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
 
     private func isOver(_ record: PaymentRecord) -> Bool {
         let end = record.expiresAt ?? record.createdAt.advanced(by: Self.longestSession)

@@ -26,12 +26,8 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
 
     /// Takes one token of a caller.
     ///
-    /// - Returns: `nil` if there was one, or after how many seconds to come back.
-    func take(for caller: Caller) -> Int? {
-        draw(for: caller).wait
-    }
-
-    /// The same, and what the caller has left.
+    /// - Returns: `nil` if there was one, or after how many seconds to come back; and what the
+    ///   caller has left.
     func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
         let (wait, left) = change(caller) { bucket, now in
             (bucket.take(rate, at: now), bucket)
