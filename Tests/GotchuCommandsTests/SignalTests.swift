@@ -4,16 +4,22 @@ import Testing
 
 @Suite("However a command is ended, its request does not stay on the air")
 struct SignalTests {
+    /// A command that waits for its request, which is on the air, to be paid.
+    private func openRequest(_ system: LiveSystem) async throws -> Program {
+        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
+        try await eventually("the request is on the air") {
+            program.text.contains("EID") ? true : nil
+        }
+        return program
+    }
+
     @Test(
         "a signal that ends it takes the request back first",
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
     func takenBack(signal: Int32) async throws {
         let system = try await LiveSystem(distance: 5)
-        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
-        try await eventually("the request is on the air") {
-            program.text.contains("EID") ? true : nil
-        }
+        let program = try await openRequest(system)
         #expect(try await system.requestStates() == ["advertising"])
         program.signal(signal)
         #expect(try await program.exitCode() == 1)
@@ -24,10 +30,7 @@ struct SignalTests {
     @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")
     func hung() async throws {
         let system = try await LiveSystem(distance: 5)
-        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
-        try await eventually("the request is on the air") {
-            program.text.contains("EID") ? true : nil
-        }
+        let program = try await openRequest(system)
         system.signalTill(SIGSTOP)
         program.signal(SIGINT)
         try await eventually("it says what it does") {
@@ -77,10 +80,7 @@ struct SignalTests {
     @Test("the second SIGHUP of a terminal that closes does not keep the first from its work")
     func hungUpTwice() async throws {
         let system = try await LiveSystem(distance: 5)
-        let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
-        try await eventually("the request is on the air") {
-            program.text.contains("EID") ? true : nil
-        }
+        let program = try await openRequest(system)
         system.signalTill(SIGSTOP)
         for _ in 1...2 {
             program.signal(SIGHUP)

@@ -16,9 +16,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func arrive(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/ok")
-        try await rig.happen(12)
+        let rig = try await WebhookRig(kind, "/ok", events: 12)
         let messages = try await rig.working(workers: 2) {
             let messages = try await rig.receiver.wait(for: 12, at: "/ok")
             try await rig.drained()
@@ -43,9 +41,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func isolation(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/slow", "/dead", "/ok")
-        try await rig.happen(20)
+        let rig = try await WebhookRig(kind, "/slow", "/dead", "/ok", events: 20)
         try await rig.working {
             _ = try await rig.receiver.wait(for: 20, at: "/ok")
             _ = try await rig.receiver.wait(for: 1, at: "/slow")
@@ -58,9 +54,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func together(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/together")
-        try await rig.happen(24)
+        let rig = try await WebhookRig(kind, "/together", events: 24)
         // It looks once; what comes after that is driven by what has arrived. The receiver answers
         // the first eight at once, and later ones only when eight are there together.
         try await rig.working(interval: .seconds(3_600)) {
@@ -75,9 +69,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func backlog(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/mended", "/slow", "/ok")
-        try await rig.happen(300)
+        let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
         let messages = try await rig.working {
             // One that fails is tried once in a while, however much waits for it.
@@ -103,9 +95,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func retry(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/flaky")
-        try await rig.happen(1)
+        let rig = try await WebhookRig(kind, "/flaky", events: 1)
         let messages = try await rig.working {
             let messages = try await rig.receiver.wait(for: 3, at: "/flaky")
             try await rig.drained()
@@ -120,9 +110,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func cutShort(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/slow")
-        try await rig.happen(1)
+        let rig = try await WebhookRig(kind, "/slow", events: 1)
         try await rig.working { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
         let waiting = try await rig.store.webhookBacklog(dead: false, limit: 9)
         #expect(waiting.map(\.name.endpoint) == ["/slow"] && waiting.first?.error == nil)
@@ -143,9 +131,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func goneAndRedirect(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/gone", "/redirect")
-        try await rig.happen(1)
+        let rig = try await WebhookRig(kind, "/gone", "/redirect", events: 1)
         try await rig.working {
             _ = try await rig.receiver.wait(for: 2, at: "/redirect")
             try await eventually("the endpoint is disabled") {
@@ -207,9 +193,7 @@ struct WebhookTests {
         arguments: BooksKind.allCases
     )
     func giveUp(kind: BooksKind) async throws {
-        let rig = try await WebhookRig(kind)
-        try await rig.add("/dead")
-        try await rig.happen(1)
+        let rig = try await WebhookRig(kind, "/dead", events: 1)
         let claimed = try await rig.store.claimDeliveries(
             for: "/dead",
             at: .now,

@@ -15,7 +15,10 @@ struct WebhookRig: Sendable {
     private let folder: TemporaryFolder
     private let payee: UserID
 
-    init(_ kind: BooksKind) async throws {
+    /// - Parameters:
+    ///   - paths: Where there are endpoints, each with a secret of its own.
+    ///   - events: How many wait to be told of.
+    init(_ kind: BooksKind, _ paths: String..., events: Int = 0) async throws {
         folder = try TemporaryFolder()
         switch kind {
         case .sqlite: store = try SQLiteStore(path: folder.path + "/books.db")
@@ -28,6 +31,8 @@ struct WebhookRig: Sendable {
         let open = OpenWallet(email: "a", displayName: "a", opening: Money(minorUnits: 0))
         payee = open.user
         try await commit(.openWallet(open))
+        try await add(paths)
+        try await happen(events)
     }
 
     private func commit(_ action: Command.Action) async throws {
@@ -35,8 +40,7 @@ struct WebhookRig: Sendable {
         _ = try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
     }
 
-    /// Endpoints at these paths, each with a secret of its own.
-    func add(_ paths: String...) async throws {
+    private func add(_ paths: [String]) async throws {
         var secrets: [String: String] = [:]
         for path in paths {
             let secret = WebhookSecret.random()
