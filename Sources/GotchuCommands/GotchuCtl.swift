@@ -1,7 +1,6 @@
 package import ArgumentParser
 import Glibc
 import GotchuAPI
-import LocalAPI
 import ServiceProcess
 
 /// `gotchu-ctl`: the daemon in a person's hands.

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import CLinux
 import GotchuAPI
-import GotchuCore
 import LocalAPI
 import Logging
 import PaymentClient

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import GotchuAPI
 import GotchuCore
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,4 @@
 import CLinux
-import GotchuCore
 
 /// Whether the clock is right: requests expire by it, and so do logins.
 struct ClockCheck {

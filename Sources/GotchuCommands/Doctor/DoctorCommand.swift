@@ -1,6 +1,4 @@
 import ArgumentParser
-import GotchuAPI
-import LocalAPI
 import ServiceProcess
 
 /// `gotchu-ctl doctor`: looks at each layer by itself, from the ground up.

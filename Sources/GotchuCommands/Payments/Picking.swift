@@ -1,5 +1,4 @@
 import GotchuAPI
-import GotchuCore
 import LocalAPI
 import Synchronization
 

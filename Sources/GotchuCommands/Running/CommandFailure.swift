@@ -1,5 +1,4 @@
 import ArgumentParser
-import GotchuAPI
 import LocalAPI
 
 /// Why a command did not do what was asked. Sentences are complete; `next` is a command to run.

@@ -1,4 +1,3 @@
-import GotchuAPI
 import GotchuCore
 
 /// The keyed calls that are being answered, each with those who repeated it meanwhile and wait.

@@ -1,5 +1,4 @@
 import GotchuAPI
-import GotchuCore
 
 extension RequestView {
     /// A request as its journal record and the air have it.

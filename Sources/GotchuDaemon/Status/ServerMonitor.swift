@@ -1,4 +1,3 @@
-import GotchuCore
 import PaymentClient
 import ServiceLifecycle
 

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import GotchuCore
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Ledger

@@ -1,4 +1,3 @@
-internal import GotchuCore
 
 /// When an event that did not arrive is tried again.
 struct WebhookSchedule: Sendable {

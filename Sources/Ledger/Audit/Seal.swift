@@ -1,5 +1,4 @@
 internal import Crypto
-internal import GotchuCore
 
 /// A transfer's place in the chain: its hash covers it and, through the one before, all before it.
 package struct Seal: Equatable, Sendable {

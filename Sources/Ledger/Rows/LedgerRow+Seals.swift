@@ -1,4 +1,3 @@
-internal import GotchuCore
 
 /// How rows of the chain become values.
 extension LedgerRow where Self: ~Copyable {

@@ -1,4 +1,3 @@
-internal import GotchuCore
 
 /// How rows of the outbox become values.
 extension LedgerRow where Self: ~Copyable {

@@ -1,4 +1,3 @@
-internal import GotchuCore
 internal import SQLite
 internal import ServiceLifecycle
 internal import Synchronization

@@ -1,4 +1,3 @@
-internal import GotchuCore
 internal import Logging
 internal import ServiceLifecycle
 
