@@ -1,4 +1,3 @@
-
 /// When an event that did not arrive is tried again.
 struct WebhookSchedule: Sendable {
     /// The first wait; each next one is twice as long.

@@ -1,4 +1,3 @@
-
 /// How rows of the chain become values.
 extension LedgerRow where Self: ~Copyable {
     /// The columns of `Columns.sealedTransfer`.

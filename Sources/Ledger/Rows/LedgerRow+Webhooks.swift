@@ -1,4 +1,3 @@
-
 /// How rows of the outbox become values.
 extension LedgerRow where Self: ~Copyable {
     /// Of `WebhookQueries.endpoints`.
