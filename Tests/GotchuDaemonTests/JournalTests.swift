@@ -97,6 +97,25 @@ struct JournalTests {
         }
     }
 
+    @Test(
+        "a whole line that only another version can read stops the start, and is not cut off",
+        arguments: [0, 1]
+    )
+    func foreign(following: Int) throws {
+        let known = String(
+            decoding: JournalLine.encode(.payment(try payment("a"))),
+            as: UTF8.self
+        )
+        // As if there were a further stage; its checksum is right.
+        let later = #"20cba91a {"payment":{"_0":{"id":"b","stage":"held"}}}"# + "\n"
+        let text = known + later + String(repeating: known, count: following)
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(throws: JournalFailure.foreign(file: file, line: 2)) {
+            try Journal(folder: folder.path)
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+
     @Test("a long journal is rewritten: all that is open stays, old ends go")
     func rewritten() async throws {
         let open = try payment("open")

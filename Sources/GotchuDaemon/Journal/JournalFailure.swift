@@ -6,6 +6,8 @@ enum JournalFailure: Error, Equatable, Sendable {
     case system(operation: String, reason: String)
     /// A line in the middle does not say what was written: the disk or a person changed it.
     case corrupt(file: String, line: Int)
+    /// A line is whole, and of a form that another version of gotchud writes.
+    case foreign(file: String, line: Int)
 
     /// One sentence.
     var sentence: String {
@@ -15,6 +17,8 @@ enum JournalFailure: Error, Equatable, Sendable {
             "The journal cannot be used: \(operation): \(reason)."
         case .corrupt(let file, let line):
             "Line \(line) of \(file) is damaged, so payments may be missing from it."
+        case .foreign(let file, let line):
+            "Line \(line) of \(file) was written by another version of gotchud than this one."
         }
     }
 
@@ -25,6 +29,7 @@ enum JournalFailure: Error, Equatable, Sendable {
         case .system: "Check the folder's owner, its mode and the free space: df -h, ls -ld."
         case .corrupt:
             "Keep a copy, compare open payments with the payment server, then move the file away."
+        case .foreign: "Install the version that wrote it again, or a later one."
         }
     }
 }

@@ -136,13 +136,16 @@ struct JournalFile: ~Copyable {
                 return (contents, start - data.startIndex, true)
             }
             let next = data.index(after: end)
-            guard let record = JournalLine.decode(data[start..<end]) else {
+            switch JournalLine.decode(data[start..<end]) {
+            case .record(let record): contents.add(record)
+            // Also as the last line: it was written whole, so what it announces may have left.
+            case .foreign: throw .foreign(file: path, line: contents.lineCount + 1)
+            case .damaged:
                 guard next == data.endIndex else {
                     throw .corrupt(file: path, line: contents.lineCount + 1)
                 }
                 return (contents, start - data.startIndex, true)
             }
-            contents.add(record)
             start = next
         }
         return (contents, data.count, false)

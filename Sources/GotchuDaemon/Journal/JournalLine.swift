@@ -13,15 +13,24 @@ enum JournalLine {
         return Array("\(checksum) ".utf8) + json + [UInt8(ascii: "\n")]
     }
 
+    /// What a line turned out to be.
+    enum Decoded {
+        case record(JournalRecord)
+        /// It is as it was written, and of a form that is not known here.
+        case foreign
+        /// It is not what was written.
+        case damaged
+    }
+
     /// - Parameter line: Without its line feed.
-    /// - Returns: `nil` if the checksum or the shape is not right.
-    static func decode(_ line: some Collection<UInt8>) -> JournalRecord? {
+    static func decode(_ line: some Collection<UInt8>) -> Decoded {
         let json = line.dropFirst(9)
         guard line.count > 9, line.dropFirst(8).first == UInt8(ascii: " "),
             let checksum = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
             checksum == crc32(json)
-        else { return nil }
-        return try? JSONDecoder().decode(JournalRecord.self, from: Data(json))
+        else { return .damaged }
+        let record = try? JSONDecoder().decode(JournalRecord.self, from: Data(json))
+        return record.map(Decoded.record) ?? .foreign
     }
 
     /// CRC-32 as in ISO 3309 (polynomial 0xEDB88320, reflected).
