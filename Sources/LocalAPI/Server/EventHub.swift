@@ -38,6 +38,8 @@ package final class EventHub: Sendable {
         let deliveries: [Delivery]
         let chunks: [EventChunk]
         let readers: [Int]
+        /// How many events each reader has lost behind these.
+        var missed: [Int: Int] = [:]
     }
 
     package init() {
@@ -94,8 +96,10 @@ package final class EventHub: Sendable {
                 )
                 arrival.yield()
             } else {
-                for index in state.readers.values.indices {
-                    state.readers.values[index].miss(deliveries, counting: &state.counts)
+                let last = state.backlog.endIndex - 1
+                for (id, reader) in state.readers {
+                    let count = reader.visible(deliveries).count
+                    state.backlog[last].missed[id, default: 0] += count
                 }
             }
         }
@@ -114,7 +118,12 @@ package final class EventHub: Sendable {
                     $0.readers[id]?.deliver(next.deliveries, next.chunks, counting: &$0.counts)
                 }
             }
-            state.withLock { _ = $0.backlog.removeFirst() }
+            state.withLock { state in
+                // Told now, and not when it was lost: what is kept came before.
+                for (id, count) in state.backlog.removeFirst().missed {
+                    state.readers[id]?.miss(count, counting: &state.counts)
+                }
+            }
         }
     }
 

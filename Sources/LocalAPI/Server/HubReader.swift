@@ -51,9 +51,8 @@ struct HubReader {
         }
     }
 
-    /// Loses those events that it may see.
-    mutating func miss(_ deliveries: [Delivery], counting counts: inout EventHub.Counts) {
-        let count = visible(deliveries).count
+    /// Loses events that it might have seen.
+    mutating func miss(_ count: Int, counting counts: inout EventHub.Counts) {
         guard count > 0 else { return }
         // What comes next waits behind the mark.
         socket = nil
@@ -61,7 +60,8 @@ struct HubReader {
         counts.dropped += count
     }
 
-    private func visible(_ deliveries: [Delivery]) -> [Delivery] {
+    /// Those that it may see.
+    func visible(_ deliveries: [Delivery]) -> [Delivery] {
         deliveries.filter { $0.event?.isVisible(to: levels) ?? true }
     }
 
