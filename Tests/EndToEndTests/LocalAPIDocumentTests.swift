@@ -27,7 +27,7 @@ struct LocalAPIDocumentTests {
     @Test("names every route with its level, and no other")
     func routes() throws {
         let source = try Self.text("Sources/LocalAPI/Server/LocalRoutes.swift")
-        let routes = source.matches(of: /table\.add\(\.(\w+), \.(\w+), "([^"]+)"\)/)
+        let routes = source.matches(of: /table\.add(?:Stream)?\(\.(\w+), \.(\w+), "([^"]+)"\)/)
         #expect(routes.count > 15)
         for route in routes {
             let row = "\n| `\(route.2.uppercased()) \(route.3)` | \(route.1) | "

@@ -55,9 +55,11 @@ struct SocketTests {
     func methods() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
-        let head = try await curl(device, "--head", "http://gotchu/v1/requests")
-        #expect(head.hasPrefix("HTTP/1.1 405"), "\(head)")
-        #expect(head.contains("Allow: POST, GET\r\n"), "\(head)")
+        let put = try await curl(device, "-i", "-X", "PUT", "http://gotchu/v1/requests")
+        #expect(put.hasPrefix("HTTP/1.1 405"), "\(put)")
+        #expect(put.contains("Allow: POST, GET, HEAD\r\n"), "\(put)")
+        let events = try await curl(device, "--head", "http://gotchu/v1/events")
+        #expect(events.contains("Allow: GET\r\n"), "\(events)")
         for method in ["PUT", "TRACE"] {
             let reply = try await curl(device, "-i", "-X", method, "http://gotchu/v1/login")
             #expect(reply.contains("Allow: POST, DELETE\r\n"), "\(reply)")
@@ -108,12 +110,15 @@ struct SocketTests {
     func headAlone() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
-        for path in ["/v1/status", "/v1/nothing"] {
+        for (path, status) in [
+            ("/v1/status", 200), ("/metrics", 200), ("/v1/requests/unknown", 404),
+            ("/v1/events", 405), ("/v1/nothing", 404),
+        ] {
             let reply = await UnixHTTP.exchange(
                 "HEAD \(path) HTTP/1.1\r\nHost: gotchu\r\n\r\n",
                 at: device.socket
             )
-            #expect(reply.hasPrefix("HTTP/1.1 40"))
+            #expect(reply.hasPrefix("HTTP/1.1 \(status) "), "\(reply)")
             #expect(reply.hasSuffix("\r\n\r\n"), "\(reply)")
         }
     }

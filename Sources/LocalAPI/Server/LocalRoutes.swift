@@ -15,7 +15,7 @@ struct LocalRoutes {
         let table = LevelledRouter(router: router)
         table.add(.observer, .get, "/v1/status") { _, _ in .json(await backend.status()) }
         table.add(.observer, .get, "/v1/sessions") { _, _ in .json(await backend.presences()) }
-        table.add(.observer, .get, "/v1/events") { _, context in try await events(context) }
+        table.addStream(.observer, .get, "/v1/events") { _, context in try await events(context) }
         table.add(.observer, .get, "/metrics") { _, _ in
             Response(
                 status: .ok,
@@ -27,7 +27,9 @@ struct LocalRoutes {
         addRequests(to: table)
         addPayments(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
-        table.add(.owner, .get, "/v1/recording") { request, _ in try await recording(request) }
+        table.addStream(.owner, .get, "/v1/recording") { request, _ in
+            try await recording(request)
+        }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
         table.refuseOtherMethods()
     }
@@ -182,7 +184,20 @@ private final class LevelledRouter {
         self.router = router
     }
 
+    /// Adds a route; a `GET` with the `HEAD` that belongs to it (RFC 9110, 9.3.2), whose body the
+    /// gatekeeper takes away.
     func add(
+        _ level: AccessLevel,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
+    ) {
+        addStream(level, method, path, handler)
+        if method == .get { addStream(level, .head, path, handler) }
+    }
+
+    /// Adds a route whose reply does not end by itself, and so has no head without it.
+    func addStream(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
         _ path: String,
