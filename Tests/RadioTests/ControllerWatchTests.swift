@@ -122,6 +122,7 @@ import Testing
 
     @Test("a kernel that waits for a scan to end is noticed: only the power helps then")
     mutating func stuck() {
+        proveFilter()
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
@@ -142,6 +143,7 @@ import Testing
 
     @Test("the same is noticed in an empty room, where nothing tells that it answers again")
     mutating func stuckInSilence() {
+        proveFilter()
         fallMute()
         for action in [BlueZPlanner.Action.refreshScan, .powerCycle] {
             pass(Self.timings.commandLimit)
@@ -152,17 +154,22 @@ import Testing
     }
 
     /// The controller fell silent beside another program's filter, speaks again, and ours is set.
-    private mutating func refilterInVain() {
-        maskFilter()
+    ///
+    /// - Parameter isKnown: Whether that there is such a filter has been seen before.
+    private mutating func refilterInVain(isKnown: Bool) {
+        if isKnown { maskFilter() }
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
     }
 
-    @Test("beside a wider filter, silence after ours says nothing before the scan's own next cycle")
-    mutating func maskedFilter() {
-        refilterInVain()
+    @Test(
+        "beside a wider filter, or if there may be one, silence after ours says nothing at first",
+        arguments: [true, false]
+    )
+    mutating func maskedFilter(isKnown: Bool) {
+        refilterInVain(isKnown: isKnown)
         look(events: 5, after: Self.timings.answerLimit)
         #expect(planner.next(now: now) == nil)
         look(commands: 4, events: 6, after: .seconds(7))
@@ -171,9 +178,12 @@ import Testing
         #expect(planner.state.recovery.rungs[.powerCycle] == 0)
     }
 
-    @Test("beside a wider filter, a scan that has no next cycle is stuck all the same")
-    mutating func maskedAndStuck() {
-        refilterInVain()
+    @Test(
+        "beside a wider filter, or if there may be one, a scan without a next cycle is stuck",
+        arguments: [true, false]
+    )
+    mutating func maskedAndStuck(isKnown: Bool) {
+        refilterInVain(isKnown: isKnown)
         let limit = now + Self.timings.nextCycle
         while let due = planner.nextDeadline(now: now), due < limit {
             look(events: 5, after: due - now)
@@ -209,6 +219,7 @@ import Testing
     mutating func stuckWithoutPower() {
         planner = BlueZPlanner(adapterName: nil)
         self = Self(planner: planner, now: now)
+        proveFilter()
         fallMute()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
@@ -244,6 +255,18 @@ extension ControllerWatchTests {
         look(after: Self.timings.proofLimit)
         look(commands: 4, events: 4, after: Self.timings.scanCycle)
         #expect(planner.filter.effect == .masked)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    /// A filter of ours is seen to restart the scan; then nobody is there any more.
+    private mutating func proveFilter() {
+        hear()
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        #expect(planner.filter.effect == .restarts)
         #expect(planner.next(now: now) == nil)
     }
 

@@ -54,9 +54,10 @@ extension BlueZPlanner {
     }
 
     /// Whether it means that the kernel is stuck if it tells the controller nothing after a filter
-    /// of ours. Beside another program's wider filter only the scan's next cycle must show.
+    /// of ours. Beside another program's wider filter, or while there may be one, only the scan's
+    /// next cycle must show: everybody's adapter is not switched off on a guess.
     private func isSilenceTelling(since: MonotonicTime, _ now: MonotonicTime) -> Bool {
-        filter.effect != .masked || now - since >= timings.nextCycle
+        filter.effect == .restarts || now - since >= timings.nextCycle
     }
 
     /// Whether the kernel's counts may answer what is to be judged now.
@@ -84,7 +85,7 @@ extension BlueZPlanner {
 
     /// Until when silence after the last rung says nothing; `nil` where it tells at once.
     var silenceLimit: MonotonicTime? {
-        guard ladder.reason == .mute, filter.effect == .masked else { return nil }
+        guard ladder.reason == .mute, filter.effect != .restarts else { return nil }
         return muteStepAt.map { $0 + timings.nextCycle }
     }
 
