@@ -28,7 +28,7 @@ struct ResumedRequestTests {
         for eid in others { try await radio.startAdvertising(eid) }
         let request = try record()
         let log = RecordedLog(level: .debug)
-        let service = try service(resuming: request, radio, log, folder)
+        let service = try service(resuming: [request], radio, log, folder)
         async let _ = service.run()
 
         func attempts() -> [String] {
@@ -42,11 +42,44 @@ struct ResumedRequestTests {
         #expect(attempts().dropFirst().allSatisfy { $0.hasPrefix("debug: ") })
     }
 
+    @Test(
+        "comes on the air as soon as the adapter has more places, whoever's turn it is",
+        .timeLimit(.minutes(1))
+    )
+    func placesGrow() async throws {
+        let folder = try TemporaryFolder()
+        let radio = SimulatedRadio(
+            folder: "\(folder.path)/air",
+            name: "kiosk",
+            position: AirPosition(x: 0, y: 0)
+        )
+        let requests = try ["s-1", "s-2"].map { try record($0, .random()) }
+        let service = try service(resuming: requests, radio, RecordedLog(level: .debug), folder)
+        var state = RadioState()
+        state.advertisingCapacity = 1
+        await service.take(radio: state)
+        async let _ = service.run()
+        func onAir() async -> Int { await service.views().count(where: \.isOnAir) }
+
+        try await eventually("one has its turn, the other waits") {
+            let isWaiting = await service.air.pause != nil
+            return await onAir() == 1 && isWaiting ? true : nil
+        }
+        let start = ContinuousClock.now
+        state.advertisingCapacity = 5
+        await service.take(radio: state)
+        try await eventually("both are on the air") { await onAir() == 2 ? true : nil }
+        #expect(start.duration(to: .now) < AirSchedule.turn / 2)
+    }
+
     /// One that its journal says is open, of a server that cannot be reached.
-    private func record() throws -> RequestRecord {
+    private func record(
+        _ id: String = "s-1",
+        _ eid: EID = EID(literal: "a1b2c3d4e5")
+    ) throws -> RequestRecord {
         RequestRecord(
-            sid: try #require(SessionID(rawValue: "s-1")),
-            eid: EID(literal: "a1b2c3d4e5"),
+            sid: try #require(SessionID(rawValue: id)),
+            eid: eid,
             server: "http://127.0.0.1:1",
             amountCents: 100,
             currency: .usd,
@@ -59,16 +92,16 @@ struct ResumedRequestTests {
 
     /// The service of a kiosk that has started again.
     private func service(
-        resuming request: RequestRecord,
+        resuming requests: [RequestRecord],
         _ radio: any Radio,
         _ log: RecordedLog,
         _ folder: TemporaryFolder
     ) throws -> RequestService {
-        let line = String(decoding: JournalLine.encode(.request(request)), as: UTF8.self)
-        _ = try folder.write(line, to: "journal")
+        let lines = requests.flatMap { JournalLine.encode(.request($0)) }
+        _ = try folder.write(String(decoding: lines, as: UTF8.self), to: "journal")
         return RequestService(
             client: PaymentClient(
-                server: try #require(ServerURL(request.server)),
+                server: try #require(ServerURL(requests[0].server)),
                 http: HTTPClient.shared
             ),
             tokens: TokenStore(configured: nil, credentials: nil, stateDirectory: folder.path),

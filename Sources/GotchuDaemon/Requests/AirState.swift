@@ -15,6 +15,8 @@ struct AirState {
     var onAir: [SessionID: EID] = [:]
     /// When what is there must be looked at again, beside the schedule's own changes.
     var retryAt: MonotonicTime?
+    /// What is waited in, until one of those is due.
+    var pause: Task<Void, Never>?
     /// What the adapter says of itself.
     var stated: Int?
     private var learnt: (capacity: Int, until: MonotonicTime)?

@@ -12,6 +12,7 @@ extension RequestService {
         guard air.stated != state.advertisingCapacity else { return }
         air.stated = state.advertisingCapacity
         air.retryAt = .now
+        air.pause?.cancel()
         airWake.yield()
     }
 
@@ -19,14 +20,28 @@ extension RequestService {
     func keepAir() async {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
-                // A turn on the air ends, and a retry is due, with time alone. Requests that come
-                // or go meanwhile do not wait for it; a change of the adapter's places does.
-                try? await Task.sleep(for: max(.zero, due - .now))
+                await pauseAir(until: due)
                 await enterAir()
                 await settle()
                 air.turnstile.leave()
             }
         }
+    }
+
+    /// Waits for a turn's end or a retry, unless the adapter's places change before.
+    private func pauseAir(until due: MonotonicTime) async {
+        // SAFETY: owned by this function, which ends with it.
+        let pause = Task {
+            // Both are due with time alone. Requests that come or go do not wait for it.
+            _ = try? await Task.sleep(for: max(.zero, due - .now))
+        }
+        air.pause = pause
+        await withTaskCancellationHandler {
+            await pause.value
+        } onCancel: {
+            pause.cancel()
+        }
+        air.pause = nil
     }
 
     /// Puts a request on the air; returns once it is there.
