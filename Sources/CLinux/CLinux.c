@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,22 @@ int clinux_clock_is_synchronised(void) {
 int clinux_signal_is_ignored(int number) {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+static _Atomic uint32_t continuations;
+
+static void note_continuation(int number) {
+    (void)number;
+    atomic_fetch_add(&continuations, 1);
+}
+
+uint32_t clinux_continuations(void) {
+    static _Atomic int is_watched;
+    if (!atomic_exchange(&is_watched, 1)) {
+        struct sigaction action = {.sa_handler = note_continuation, .sa_flags = SA_RESTART};
+        sigaction(SIGCONT, &action, NULL);
+    }
+    return atomic_load(&continuations);
 }
 
 int clinux_has_net_admin(void) {

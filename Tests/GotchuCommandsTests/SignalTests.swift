@@ -128,6 +128,48 @@ struct SignalTests {
         }
     }
 
+    @Test(
+        "after a stop a table leaves what the shell wrote, and in the background it is silent",
+        .enabled(if: access("/usr/bin/script", X_OK) == 0),
+        arguments: [("", true), ("set -m; ", false)]
+    )
+    func stopped(jobControl: String, isDrawnAgain: Bool) async throws {
+        let system = try await LiveSystem(distance: 5)
+        let folder = try TemporaryFolder()
+        let scan = "\(GotchuCtl.path) scan --timeout 5 --socket \(system.payer)"
+        let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; sleep 5; wait"
+        let terminal = try Program(
+            "/usr/bin/script",
+            ["--quiet", "--flush", "--command", command, "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        )
+        try await eventually("it draws in place") {
+            terminal.text.contains("\u{1B}[1A") ? true : nil
+        }
+        let pid = try #require(
+            Int32(String(contentsOfFile: "\(folder.path)/pid", encoding: .utf8).dropLast())
+        )
+        kill(pid, SIGSTOP)
+        try await eventually("it is stopped") {
+            let state = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+            return state.contains(") T ") ? true : nil
+        }
+        let before = terminal.text.utf8.count
+        kill(pid, SIGCONT)
+        func frames() -> [Substring] {
+            String(decoding: terminal.text.utf8.dropFirst(before), as: UTF8.self)
+                .split(separator: "\u{1B}[?25l\u{1B}[?7l")
+        }
+        guard isDrawnAgain else {
+            try await terminal.exitCode()
+            return #expect(!frames().joined().contains("\u{1B}"), "\(terminal.text)")
+        }
+        try await eventually("it draws again, in place") { frames().count > 1 ? true : nil }
+        #expect(frames()[0].hasPrefix("\u{1B}[K"))
+        #expect(frames()[1].hasPrefix("\u{1B}[1A"))
+        terminal.signal(SIGKILL)
+    }
+
     @Test("an end that cannot be told changes the exit code alone")
     func untoldEnd() async throws {
         let system = try await LiveSystem(distance: 5)

@@ -33,6 +33,9 @@ int clinux_clock_is_synchronised(void);
 /// 1 if the process ignores the signal, which whoever started it may have asked for, else 0.
 int clinux_signal_is_ignored(int number);
 
+/// How often the process has gone on after a stop (SIGCONT) since this was first called.
+uint32_t clinux_continuations(void);
+
 /// 1 if the process has the effective capability CAP_NET_ADMIN (capabilities(7)), else 0.
 int clinux_has_net_admin(void);
 
