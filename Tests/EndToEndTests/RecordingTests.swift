@@ -157,7 +157,9 @@ struct RecordingTests {
                         + check
                 )
                 #expect(try await gotchud.exitCode() == 78, "\(gotchud.text)")
-                let place = radio.hasSuffix("none") ? "none: " : "bad.ndjson:1: "
+                let place =
+                    radio.hasSuffix("none")
+                    ? "none: The recording cannot be read: No such file" : "bad.ndjson:1: "
                 #expect(gotchud.text.contains(place), "\(gotchud.text)")
             }
         }

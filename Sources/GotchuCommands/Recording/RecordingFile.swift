@@ -40,7 +40,11 @@ struct RecordingFile: ~Copyable {
             }
             let number = errno
             if count < 0, number == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path, number) }
+            guard count > 0 else {
+                // What is kept can be replayed: half a line could not.
+                ftruncate(descriptor, byteCount)
+                throw Self.failure(path, number)
+            }
             written += count
         }
         byteCount += bytes.count

@@ -19,17 +19,15 @@ package struct Recording: Sendable {
 
     /// Reads a whole file.
     package init(path: String) throws(Malformed) {
-        guard let size = Self.size(of: path) else {
-            throw Malformed(line: nil, problem: "The recording cannot be read.")
-        }
-        guard size <= Self.fileLimit else {
+        guard try Self.size(of: path) <= Self.fileLimit else {
             throw Malformed(
                 line: nil,
                 problem: "A recording has \(Self.fileLimit >> 20) MiB at most."
             )
         }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Malformed(line: nil, problem: "The recording cannot be read.")
+            let reason = access(path, R_OK) == 0 ? EIO : errno
+            throw Self.unreadable(String(cString: strerror(reason)))
         }
         try self.init(data)
     }
@@ -79,9 +77,14 @@ package struct Recording: Sendable {
         return header
     }
 
-    private static func size(of path: String) -> Int? {
+    private static func size(of path: String) throws(Malformed) -> Int {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard stat(path, &status) == 0 else { throw unreadable(String(cString: strerror(errno))) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is not a file") }
         return Int(status.st_size)
+    }
+
+    private static func unreadable(_ reason: String) -> Malformed {
+        Malformed(line: nil, problem: "The recording cannot be read: \(reason).")
     }
 }

@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GotchuCommands
+
+@Suite("The file that a recording is written to")
+struct RecordingFileTests {
+    @Test("on a full disk keeps whole lines alone, so that it can be replayed")
+    func fullDisk() async {
+        // In a process of its own, because the limit that stands for the full disk is a process's.
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let path = "\(folder.path)/recording"
+            signal(SIGXFSZ, SIG_IGN)
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            limit.rlim_cur = 10
+            setrlimit(resource, &limit)
+            var file = try RecordingFile(path: path)
+            let hasRoom = try file.write(Array("whole".utf8))
+            #expect(hasRoom)
+            do {
+                _ = try file.write(Array("torn!".utf8))
+                Issue.record("there is no room for it")
+            } catch {}
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "whole\n")
+        }
+    }
+}
