@@ -72,6 +72,24 @@ struct BugReportTests {
         #expect(report.contains("== missing\nwhat gotchud knows"))
     }
 
+    @Test("with the daemon dead the service's journal is asked for without the machine's name")
+    func journal() async throws {
+        let folder = try TemporaryFolder()
+        // It stands in for journalctl, and says what it was asked.
+        let script = try folder.write("#!/bin/sh\necho asked \"$@\"\n", to: "journalctl")
+        #expect(chmod(script, 0o755) == 0)
+        let file = "\(folder.path)/report.txt"
+        let path = "\(folder.path):/usr/bin:/bin"
+        let run = try await GotchuCtl.run(["bugreport", file], environment: ["PATH": path])
+        #expect(run.code == 0)
+        let report = try String(contentsOfFile: file, encoding: .utf8)
+        let asked = try #require(report.split(separator: "\n").first { $0.hasPrefix("asked ") })
+        // Quiet: that there are no entries is no entry.
+        for option in ["--unit=gotchud", "--no-hostname", "--quiet"] {
+            #expect(asked.split(separator: " ").contains(Substring(option)), "\(asked)")
+        }
+    }
+
     @Test("only its owner may have it from the daemon", .enabled(if: getuid() == 0))
     func owner() async throws {
         let system = try await LiveSystem(isLoggedIn: false)

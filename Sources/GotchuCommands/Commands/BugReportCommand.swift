@@ -96,7 +96,10 @@ struct BugReportCommand: ReportingCommand {
         let missing = "the service's journal: journalctl is not there or tells nothing"
         let result = try? await Subprocess.run(
             .name("journalctl"),
-            arguments: ["--unit=gotchud", "--lines=200", "--no-pager", "--output=short-iso"],
+            arguments: [
+                "--unit=gotchud", "--lines=200", "--no-pager", "--output=short-iso",
+                "--no-hostname", "--quiet",
+            ],
             output: .string(limit: journalLimit),
             error: .discarded
         )
