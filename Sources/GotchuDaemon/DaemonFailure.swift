@@ -25,10 +25,15 @@ struct DaemonFailure: Error {
             self.init(
                 .configuration,
                 "\(error.place): \(error.problem)",
-                fix: "Correct it and run: gotchud --check-config"
+                fix: "Correct it and run: \(Self.checkCommand)"
             )
         case let failure as JournalFailure:
-            self.init(.inputOutput, failure.sentence, fix: failure.fix)
+            let status: ExitStatus =
+                switch failure {
+                case .inUse: .unavailable
+                case .system, .corrupt, .foreign: .inputOutput
+                }
+            self.init(status, failure.sentence, fix: failure.fix)
         case let failure as RadioFailure:
             self.init(.inputOutput, failure.sentence, fix: failure.fix)
         default:
@@ -62,5 +67,12 @@ struct DaemonFailure: Error {
                 fix: "Make its folder, or choose another with --socket."
             )
         }
+    }
+
+    /// Looks at the configuration that this process was started with.
+    private static var checkCommand: String {
+        let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--check-config" }
+        return (["gotchud"] + arguments + ["--check-config"]).map(\.shellQuoted)
+            .joined(separator: " ")
     }
 }

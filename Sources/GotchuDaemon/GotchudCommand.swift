@@ -108,6 +108,9 @@ package struct GotchudCommand: AsyncParsableCommand {
         }
         let logger = Logger(label: "gotchud")
         let radio = try configuration.radio.make(configuration, logger: logger)
+        for name in DaemonConfiguration.unknownVariables(in: ProcessInfo.processInfo.environment) {
+            logger.warning("There is no setting of this name", metadata: ["variable": "\(name)"])
+        }
         if checkConfig {
             Console.output("The configuration is right.")
             return
@@ -164,7 +167,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         let file: ConfigurationFile
         if let path {
             file = try ConfigurationFile(path: path)
-        } else if access(DaemonConfiguration.defaultFile, F_OK) == 0 {
+        } else if ConfigurationFile.isThere(DaemonConfiguration.defaultFile) {
             file = try ConfigurationFile(path: DaemonConfiguration.defaultFile)
         } else {
             file = ConfigurationFile()

@@ -251,6 +251,13 @@ struct SocketTests {
         )
         #expect(try await second.exitCode() == 69)
         #expect(second.text.contains("Another gotchud serves"))
+        let folder = "\(shop.folder.path)/kiosk"
+        let third = try Program(
+            "gotchud",
+            ["--socket", "\(shop.folder.path)/other.sock", "--state", folder]
+        )
+        #expect(try await third.exitCode() == 69, "\(third.text)")
+        #expect(third.text.contains("Another gotchud uses the state folder \(folder)."))
         let status = try await device.get("/v1/status", as: StatusReply.self)
         #expect(status.version.hasPrefix("0."))
     }
@@ -302,6 +309,8 @@ struct SocketTests {
         let program = try Program("gotchud", ["--check-config", "--config", file])
         #expect(try await program.exitCode() == 78)
         #expect(program.text.contains("\(file):2: A radio is"))
+        let next = "Correct it and run: gotchud --config \(file) --check-config\n"
+        #expect(program.text.hasSuffix(next), "\(program.text)")
         let good = try folder.write("{}", to: "good.json")
         let check = try Program("gotchud", ["--check-config", "--config", good])
         #expect(try await check.exitCode() == 0)

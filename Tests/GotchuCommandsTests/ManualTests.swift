@@ -99,6 +99,33 @@ struct ManualTests {
         #expect(described == (try await command(of: "gotchud").options(but: [])))
     }
 
+    @Test("gotchud warns of a variable that its page does not describe, and so does the doctor")
+    func variables() async throws {
+        let described = try page("gotchud.8").matches(of: /GOTCHU_[A-Z_]*[A-Z]/)
+            .map { String($0.output) }
+        let folder = try TemporaryFolder()
+        let environment = [
+            "GOTCHU_CONFIG": try folder.write("{}", to: "config"), "GOTCHU_SOCKET": "/tmp/g.sock",
+            "GOTCHU_STATE": "/tmp/g", "GOTCHU_SERVER": "http://127.0.0.1:1",
+            "GOTCHU_TOKEN_FILE": "/tmp/token", "GOTCHU_RADIO": "auto",
+            "GOTCHU_CASHIER_UIDS": "1", "GOTCHU_SPENDER_UIDS": "1", "GOTCHU_LOG_LEVEL": "info",
+            "GOTCHU_GROUP": "gotchu", "GOTCHU_SERVICE_UUID": "feed", "GOTCHU_EID_SECONDS": "0",
+        ]
+        #expect(Set(described) == Set(environment.keys))
+        let run = try Program("gotchud", ["--check-config"], environment: environment)
+        #expect(try await run.exitCode() == 0)
+        #expect(run.text == "The configuration is right.\n")
+
+        let typo = ["GOTCHU_SOKET": "/tmp/g.sock"]
+        let warned = try Program("gotchud", ["--check-config"], environment: typo)
+        #expect(try await warned.exitCode() == 0)
+        let warning = "There is no setting of this name variable=GOTCHU_SOKET"
+        #expect(warned.text.contains(warning), "\(warned.text)")
+        let doctor = try Program("gotchu-ctl", ["doctor"], environment: typo)
+        try await doctor.exitCode()
+        #expect(doctor.text.contains("! configuration  \(warning).\n"), "\(doctor.text)")
+    }
+
     @Test("gotchud accepts every key that its file's page describes, and the page's example")
     func configuration() async throws {
         let page = try page("gotchud.json.5")

@@ -1,5 +1,6 @@
 import GotchuAPI
 import GotchuCore
+import ServiceProcess
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Glibc
 import GotchuCore
 import Logging
 import PaymentClient
@@ -155,6 +156,32 @@ struct ConfigurationTests {
             try resolve(environment: [name: value])
         }
         #expect(error?.place == name)
+    }
+
+    @Test("a variable that sets nothing is found, unless it is another program's")
+    func unknownVariables() throws {
+        let environment = [
+            "GOTCHU_SOKET": "/tmp/s", "GOTCHU_": "", "gotchu_socket": "", "HOME": "/root",
+            "GOTCHU_SERVER_DATABASE": "sqlite:x", "GOTCHU_SERVER": "http://127.0.0.1:1",
+        ]
+        let unknown = DaemonConfiguration.unknownVariables(in: environment)
+        #expect(unknown == ["GOTCHU_", "GOTCHU_SOKET"])
+    }
+
+    @Test("the defaults apply only where there is no file, and not where it cannot be read")
+    func isThere() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("{}", to: "file")
+        #expect(ConfigurationFile.isThere(file))
+        #expect(!ConfigurationFile.isThere("\(folder.path)/none"))
+        #expect(!ConfigurationFile.isThere("\(folder.path)/none/file"))
+        #expect(!ConfigurationFile.isThere("\(file)/file"))
+        let link = "\(folder.path)/link"
+        #expect(symlink("\(folder.path)/none", link) == 0)
+        #expect(ConfigurationFile.isThere(link))
+        let loop = "\(folder.path)/loop"
+        #expect(symlink(loop, loop) == 0)
+        #expect(ConfigurationFile.isThere("\(loop)/file"))
     }
 
     @Test("user ids may have spaces around them")

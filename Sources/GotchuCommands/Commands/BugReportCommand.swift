@@ -3,6 +3,7 @@ import Glibc
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 import Subprocess
 
 /// `gotchu-ctl bugreport`: one file to give to whoever looks for a fault.

@@ -2,6 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl pay`: pay what is in front of you.
 struct PayCommand: SocketCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import ServiceProcess
 
 /// `gotchu-ctl refund`: give back what a request was paid.
 struct RefundCommand: SocketCommand {

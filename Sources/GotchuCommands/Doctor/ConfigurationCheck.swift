@@ -1,10 +1,12 @@
 import Glibc
+import ServiceProcess
 import Subprocess
 import SystemPackage
 
 /// Whether gotchud could start with what is configured: gotchud itself is asked.
 struct ConfigurationCheck {
     private static let usualFile = "/etc/gotchu/gotchud.json"
+    private static let warningMark = "warning: "
     private static let outputLimit = 16 * 1024
 
     func run() async -> Finding {
@@ -38,6 +40,15 @@ struct ConfigurationCheck {
                     .bad,
                     lines.first.map(String.init) ?? "gotchud refuses it.",
                     fix: "\(gotchud.shellQuoted) --check-config"
+                )
+            }
+            // What it says beside that is a warning of a log.
+            if let warning = lines.first(where: { $0.hasPrefix(Self.warningMark) }) {
+                return Finding(
+                    layer,
+                    .doubtful,
+                    "\(warning.dropFirst(Self.warningMark.count)).",
+                    fix: "man gotchud"
                 )
             }
             return Finding(

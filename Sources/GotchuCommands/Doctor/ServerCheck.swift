@@ -1,4 +1,5 @@
 import GotchuAPI
+import ServiceProcess
 
 /// What the daemon says about the payment server: it is the daemon's way to it that matters. While
 /// it is dead, what was found on the same way.

@@ -1,4 +1,5 @@
 import Glibc
+import ServiceProcess
 
 /// A file that a recording is written to: new, for its owner alone, and bounded.
 struct RecordingFile: ~Copyable {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalAPI
+import ServiceProcess
 
 /// How this process was called, as far as advice to a person depends on it.
 struct Invocation {
@@ -47,20 +48,5 @@ extension String {
     var isSocket: Bool {
         var status = stat()
         return stat(self, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK
-    }
-
-    /// The text as one word of a POSIX shell.
-    var shellQuoted: String {
-        let plain = utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                true
-            default: "-_./:=@,+".utf8.contains(byte)
-            }
-        }
-        guard !plain || isEmpty else { return self }
-        let parts = split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + parts.joined(separator: #"'\''"#) + "'"
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ServiceProcess
 
 /// Where a token comes from: a file, a pipe, or a person who types it unseen. Never an argument.
 struct TokenSource {

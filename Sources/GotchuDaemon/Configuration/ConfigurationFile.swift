@@ -144,6 +144,12 @@ struct ConfigurationFile: Decodable, Sendable {
         self.text = text
     }
 
+    /// Whether a file is there, though perhaps not to be read: then the defaults must not apply.
+    static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    }
+
     /// Why a file cannot be read.
     private static func obstacle(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -54,6 +54,22 @@ struct DaemonConfiguration: Sendable {
         logLevel = try sources.logLevel()
     }
 
+    /// Every environment variable that sets something.
+    static let variables: Set = [
+        "GOTCHU_CONFIG", "GOTCHU_SOCKET", "GOTCHU_STATE", "GOTCHU_SERVER", "GOTCHU_TOKEN_FILE",
+        "GOTCHU_RADIO", "GOTCHU_CASHIER_UIDS", "GOTCHU_SPENDER_UIDS", "GOTCHU_LOG_LEVEL",
+        "GOTCHU_GROUP", "GOTCHU_SERVICE_UUID", "GOTCHU_EID_SECONDS",
+    ]
+
+    /// Variables that look as if they set something: mostly typing errors.
+    static func unknownVariables(in environment: [String: String]) -> [String] {
+        environment.keys.filter { name in
+            // Those of gotchu-server may be there as well.
+            name.hasPrefix("GOTCHU_") && !name.hasPrefix("GOTCHU_SERVER_")
+                && !variables.contains(name)
+        }.sorted()
+    }
+
     /// The group that a package makes.
     static let defaultGroup = "gotchu"
     /// The socket of a packaged installation.
