@@ -62,31 +62,38 @@ struct ScanCommand: SocketCommand {
         let outcome = try await race(limit: timeout?.duration) {
             try await follow(watch, client, output)
         }
+        if case .timedOut = outcome, !watch.hasHeard {
+            return try tellNothing(watch.deafness, output)
+        }
         if options.json {
             try output.json(PresencesReply(sessions: watch.sorted))
         }
-        switch outcome {
-        case .interrupted, .finished: return
-        case .timedOut:
-            guard watch.hasHeard else {
-                output.talk(emptyText)
-                throw ExitCode(ExitStatus.negative.rawValue)
-            }
+    }
+
+    /// Nothing of interest was heard.
+    private func tellNothing(_ deafness: HealthItem?, _ output: Output) throws {
+        let nothing = PresencesReply(sessions: [])
+        if let deafness {
+            let failure = CommandFailure.inputOutput(
+                deafness.deafnessText,
+                next: deafness.fix.printable
+            )
+            throw CommandFailure.about(nothing, failure)
         }
+        if options.json { try output.json(nothing) }
+        output.talk(emptyText)
+        throw ExitCode(ExitStatus.negative.rawValue)
     }
 
     private func runOnce(_ client: LocalClient, _ output: Output) async throws {
         let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
+        if sessions.isEmpty { return try tellNothing(try await client.status().deafness, output) }
         if options.json {
             try output.json(PresencesReply(sessions: sessions))
         } else if jsonLines {
             for session in sessions { try output.jsonLine(Event.presenceChanged(session)) }
-        } else if !sessions.isEmpty {
+        } else {
             table(sessions, output).forEach { output.line($0) }
-        }
-        if sessions.isEmpty {
-            output.talk(emptyText)
-            throw ExitCode(ExitStatus.negative.rawValue)
         }
     }
 
@@ -102,8 +109,13 @@ struct ScanCommand: SocketCommand {
             group.addTask {
                 let follower = EventFollower(client: client, output: output)
                 _ = try await follower.follow { event -> Bool? in
+                    let before = watch.deafness
                     let changes = watch.apply(event)
-                    if !isLive { try tell(changes, output) }
+                    guard !isLive else { return nil }
+                    if let now = watch.deafness, now.code != before?.code {
+                        output.talk(now.deafnessText)
+                    }
+                    try tell(changes, output)
                     return nil
                 }
             }
@@ -121,9 +133,10 @@ struct ScanCommand: SocketCommand {
         defer { region.finish() }
         var framesUntilAges = 0
         while true {
-            if watch.takeDirty() || framesUntilAges <= 0 {
+            if let isDirty = watch.takeDirty(), isDirty || framesUntilAges <= 0 {
                 let sessions = watch.sorted
-                region.draw(sessions.isEmpty ? emptyLines(output) : table(sessions, output))
+                let lines = sessions.isEmpty ? emptyLines(watch, output) : table(sessions, output)
+                region.draw(lines)
                 framesUntilAges = Self.framesPerAge
             }
             framesUntilAges -= 1
@@ -169,9 +182,15 @@ struct ScanCommand: SocketCommand {
         return [titles] + zip(lines, explanations).flatMap { [$0, $1] }
     }
 
-    private func emptyLines(_ output: Output) -> [String] {
+    private func emptyLines(_ watch: PresenceWatch, _ output: Output) -> [String] {
         let width = output.data.size?.columns ?? Int.max
-        return [output.data.paint(emptyText.truncated(to: width), .dim)]
+        guard let deafness = watch.deafness else {
+            return [output.data.paint(emptyText.truncated(to: width), .dim)]
+        }
+        return [
+            output.data.paint(deafness.deafnessText.truncated(to: width), .red),
+            "→ \(deafness.fix.printable)".truncated(to: width),
+        ]
     }
 
     private var emptyText: String {

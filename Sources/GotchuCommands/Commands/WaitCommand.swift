@@ -61,10 +61,14 @@ struct WaitCommand: SocketCommand {
             throw CommandFailure.negative(why, next: "gotchu-ctl history")
         case .finished(.notShown): throw try await missing(client)
         case .finished(.open), .timedOut:
-            throw CommandFailure.tryAgain(
+            let usual = CommandFailure.tryAgain(
                 "Not \(condition) within \(timeout.duration.wholeSecondsText).",
                 next: next
             )
+            switch condition {
+            case .near, .tap: throw await client.silence(orElse: usual)
+            case .ready, .paid: throw usual
+            }
         case .interrupted: throw ExitCode(ExitStatus.interrupted.rawValue)
         }
     }

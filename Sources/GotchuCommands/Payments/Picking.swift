@@ -36,10 +36,11 @@ final class Picking: Sendable {
         case .finished(.ambiguous): throw ambiguous
         case .finished(.nothing), .timedOut:
             if state.withLock({ $0.ambiguousSince }) != nil { throw ambiguous }
-            throw CommandFailure.tryAgain(
+            let usual = CommandFailure.tryAgain(
                 "Nothing came near enough within \(limit.wholeSecondsText).",
                 next: "gotchu-ctl scan --explain"
             )
+            throw await client.silence(orElse: usual)
         case .interrupted:
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }

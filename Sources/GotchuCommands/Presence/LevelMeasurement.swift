@@ -29,10 +29,11 @@ struct LevelMeasurement {
         do {
             return try await withTimeout(limit) { try await listen() }
         } catch is TimedOut {
-            throw CommandFailure.tryAgain(
+            let usual = CommandFailure.tryAgain(
                 "Fewer than \(count) advertisements were heard in \(limit.components.seconds) s.",
                 next: "gotchu-ctl scan --explain"
             )
+            throw await client.silence(orElse: usual)
         }
     }
 

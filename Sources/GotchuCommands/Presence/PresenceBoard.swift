@@ -11,6 +11,8 @@ struct PresenceBoard: Sendable {
     }
 
     private(set) var presences: [EID: PresenceView] = [:]
+    /// Why nothing can be heard now; `nil` while the radio listens.
+    private(set) var deafness: HealthItem?
     /// Which verdicts are of interest.
     let wanted: Set<Verdict>
 
@@ -32,6 +34,7 @@ struct PresenceBoard: Sendable {
     mutating func apply(_ event: Event) -> [Change] {
         switch event {
         case .snapshot(let snapshot):
+            deafness = snapshot.status.deafness
             let now = Dictionary(
                 snapshot.sessions.map { ($0.eid, $0) },
                 uniquingKeysWith: { $1 }
@@ -41,7 +44,10 @@ struct PresenceBoard: Sendable {
                 + snapshot.sessions.flatMap { see($0) }
         case .presenceChanged(let presence): return see(presence)
         case .presenceLost(let eid): return lose(eid)
-        case .statusChanged, .requestChanged, .paymentChanged, .lagged: return []
+        case .statusChanged(let status):
+            deafness = status.deafness
+            return []
+        case .requestChanged, .paymentChanged, .lagged: return []
         }
     }
 

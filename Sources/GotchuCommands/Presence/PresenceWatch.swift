@@ -7,7 +7,8 @@ final class PresenceWatch: Sendable {
     private struct State {
         var board: PresenceBoard
         var hasHeard = false
-        var isDirty = true
+        /// Whether anything changed; `nil` while nothing is known yet.
+        var isDirty: Bool?
     }
 
     private let state: Mutex<State>
@@ -28,13 +29,16 @@ final class PresenceWatch: Sendable {
     /// Whether anything of interest was heard at any time.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
+    /// Why nothing can be heard now; `nil` while the radio listens.
+    var deafness: HealthItem? { state.withLock { $0.board.deafness } }
+
     /// What is of interest now, nearest first.
     var sorted: [PresenceView] { state.withLock { $0.board.sorted } }
 
-    /// Whether anything changed since this was last asked.
-    func takeDirty() -> Bool {
+    /// Whether anything changed since this was last asked; `nil` while nothing is known yet.
+    func takeDirty() -> Bool? {
         state.withLock { state in
-            defer { state.isDirty = false }
+            defer { state.isDirty = state.isDirty.map { _ in false } }
             return state.isDirty
         }
     }

@@ -1,0 +1,31 @@
+import GotchuAPI
+import LocalAPI
+
+extension StatusReply {
+    /// Why nothing can be heard now; `nil` while the radio listens.
+    var deafness: HealthItem? {
+        guard !radio.isScanning else { return nil }
+        return rootCauses.first { $0.severity == .error && $0.isOfRadio }
+    }
+}
+
+extension HealthItem {
+    /// Whether it is about the radio, and neither about the payment server nor the person.
+    fileprivate var isOfRadio: Bool {
+        !["server-", "login-", "not-logged-in", "payment-", "configuration-"]
+            .contains { code.hasPrefix($0) }
+    }
+
+    /// What a person is told who waits for something to be heard.
+    var deafnessText: String { "Nothing can be heard: \(text.printable)" }
+}
+
+extension LocalClient {
+    /// What it means that nothing was heard in time.
+    ///
+    /// - Parameter usual: Unless the radio does not listen at all.
+    func silence(orElse usual: CommandFailure) async -> CommandFailure {
+        guard let deafness = try? await status().deafness else { return usual }
+        return .inputOutput(deafness.deafnessText, next: deafness.fix.printable)
+    }
+}

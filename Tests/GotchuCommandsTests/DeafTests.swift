@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Where the radio does not listen, nobody is told to come nearer")
+struct DeafTests {
+    private static let reason = "Nothing can be heard: The recording has been played to its end."
+
+    private let folder: TemporaryFolder
+    private let socket: String
+    private let daemon: Program
+
+    /// A daemon whose recording is at its end, so that it hears nothing any more.
+    init() async throws {
+        folder = try TemporaryFolder()
+        let header =
+            #"{"gotchu_recording":1,"policy":{"near_enter":-60,"near_leave":-68,"#
+            + #""tap_enter":-45,"tap_leave":-55},"radio":"bluez","#
+            + #""started_at":"2026-11-22T16:17:48.656Z","version":"0.1.0"}"# + "\n"
+        let recording = try folder.write(header, to: "recording")
+        let socket = "\(folder.path)/g.sock"
+        self.socket = socket
+        daemon = try Program(
+            "gotchud",
+            [
+                "--socket", socket, "--state", "\(folder.path)/state",
+                "--radio", "replay:\(recording)", "--server", "http://127.0.0.1:9",
+            ]
+        )
+        try await eventually("the recording has ended; it said: \(daemon.text)") {
+            try await GotchuCtl.run(["status"], socket: socket).out.contains("played to its end")
+                ? true : nil
+        }
+    }
+
+    @Test(
+        "scan, pay, wait and calibrate say why, with the radio's exit code",
+        arguments: [
+            "scan --once", "scan --timeout 0.5", "scan --tap --timeout 0.5 --json",
+            "pay --yes --max 5 --timeout 0.5", "wait --for tap --timeout 0.5",
+            "calibrate --timeout 0.5",
+        ]
+    )
+    func told(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        let run = try await GotchuCtl.run(words, socket: socket, input: "\n\n")
+        #expect(run.code == 74, "\(run.err)")
+        #expect(run.err.contains(Self.reason), "\(run.err)")
+        #expect(!run.next.contains("scan"))
+        guard words.contains("--json") else { return }
+        let told = try run.json()
+        #expect((told["sessions"] as? [Any])?.isEmpty == true)
+        #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 74)
+    }
+
+    @Test(
+        "scan's table says so while it waits",
+        .enabled(if: access("/usr/bin/script", X_OK) == 0)
+    )
+    func drawn() async throws {
+        let terminal = try Program(
+            "/usr/bin/script",
+            [
+                "--quiet", "--flush", "--command",
+                "\(GotchuCtl.path) scan --timeout 1 --socket \(socket)", "/dev/null",
+            ],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        )
+        try await terminal.exitCode()
+        let frames = terminal.text.split(separator: "\u{1B}[?25l\u{1B}[?7l").dropFirst()
+        #expect(frames.last?.contains(Self.reason) == true)
+        #expect(!terminal.text.contains("shows up within seconds"), "\(terminal.text)")
+    }
+}
