@@ -41,7 +41,7 @@ struct RecordingTests {
         #expect(try await again.exitCode() == 74, "\(again.text)")
         #expect(
             again.text == "gotchu-ctl: \(file) is there already, and is not written over.\n"
-                + "→ gotchu-ctl record ANOTHER-FILE\n"
+                + "→ gotchu-ctl --socket \(payer.socket) record ANOTHER-FILE\n"
         )
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
         let nowhere = "\(shop.folder.path)/none/shop.ndjson"

@@ -53,6 +53,20 @@ struct DeafTests {
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 74)
     }
 
+    @Test("advice is for the daemon that was asked, where the command line names its socket")
+    func advice() async throws {
+        let own = ["--socket", socket]
+        for words in [["status"] + own, ["doctor"] + own, ["wallet"] + own, own + ["wallet"]] {
+            let run = try await GotchuCtl.run(words)
+            let said = run.out + run.err
+            #expect(said.contains("→ gotchu-ctl --socket \(socket) login\n"), "\(said)")
+        }
+        let usual = try await GotchuCtl.run(["wallet"], socket: socket)
+        #expect(usual.next == "→ gotchu-ctl login")
+        let help = try await GotchuCtl.run(["login"] + own)
+        #expect(help.next == "→ gotchu-ctl login --help")
+    }
+
     @Test(
         "scan's table says so while it waits",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)

@@ -42,6 +42,11 @@ struct StatusCommand: SocketCommand {
         for (name, text) in rows(of: status) {
             output.line(terminal.paint(name, .dim) + text)
         }
+        let invocation = Invocation(
+            socketPath: options.socketPath,
+            arguments: CommandLine.arguments,
+            command: Self.configuration.commandName
+        )
         let items = all ? status.health : status.rootCauses
         for item in items {
             output.line()
@@ -51,7 +56,8 @@ struct StatusCommand: SocketCommand {
                 case .warning: terminal.paint("!", .yellow)
                 }
             output.line("\(mark) \(item.text.printable)")
-            output.line("  → " + terminal.paint(item.fix.printable, .bold))
+            let fix = invocation.onSameSocket(item.fix.printable)
+            output.line("  → " + terminal.paint(fix, .bold))
         }
         let hidden = status.health.count - items.count
         if hidden > 0 {

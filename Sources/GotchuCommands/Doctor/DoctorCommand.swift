@@ -37,6 +37,11 @@ struct DoctorCommand: ReportingCommand {
             command: Self.configuration.commandName
         )
         await Examination(invocation: invocation).run { new in
+            let new = new.map { finding in
+                var finding = finding
+                finding.fix = finding.fix.map(invocation.onSameSocket)
+                return finding
+            }
             findings += new
             guard !output.isJSON else { return }
             for finding in new { Self.tell(finding, output) }

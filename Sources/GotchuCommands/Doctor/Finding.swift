@@ -16,7 +16,7 @@ struct Finding: Encodable, Equatable, Sendable {
     /// What was seen, in a few words.
     let text: String
     /// The command to run, or the thing to do.
-    let fix: String?
+    var fix: String?
 
     init(_ layer: String, _ verdict: Verdict, _ text: String, fix: String? = nil) {
         self.layer = layer

@@ -10,7 +10,7 @@ struct Diagnosis: Encodable {
     /// One sentence.
     let detail: String
     /// The command to run next.
-    let fix: String
+    private(set) var fix: String
     let status: ExitStatus
     /// What it is about, if that is known; for those who read JSON.
     private(set) var subject: (any Encodable & Sendable)?
@@ -36,6 +36,7 @@ struct Diagnosis: Encodable {
         case .bug(let what):
             self.init("BUG", "This is a bug in gotchu-ctl: \(what)", fix: Self.doctor, .bug)
         }
+        fix = invocation.onSameSocket(fix)
     }
 
     private init(_ failure: LocalClientFailure, invocation: Invocation) {

@@ -15,6 +15,21 @@ struct Invocation {
         (["gotchu-ctl"] + arguments.dropFirst()).map(\.shellQuoted).joined(separator: " ")
     }
 
+    /// Advice for the daemon that was asked: the same command on the same socket, where that was
+    /// named on the command line.
+    func onSameSocket(_ advice: String) -> String {
+        let isNamed = arguments.contains { $0 == "--socket" || $0.hasPrefix("--socket=") }
+        let program = "gotchu-ctl "
+        guard isNamed, !advice.contains("--socket"), !advice.hasSuffix("--help"),
+            advice.hasPrefix(program) || advice.hasPrefix("sudo " + program)
+        else { return advice }
+        return advice.replacing(
+            program,
+            with: program + "--socket \(socketPath.shellQuoted) ",
+            maxReplacements: 1
+        )
+    }
+
     var helpCommand: String {
         ["gotchu-ctl", command, "--help"].compactMap(\.self).joined(separator: " ")
     }
