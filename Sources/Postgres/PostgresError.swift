@@ -53,9 +53,12 @@ package struct PostgresError: Error, Equatable, Sendable {
 }
 
 extension PostgresError: CustomStringConvertible {
+    /// A statement is known by its beginning; those that make tables go on for pages.
+    private static let longestStatement = 300
+
     package var description: String {
         let code = state.map { " [\($0)]" } ?? ""
-        let place = sql.map { " in: \($0)" } ?? ""
+        let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
         return "PostgreSQL: \(message)\(code)\(place)"
     }
 }

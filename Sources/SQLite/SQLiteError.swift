@@ -34,8 +34,11 @@ package struct SQLiteError: Error, Equatable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
+    /// A statement is known by its beginning; those that make tables go on for pages.
+    private static let longestStatement = 300
+
     package var description: String {
-        let place = sql.map { " in: \($0)" } ?? ""
+        let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
         // Often SQLite has nothing to say about it but what the code means.
         let detail = message.hasSuffix(code.meaning) ? "(\(code.rawValue))" : "[\(code)]"
         return "SQLite: \(message) \(detail)\(place)"

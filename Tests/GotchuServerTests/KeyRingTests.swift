@@ -73,15 +73,22 @@ struct KeyRingTests {
     }
 
     @Test(
-        "what is no key set is refused",
+        "what is no key set is refused, and why is said",
         arguments: [
-            "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"RSA","kid":"a"}]}"#,
-            #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":"a"}]}"#,
-            #"{"keys":[{"kty":"oct","k":"AAAA","kid":"a","alg":"HS256"}]}"#,
+            ("", "no JSON Web Key Set"), ("{}", "no JSON Web Key Set"),
+            ("[]", "no JSON Web Key Set"), (#"{"keys":[]}"#, "None of its 0 keys"),
+            (#"{"keys":[{"kty":"RSA","kid":"a"}]}"#, "None of its 1 keys"),
+            (#"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":"a"}]}"#, "None of"),
+            (#"{"keys":[{"kty":"oct","k":"AAAA","kid":"a","alg":"HS256"}]}"#, "that has a kid"),
+            (#"{"keys":[\#(String(repeating: "{},", count: 64)){}]}"#, "more than 64 keys"),
+            (String(repeating: " ", count: KeySet.sizeLimit + 1), "more than 256 KiB"),
         ]
     )
-    func noSet(text: String) async {
-        await #expect(throws: KeySet.Unusable.self) { try await KeySet(Array(text.utf8)) }
+    func noSet(text: String, reason: String) async {
+        let error = await #expect(throws: KeySet.Unusable.self) {
+            try await KeySet(Array(text.utf8))
+        }
+        #expect("\(error as Any)".contains(reason))
     }
 
     @Test("a flood of unknown names is one fetch, which all share")
@@ -91,7 +98,7 @@ struct KeyRingTests {
         let ring = KeyRing(clock: { [clock] in clock.now }, logger: quiet) {
             fetches.add(1, ordering: .relaxed)
             for await _ in gate { break }
-            throw KeySet.Unusable()
+            throw KeySet.Unusable("away")
         }
         await withTaskGroup(of: VerificationKey?.self) { group in
             for number in 0..<500 { group.addTask { await ring.key(named: "k\(number)") } }

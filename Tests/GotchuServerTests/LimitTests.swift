@@ -69,6 +69,15 @@ struct LimitTests {
         #expect(throws: JSONReader.Malformed.self) { try JSONReader.object(Array(text.utf8)) }
     }
 
+    @Test(
+        "where it stops being one is told",
+        arguments: [("", 0), (#"{"a":1}x"#, 7), (#"{"a":tru}"#, 5), (#"{"a":1,"a":2}"#, 12)]
+    )
+    func place(text: String, offset: Int) {
+        let problem = #expect(throws: Problem.self) { try JSONFields(Array(text.utf8)) }
+        #expect(problem?.detail.hasSuffix("at byte \(offset).") == true)
+    }
+
     @Test("bytes that are no text are refused")
     func notText() {
         #expect(throws: JSONReader.Malformed.self) {

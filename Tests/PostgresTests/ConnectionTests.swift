@@ -164,6 +164,13 @@ struct ConnectionTests {
         #expect(try link.connection.notifications(within: .seconds(60), or: waker).isEmpty)
     }
 
+    @Test("a failure names the beginning of its statement, and not pages of it")
+    func longStatement() {
+        let sql = "CREATE TABLE t (" + String(repeating: "x", count: 9_999)
+        let text = PostgresError(.refused, message: "no", sql: sql).description
+        #expect(text.hasPrefix("PostgreSQL: no in: CREATE TABLE t (xx") && text.utf8.count < 400)
+    }
+
     @Test(
         "what a server's code means",
         arguments: [

@@ -107,6 +107,14 @@ struct ConnectionTests {
         #expect(try reader.query("SELECT count(*) FROM t") { try $0.integer(0) } == [1])
     }
 
+    @Test("a failure names the beginning of its statement, and not pages of it")
+    func longStatement() {
+        let sql = "CREATE TABLE t (" + String(repeating: "x", count: 9_999)
+        let text = SQLiteError(code: ResultCode(rawValue: 1), message: "no", sql: sql).description
+        #expect(text.hasPrefix("SQLite: no ") && text.contains("in: CREATE TABLE t (xx"))
+        #expect(text.utf8.count < 400)
+    }
+
     @Test("an actor on a thread of its own runs there, and nowhere else")
     func thread() async {
         let actor = Worker()

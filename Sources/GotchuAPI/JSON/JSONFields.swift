@@ -8,7 +8,10 @@ package struct JSONFields {
         do {
             members = try JSONReader.object(bytes)
         } catch {
-            throw .invalid("The body must be one JSON object that names no member twice.")
+            throw .invalid(
+                "The body must be one JSON object that names no member twice: it stops being that "
+                    + "at byte \(error.offset)."
+            )
         }
     }
 

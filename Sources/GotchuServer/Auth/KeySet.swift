@@ -21,16 +21,27 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// The set is not one, or has no key that is of use.
-    struct Unusable: Error {}
+    /// The set is not one, or has no key that is of use; and why, for whoever runs the server.
+    struct Unusable: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) {
+            self.description = description
+        }
+    }
 
     /// Reads a set. Keys without a name, of other kinds or for another use are left out; secret and
     /// private keys above all: who publishes one has lost it.
     init(_ bytes: [UInt8]) async throws {
-        guard bytes.count <= Self.sizeLimit,
-            let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)),
-            wire.keys.count <= Self.keyLimit
-        else { throw Unusable() }
+        guard bytes.count <= Self.sizeLimit else {
+            throw Unusable("It has more than \(Self.sizeLimit / 1_024) KiB.")
+        }
+        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)) else {
+            throw Unusable("It is no JSON Web Key Set.")
+        }
+        guard wire.keys.count <= Self.keyLimit else {
+            throw Unusable("It has more than \(Self.keyLimit) keys.")
+        }
         var keys: [String: VerificationKey] = [:]
         for entry in wire.keys {
             guard let name = entry.kid, !name.isEmpty, keys[name] == nil,
@@ -38,7 +49,12 @@ struct KeySet: Sendable {
             else { continue }
             keys[name] = key
         }
-        guard !keys.isEmpty else { throw Unusable() }
+        guard !keys.isEmpty else {
+            throw Unusable(
+                "None of its \(wire.keys.count) keys is of use: a public key for signatures, RSA, "
+                    + "P-256, P-384 or Ed25519, that has a kid."
+            )
+        }
         self.keys = keys
     }
 

@@ -49,7 +49,9 @@ enum KeySource: Equatable, Sendable {
             var request = HTTPClientRequest(url: url)
             request.headers.add(name: "Accept", value: "application/jwk-set+json, application/json")
             let response = try await http.execute(request, timeout: Self.limit)
-            guard response.status == .ok else { throw KeySet.Unusable() }
+            guard response.status == .ok else {
+                throw KeySet.Unusable("HTTP \(response.status.code) came instead.")
+            }
             let body = try await response.body.collect(upTo: KeySet.sizeLimit)
             return [UInt8](buffer: body)
         }

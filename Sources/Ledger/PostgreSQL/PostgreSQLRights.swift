@@ -28,19 +28,30 @@ enum PostgreSQLRights {
         let pairs = needed.flatMap { entry in entry.rights.map { (entry.table, $0) } }
         let closed = try connection.query(
             """
-            SELECT name || ': ' || privilege
+            SELECT name, privilege,
+                (to_regclass(format('%I.%I', current_schema(), name)) IS NULL)::int::bigint
             FROM unnest($1::text[], $2::text[]) AS needed (name, privilege)
             WHERE has_table_privilege(
                 to_regclass(format('%I.%I', current_schema(), name)), privilege
             ) IS NOT TRUE LIMIT 1
             """,
             [.texts(pairs.map(\.0)), .texts(pairs.map(\.1))],
-            read: { try $0.text(0) }
+            read: { row in
+                (table: try row.text(0), right: try row.text(1), isThere: try row.integer(2) == 0)
+            }
         )
-        guard let right = closed.first else { return }
+        guard let closed = closed.first else { return }
+        guard closed.isThere else {
+            throw LedgerError(
+                .corrupt,
+                "The books have no table \(closed.table) any more.",
+                fix: "Restore the last backup."
+            )
+        }
         throw LedgerError(
             .cannotOpen,
-            "The database does not let this role do what it must with the table \(right).",
+            "The database does not let this role do what it must with the table "
+                + "\(closed.table): \(closed.right).",
             fix: "Have its owner grant it: see \"On PostgreSQL\" in "
                 + "/usr/share/doc/gotchu-server/operations.md."
         )

@@ -66,7 +66,7 @@ private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> Ledg
             code,
             "The database cannot be reached.",
             underlying: error,
-            fix: "Check its address, that it runs, and that this user may log in there."
+            fix: "Check its address, that it runs and takes writes, and that this user may log in."
         )
     case .unknownOutcome:
         .unknown(error)

@@ -57,6 +57,16 @@ struct RightsTests {
         try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
     }
 
+    @Test("is told of a table that is not there any more, and not of its rights")
+    func missing() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        _ = try books.open()
+        try books.execute("DROP TABLE webhook_deliveries")
+        let error = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message == "The books have no table webhook_deliveries any more.")
+    }
+
     @Test("must have every right that is documented, and none to a stranger's tables")
     func every() throws {
         let cluster = try PostgresCluster.shared()
