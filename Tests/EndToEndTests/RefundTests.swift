@@ -104,6 +104,9 @@ struct RefundTests {
         let other = try await refund(kiosk, id, "5.00", "--reference", "second cup")
         #expect(other.0 == 0 && !other.1.contains("already"), "\(other.1)")
         #expect(try await payer.balance() == 6000)
+        // An empty one may be meant for none, or for another than that: nobody guesses.
+        let empty = try await refund(kiosk, id, "5.00", "--reference", "")
+        #expect(empty.0 == 65 && empty.1.contains("reference must not be empty"), "\(empty.1)")
         let yen = try await refund(kiosk, id, "500", "--currency", "jpy")
         #expect(yen.0 == 65 && yen.1.contains("paid in usd, not in jpy"), "\(yen.1)")
         let euro = try await refund(kiosk, id, "5.00", "--currency", "eur")

@@ -48,6 +48,10 @@ extension NewRefund {
         let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
         try fields.end()
+        // Whoever sends it for lack of one means none, and would be given another refund than that.
+        guard reference != "" else {
+            throw .invalid("reference must not be empty: leave it out, or name the refund.")
+        }
         guard amountCents.map(Money.allowedRequest.contains) ?? true else {
             throw .invalid("amount_cents must be 1 to \(Money.allowedRequest.upperBound).")
         }
