@@ -109,7 +109,7 @@ package final class PostgreSQLStore: ConnectedStore, Service {
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) async throws(LedgerError) -> Decision {
-        try watch.requireDurable()
+        try watch.promises.requireDurable()
         return try await wrapping(.tryAgain) {
             try await writer.commit(touching: footprint, decide: decide)
         }
@@ -125,10 +125,10 @@ package final class PostgreSQLStore: ConnectedStore, Service {
                 // Always the same one: after a reload of `synchronous_commit` each connection has
                 // its own answer, and payments would be made and refused by turns.
                 try await readers[0].look(watch)
-                watch.note(version: try await readers[0].tablesVersion())
+                watch.version.note(version: try await readers[0].tablesVersion())
             } catch let error as LedgerError where error.code == .notDurable {
                 // A new connection was refused; those that there are know nothing of it.
-                watch.note(isForgetful: true)
+                watch.promises.note(isForgetful: true)
                 throw error
             }
         }
