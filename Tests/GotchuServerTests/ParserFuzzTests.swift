@@ -1,0 +1,147 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import Ledger
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// Texts of strangers, most of them a few bytes off what they should be.
+@Suite("Parsers under fuzz", .timeLimit(.minutes(1)))
+struct ParserFuzzTests {
+    @Test("what is taken for a JSON object is one to Foundation too, with the same members")
+    func json() throws {
+        var random = SeededGenerator("json")
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = Array(Self.object(using: &random).utf8)
+            let isWhole = Bool.random(using: &random)
+            if !isWhole { Self.spoil(&bytes, using: &random) }
+            guard let ours = try? JSONReader.object(bytes) else {
+                try #require(
+                    !isWhole,
+                    "seed \(random.seed): \(String(decoding: bytes, as: UTF8.self))"
+                )
+                continue
+            }
+            // What is beyond every number Foundation does not take at all.
+            guard !ours.values.contains(.otherNumber), !ours.values.contains(.nested) || isWhole
+            else { continue }
+            let theirs = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+            let isSame =
+                theirs?.count == ours.count
+                && ours.allSatisfy { name, value in Self.isSame(value, theirs?[name]) }
+            try #require(isSame, "seed \(random.seed): \(String(decoding: bytes, as: UTF8.self))")
+            accepted += 1
+        }
+        #expect(accepted > 5_000)
+    }
+
+    private static func isSame(_ ours: JSONValue, _ theirs: Any?) -> Bool {
+        switch ours {
+        case .null: theirs is NSNull
+        case .boolean(let value): theirs as? Bool == value
+        case .integer(let value): (theirs as? NSNumber)?.int64Value == value
+        case .string(let text): (theirs as? String).map { Array($0.utf8) } == Array(text.utf8)
+        case .nested: theirs is [Any] || theirs is [String: Any]
+        case .otherNumber: theirs is NSNumber
+        }
+    }
+
+    private static func object(using random: inout SeededGenerator) -> String {
+        let members = (0..<Int.random(in: 0...4, using: &random)).map { number in
+            "\"n\(number)\" : \(value(depth: 1, using: &random))"
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private static func value(depth: Int, using random: inout SeededGenerator) -> String {
+        switch Int.random(in: 0...(depth < 6 ? 7 : 5), using: &random) {
+        case 0: return "null"
+        case 1: return Bool.random(using: &random) ? "true" : "false"
+        case 2: return "\(Int64.random(in: .min ... .max, using: &random))"
+        case 3: return "\(Int.random(in: -9...9, using: &random))"
+        case 4: return "\(Int.random(in: -9...9, using: &random)).\(random.next() % 99)e-7"
+        case 5:
+            let pieces = [#"\u00e9"#, #"\ud83d\ude00"#, #"\""#, #"\\"#, "é", "😀", "a", " ", #"\n"#]
+            let text = (0..<4).compactMap { _ in pieces.randomElement(using: &random) }
+            return "\"\(text.joined())\""
+        case 6: return "[\(value(depth: depth + 1, using: &random)) , 1]"
+        default: return "{\"a\":\(value(depth: depth + 1, using: &random))}"
+        }
+    }
+
+    /// Changes, takes out or puts in a few bytes.
+    private static func spoil(_ bytes: inout [UInt8], using random: inout SeededGenerator) {
+        let likely = Array("{}[]\",:.eE+-0123456789\\u%/ \t\0@".utf8)
+        for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            let byte = likely.randomElement(using: &random) ?? 0
+            switch Int.random(in: 0...3, using: &random) {
+            case 0: bytes[place] = byte
+            case 1: bytes[place] = .random(in: 0...255, using: &random)
+            case 2: bytes.remove(at: place)
+            default: bytes.insert(byte, at: place)
+            }
+        }
+    }
+
+    @Test("what is read of a key, a URL, an address or a segment can be written and read again")
+    func texts() throws {
+        var random = SeededGenerator("texts")
+        let key = "\"0123456789abcdef\""
+        let url = "https://[2606:4700::1]:8443/hooks?a=b%20c"
+        for _ in 0..<20_000 {
+            func spoilt(_ text: String) -> String {
+                var bytes = Array(text.utf8)
+                Self.spoil(&bytes, using: &random)
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            if let key = IdempotencyKey(header: spoilt(key)) {
+                #expect(IdempotencyKey(header: "\"\(key.rawValue)\"") == key)
+            }
+            if let url = WebhookURL(spoilt(url)) { #expect(WebhookURL(url.text) == url) }
+            if let place = ListenAddress(spoilt("[::1]:8080")) {
+                #expect(ListenAddress(place.text) == place)
+            }
+            let escaped = spoilt("a%20b%C3%A9")
+            if let segment = percentDecoded(escaped) {
+                #expect(segment.utf8.count <= escaped.utf8.count)
+            }
+        }
+    }
+
+    @Test("no changed cursor or token is taken for one of ours")
+    func sealed() throws {
+        var random = SeededGenerator("sealed")
+        let wallet = Wallet(
+            id: WalletID(trusted: "w"),
+            owner: .user(UserID(trusted: "u")),
+            currency: .usd,
+            balance: 0,
+            entryCount: 1_000
+        )
+        let cursor = HistoryCursor(after: 500).text(for: wallet)
+        let tokens = OwnTokens(Secret(bytes: Array(repeating: 7, count: 32)))
+        let now = Timestamp(milliseconds: 1_000_000)
+        let token = try tokens.sign(
+            user: UserID(trusted: "u"),
+            scope: "payee",
+            lifetime: .seconds(600),
+            at: now
+        )
+        #expect(tokens.believes(try #require(SignedToken(token)), at: now))
+        for _ in 0..<20_000 {
+            var bytes = Array(cursor.utf8)
+            Self.spoil(&bytes, using: &random)
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text != cursor { #expect(HistoryCursor(text, of: wallet) == nil, "\(text)") }
+            bytes = Array(token.utf8)
+            Self.spoil(&bytes, using: &random)
+            let forged = String(decoding: bytes, as: UTF8.self)
+            guard forged != token, let read = SignedToken(forged) else { continue }
+            #expect(!tokens.believes(read, at: now), "\(forged)")
+        }
+    }
+}
