@@ -134,5 +134,11 @@ struct ContractTests {
                 #expect(reply.headers["allow"] != nil, "\(method) \(path)")
             }
         }
+        // Whoever watches over a server often asks for the head alone.
+        for path in ["/healthz", "/readyz"] {
+            let head = try await wire.call("HEAD", path)
+            #expect(head.status == 200 && head.bytes.isEmpty, "\(path)")
+            #expect(try await wire.call("PATCH", path).headers["allow"] == "GET, HEAD")
+        }
     }
 }

@@ -109,7 +109,7 @@ CASES = {
     "unbounded": (post(2**64 - 1, CLOSE),),
     "compressed": (post(2, CLOSE + b"Content-Encoding: gzip\r\n") + b"{}",),
     "waits-for-leave": (post(2, CLOSE + b"Expect: 100-continue\r\n"), b"{}"),
-    "no-body-please": (b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
+    "no-body-please": (b"HEAD /wallet/me HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
     "honest": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
 }
 

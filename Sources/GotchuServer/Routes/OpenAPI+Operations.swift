@@ -33,6 +33,11 @@ extension OpenAPI {
                   description: Done.
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Status"}}
+            head:
+              summary: The same without a body.
+              security: []
+              responses:
+                "200": {description: Done.}
           /readyz:
             get:
               summary: The books can be written, proved by writing.
@@ -43,6 +48,12 @@ extension OpenAPI {
                   content:
                     application/json: {schema: {$ref: "#/components/schemas/Status"}}
                 "503": {$ref: "#/components/responses/TryAgain"}
+            head:
+              summary: The same without a body.
+              security: []
+              responses:
+                "200": {description: Done.}
+                "503": {description: "TRY_AGAIN"}
           /metrics:
             get:
               summary: Prometheus's text, for this machine only unless the operator opens it.

@@ -90,8 +90,8 @@ struct Routes: Sendable {
         add(router, "/wallet/sends/:key", .get, wallet.outcome)
         add(router, "/api/wallet/balance", .get, history.balance)
         add(router, "/api/wallet/transactions", .get, history.transactions)
-        add(router, "/healthz", .get, health.alive)
-        add(router, "/readyz", .get, health.ready)
+        add(router, "/healthz", [.get, .head], health.alive)
+        add(router, "/readyz", [.get, .head], health.ready)
         add(router, "/metrics", .get, metrics.page)
         add(router, "/openapi.yaml", .get, health.description)
         return router
@@ -103,15 +103,25 @@ struct Routes: Sendable {
         _ method: HTTPRequest.Method,
         _ handler: @escaping Handler
     ) {
-        router.on(path, method: method, use: handler)
-        for other in Self.methods where other != method {
+        add(router, path, [method], handler)
+    }
+
+    private func add(
+        _ router: Router<ServerContext>,
+        _ path: RouterPath,
+        _ methods: [HTTPRequest.Method],
+        _ handler: @escaping Handler
+    ) {
+        for method in methods { router.on(path, method: method, use: handler) }
+        let names = methods.map(\.rawValue)
+        for other in Self.methods where !methods.contains(other) {
             router.on(path, method: other) { _, _ -> Response in
                 throw Refused(
                     problem: Problem(
                         .methodNotAllowed,
-                        detail: "This address takes \(method.rawValue) only."
+                        detail: "This address takes \(names.joined(separator: " and ")) only."
                     ),
-                    headers: [.allow: method.rawValue]
+                    headers: [.allow: names.joined(separator: ", ")]
                 )
             }
         }
