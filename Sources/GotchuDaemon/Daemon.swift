@@ -118,7 +118,7 @@ struct Daemon {
             status: status,
             logger: logger
         )
-        let monitor = ServerMonitor(client: client, outages: outages) {
+        let monitor = ServerMonitor(client: client, outages: outages, logger: logger) {
             status.take(reachability: $0)
         }
         let notifier = SystemdNotifier.current

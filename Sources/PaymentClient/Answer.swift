@@ -42,6 +42,10 @@ package struct Outage: Error, Equatable, Sendable {
     }
 }
 
+extension Outage: CustomStringConvertible {
+    package var description: String { code.rawValue + (underlying.map { " (\($0))" } ?? "") }
+}
+
 extension Answer {
     /// The same answer about something made from the reply.
     package func map<Other: Sendable>(_ transform: (Reply) -> Other) -> Answer<Other> {

@@ -80,5 +80,10 @@ struct RequestTests {
             let status = try await kiosk.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "server-unreachable" } ? true : nil
         }
+        try await eventually("the log says why") {
+            try kiosk.log().contains(
+                /notice: The payment server cannot be reached .*Connection refused/
+            ) ? true : nil
+        }
     }
 }

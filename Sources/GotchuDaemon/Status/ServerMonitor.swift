@@ -1,8 +1,10 @@
+import Logging
 import PaymentClient
 import ServiceLifecycle
+import ServiceProcess
 
 /// Knows whether the payment server can be reached, by asking now and then.
-struct ServerMonitor: Service {
+actor ServerMonitor: Service {
     /// How often a server that answers is asked.
     static let interval: Duration = .seconds(30)
     /// How often one that does not is asked.
@@ -18,27 +20,35 @@ struct ServerMonitor: Service {
     private let client: PaymentClient
     private let outages: AsyncStream<Void>
     private let onAnswer: @Sendable (Reachability) async -> Void
+    private var failures: FailureLog
 
     /// - Parameter outages: An element whenever somebody else's call found the server away.
     init(
         client: PaymentClient,
         outages: AsyncStream<Void>,
+        logger: Logger,
         onAnswer: @escaping @Sendable (Reachability) async -> Void
     ) {
         self.client = client
         self.outages = outages
         self.onAnswer = onAnswer
+        failures = FailureLog(
+            logger,
+            level: .notice,
+            failure: "The payment server cannot be reached",
+            recovery: "The payment server can be reached again"
+        )
     }
 
     func run() async throws {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask { [self] in
                 while !Task.isCancelled {
                     await askUntilReachable()
                     try? await Task.sleep(for: Self.interval)
                 }
             }
-            group.addTask {
+            group.addTask { [self] in
                 for await _ in outages { await askUntilReachable() }
             }
             try? await gracefulShutdown()
@@ -55,12 +65,15 @@ struct ServerMonitor: Service {
     private func ask() async -> Bool {
         let start = ContinuousClock.now
         let answer = await client.ping()
+        let isReachable: Bool
+        switch answer {
         // A server of the first contract has no /healthz: a definite refusal is an answer too.
-        let isReachable =
-            switch answer {
-            case .success, .refused, .unauthorized: true
-            case .unknown(let outage): outage.code == .unreadable || outage.code == .busy
-            }
+        case .success, .refused, .unauthorized: isReachable = true
+        case .unknown(let outage):
+            isReachable = outage.code == .unreadable || outage.code == .busy
+            if !isReachable { failures.failed(outage) }
+        }
+        if isReachable { failures.worked() }
         let latency = isReachable ? start.duration(to: .now) : nil
         await onAnswer(Reachability(isReachable: isReachable, latency: latency))
         return isReachable
