@@ -6,7 +6,7 @@ import Testing
 @Suite("Who may do what")
 struct AccessPolicyTests {
     private func peer(_ user: UInt32, group: UInt32 = 4_000_000) -> Peer {
-        Peer(processID: 1, userID: user, groupID: group)
+        Peer(userID: user, groupID: group)
     }
 
     @Test("owners do everything, strangers only look")

@@ -72,8 +72,8 @@ final class CalibrationStore: Sendable {
     func reset() throws(Failure) { try write([:]) }
 
     private func write(_ new: [String: Entry]) throws(Failure) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let encoder = JSONEncoder.canonical
+        encoder.outputFormatting.insert(.prettyPrinted)
         guard let data = try? encoder.encode(new) else {
             preconditionFailure("our own types can always be encoded")
         }

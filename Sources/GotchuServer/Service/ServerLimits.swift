@@ -1,9 +1,11 @@
+internal import Ledger
+
 /// How much a server takes on, and from whom it takes what.
 struct ServerLimits: Equatable, Sendable {
     /// Further clients wait in the kernel's queue. Below what the unit file lets be open.
     var connections = 14_000
     /// Commands that may wait for the next commit.
-    var queue = 8_192
+    var queue = LedgerWriter.queueLimit
     /// How long a server that was told to stop goes on answering.
     var drain: Duration = .zero
     /// Proxies of ours, whose word about the client's address is taken.

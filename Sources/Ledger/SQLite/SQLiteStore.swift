@@ -12,7 +12,6 @@ package final class SQLiteStore: ConnectedStore, Service {
     /// A checkpoint is made after this many commits.
     private static let commitsPerCheckpoint = 256
 
-    package let path: String
     /// There is one writer, and its queue is in the order of time.
     package let expiryMargin: Duration = .zero
     package let changes: ChangeMailbox? = nil
@@ -32,7 +31,6 @@ package final class SQLiteStore: ConnectedStore, Service {
     ///
     /// - Throws: If it cannot be opened, is not ours, or would not be durable.
     package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
-        self.path = path
         let trust = LogTrust(waking: checkpointIsDue)
         self.trust = trust
         (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {

@@ -4,13 +4,10 @@ import NIOCore
 
 /// Who is at the other end of the socket, by the kernel's word (unix(7), SO_PEERCRED).
 package struct Peer: Hashable, Sendable {
-    /// For logs alone: a process id can be reused.
-    package let processID: Int32
     package let userID: UInt32
     package let groupID: UInt32
 
-    package init(processID: Int32, userID: UInt32, groupID: UInt32) {
-        self.processID = processID
+    package init(userID: UInt32, groupID: UInt32) {
         self.userID = userID
         self.groupID = groupID
     }
@@ -22,10 +19,6 @@ package struct Peer: Hashable, Sendable {
         let credentials: clinux_peer =
             try await provider
             .unsafeGetSocketOption(level: .socket, name: option).get()
-        return Peer(
-            processID: credentials.pid,
-            userID: credentials.uid,
-            groupID: credentials.gid
-        )
+        return Peer(userID: credentials.uid, groupID: credentials.gid)
     }
 }
