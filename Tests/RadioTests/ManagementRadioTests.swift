@@ -1,7 +1,9 @@
 import BlueZ
 import BusTestSupport
 import DBus
+import Glibc
 import GotchuCore
+import Logging
 import Radio
 import TestSupport
 import Testing
@@ -82,6 +84,26 @@ struct ManagementRadioTests {
             #expect(try await running.sighting().rssi?.dBm == -44)
         }
         await bluez.stop()
+    }
+
+    @Test("that the socket cannot be had is logged once, however often it is tried")
+    func loggedOnce() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        let failure = ManagementFailure.noSocket(EAFNOSUPPORT)
+        let kernel = ScriptedKernel(failures: [failure, failure])
+        let log = RecordedLog(level: .debug)
+        try await RunningRadio.with(
+            bus,
+            transport: .best,
+            kernel: kernel,
+            logger: log.logger
+        ) { running in
+            _ = try await running.state { $0.transport == .management }
+        }
+        await bluez.stop()
+        let told = log.lines.filter { $0.contains("listening over D-Bus") }
+        #expect(told.map { $0.prefix(5) } == ["info:", "debug"], "\(told)")
     }
 
     @Test("who wants the management socket alone is told that it cannot be had")

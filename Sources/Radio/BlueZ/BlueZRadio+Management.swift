@@ -83,11 +83,12 @@ extension BlueZRadio {
     }
 
     private func demote(_ failure: ManagementFailure) async -> Duration? {
-        let wasListening = choice.transport == .management
+        let (wasListening, before) = (choice.transport == .management, choice.note)
         let pause = choice.failed(failure)
         planner.usesMonitor = choice.wantsMonitor
+        // It is tried again for as long as the daemon runs; the same reason is no news.
         logger.log(
-            level: wasListening ? .warning : .info,
+            level: wasListening ? .warning : choice.note == before ? .debug : .info,
             "listening over D-Bus",
             metadata: [
                 "reason": "\(failure.reason)",
