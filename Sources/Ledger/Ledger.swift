@@ -91,9 +91,23 @@ package struct Ledger: Sendable {
 
     /// A refusal here is one that is not remembered; those that are come as an answer.
     package func send(_ send: Send) async throws(LedgerError) -> Decided<SendAnswer> {
-        switch try await writer.submit(.send(send)) {
-        case .send(let answer): return .accepted(answer)
-        case .refused(let refusal): return .refused(refusal)
+        sent(try await writer.submit(.send(send)))
+    }
+
+    /// The same for a caller who is no task and cannot wait.
+    ///
+    /// - Parameter answer: Called once, by the writer or at once: it must not block.
+    package func send(
+        _ send: Send,
+        answer: @escaping @Sendable (Result<Decided<SendAnswer>, LedgerError>) -> Void
+    ) {
+        writer.submit(.send(send)) { answer($0.map(sent)) }
+    }
+
+    private func sent(_ answer: Answer) -> Decided<SendAnswer> {
+        switch answer {
+        case .send(let answer): .accepted(answer)
+        case .refused(let refusal): .refused(refusal)
         case .user, .session, .rotation, .refund, .done:
             preconditionFailure("a payment answers with its outcome")
         }

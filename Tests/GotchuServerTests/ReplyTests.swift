@@ -29,7 +29,7 @@ struct ReplyTests {
             headers: [.idempotentReplayed: "true"]
         )
         #expect(short.status == usual.status && short.headers == usual.headers)
-        #expect(try await bytes(of: short) == bytes(of: usual))
+        #expect(try await bytes(of: short.response) == bytes(of: usual))
     }
 
     private func bytes(of response: Response) async throws -> [UInt8] {

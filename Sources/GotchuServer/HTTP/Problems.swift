@@ -37,24 +37,43 @@ struct Problems: RouterMiddleware {
                 try await next(request, named)
             }
         } catch {
-            response = try Self.response(to: error, context)
+            let reply = try Self.reply(to: error, named: context.requestID, context.log)
+            response = reply.response
         }
         // Whoever asked with HEAD would take a body for the answer to his next request.
         if request.method == .head { response = response.createHeadResponse() }
-        response.headers[.requestID] = context.requestID
-        for field in note.headers { response.headers[field.name] = field.value }
-        metrics.answered(context.endpointPath, response.status.code)
-        if context.logger.logLevel <= .debug {
-            context.log.debug(
-                "A request was answered.",
-                metadata: [
-                    "method": "\(request.method.rawValue)",
-                    "route": "\(context.endpointPath ?? "none")",
-                    "status": "\(response.status.code)",
-                ]
-            )
-        }
+        let route = context.endpointPath
+        Self.name(&response.headers, context.requestID, note)
+        noteAnswer(response.status, to: request.head, on: route, context.requestID, context.logger)
         return response
+    }
+
+    /// Adds what every reply says.
+    static func name(_ headers: inout HTTPFields, _ requestID: String, _ note: RateLimitNote) {
+        headers[.requestID] = requestID
+        for field in note.headers { headers[field.name] = field.value }
+    }
+
+    /// Counts an answer and, if everything is logged, logs it.
+    ///
+    /// - Parameter route: As the router knows it; `nil` for what is nowhere.
+    func noteAnswer(
+        _ status: HTTPResponse.Status,
+        to head: HTTPRequest,
+        on route: String?,
+        _ requestID: String,
+        _ logger: Logger
+    ) {
+        metrics.answered(route, status.code)
+        guard logger.logLevel <= .debug else { return }
+        ServerContext.log(logger, requestID).debug(
+            "A request was answered.",
+            metadata: [
+                "method": "\(head.method.rawValue)",
+                "route": "\(route ?? "none")",
+                "status": "\(status.code)",
+            ]
+        )
     }
 
     /// The last address of X-Forwarded-For: the one that the proxy itself has seen. Those before it
@@ -64,13 +83,15 @@ struct Problems: RouterMiddleware {
             .flatMap { ClientAddress($0.filter { $0 != " " }) }
     }
 
-    private static func response(
+    /// The problem document for an error.
+    static func reply(
         to error: any Error,
-        _ context: ServerContext
-    ) throws -> Response {
-        var refused = refused(error, context.log)
+        named requestID: String,
+        _ logger: Logger
+    ) throws -> WholeReply {
+        var refused = refused(error, logger)
         // A remembered refusal keeps the name of the request that it was first given to.
-        if refused.problem.requestID == nil { refused.problem.requestID = context.requestID }
+        if refused.problem.requestID == nil { refused.problem.requestID = requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
 
@@ -120,7 +141,8 @@ struct Problems: RouterMiddleware {
         }
     }
 
-    private static func requestID(of request: Request) -> String {
+    /// The name of a request: its own, or a new one.
+    static func requestID(of request: Request) -> String {
         if let given = request.headers[.requestID],
             (1...longestRequestID).contains(given.utf8.count),
             given.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })

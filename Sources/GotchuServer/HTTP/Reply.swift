@@ -14,7 +14,7 @@ enum Reply {
         headers: HTTPFields = [:],
         contentType: String = "application/json"
     ) throws -> Response {
-        Response(try bytes(of: value), status: status, headers: headers, contentType: contentType)
+        try whole(value, status: status, headers: headers, contentType: contentType).response
     }
 
     /// A `SendReply`, as `json` would write it: of a payment an encoder takes a thirtieth. Names of
@@ -23,10 +23,10 @@ enum Reply {
         _ transfer: TransferID,
         newBalance: Int64,
         headers: HTTPFields = [:]
-    ) -> Response {
+    ) -> WholeReply {
         let text =
             #"{"new_balance_cents":\#(newBalance),"ok":true,"transfer_id":"\#(transfer.rawValue)"}"#
-        return Response(ByteBuffer(string: text), headers: headers)
+        return WholeReply(ByteBuffer(string: text), headers: headers)
     }
 
     static func bytes(of value: some Encodable) throws -> ByteBuffer {
@@ -36,13 +36,52 @@ enum Reply {
     static func problem(
         _ problem: Problem,
         headers: HTTPFields = [:]
-    ) throws -> Response {
-        try json(
+    ) throws -> WholeReply {
+        try whole(
             problem,
             status: HTTPResponse.Status(code: problem.status),
             headers: headers,
             contentType: problemType
         )
+    }
+
+    private static func whole(
+        _ value: some Encodable,
+        status: HTTPResponse.Status,
+        headers: HTTPFields,
+        contentType: String
+    ) throws -> WholeReply {
+        WholeReply(
+            try bytes(of: value),
+            status: status,
+            headers: headers,
+            contentType: contentType
+        )
+    }
+}
+
+/// A reply whose body is all here, and this caller's business alone.
+struct WholeReply: Sendable {
+    let status: HTTPResponse.Status
+    var headers: HTTPFields
+    let body: ByteBuffer
+
+    fileprivate init(
+        _ body: ByteBuffer,
+        status: HTTPResponse.Status = .ok,
+        headers: HTTPFields,
+        contentType: String = "application/json"
+    ) {
+        self.status = status
+        self.headers = headers
+        self.headers[.contentType] = contentType
+        self.headers[.cacheControl] = "no-store"
+        self.headers[.contentLength] = String(body.readableBytes)
+        self.body = body
+    }
+
+    var response: Response {
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }
 
@@ -57,19 +96,4 @@ extension Problem {
 struct Refused: Error {
     let problem: Problem
     let headers: HTTPFields
-}
-
-extension Response {
-    /// What is this caller's business alone.
-    fileprivate init(
-        _ body: ByteBuffer,
-        status: HTTPResponse.Status = .ok,
-        headers: HTTPFields,
-        contentType: String = "application/json"
-    ) {
-        var headers = headers
-        headers[.contentType] = contentType
-        headers[.cacheControl] = "no-store"
-        self.init(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
-    }
 }

@@ -45,6 +45,9 @@ extension Request {
         }
     }
 
+    /// Whether the body is one that `fields` reads, as far as its head tells.
+    var hasPlainJSONBody: Bool { hasJSONBody && isPlain }
+
     private var isPlain: Bool {
         headers[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
     }

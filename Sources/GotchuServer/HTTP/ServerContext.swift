@@ -20,7 +20,9 @@ struct ServerContext: RequestContext {
 
     /// The log with the request's name in it. Made when there is something to say: most requests
     /// have nothing.
-    var log: Logger {
+    var log: Logger { Self.log(logger, requestID) }
+
+    static func log(_ logger: Logger, _ requestID: String) -> Logger {
         var log = logger
         log[metadataKey: "request-id"] = "\(requestID)"
         return log

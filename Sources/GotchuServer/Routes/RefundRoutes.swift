@@ -48,7 +48,7 @@ struct RefundRoutes: Sendable {
         case .declined(let refusal):
             var problem = refusal.problem
             problem.requestID = answer.refund.requestID
-            return try Reply.problem(problem, headers: headers)
+            return try Reply.problem(problem, headers: headers).response
         }
     }
 }

@@ -70,6 +70,9 @@ struct Routes: Sendable {
         problems = Problems(metrics: requests, proxies: options.limits.proxies)
     }
 
+    /// Where payments are taken that need no router.
+    var payments: PaymentDesk { PaymentDesk(wallet: wallet, problems: problems) }
+
     /// The responder of the whole server.
     func router() -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
@@ -86,7 +89,7 @@ struct Routes: Sendable {
         add(router, "/sessions/:sid/unlock", .post, sessions.unlock)
         add(router, "/sessions/:sid/refund", .post, refunds.refund)
         add(router, "/wallet/me", .get, wallet.me)
-        add(router, "/wallet/send", .post, wallet.send)
+        add(router, RouterPath(WalletRoutes.sendPath), .post, wallet.send)
         add(router, "/wallet/sends/:key", .get, wallet.outcome)
         add(router, "/api/wallet/balance", .get, history.balance)
         add(router, "/api/wallet/transactions", .get, history.transactions)

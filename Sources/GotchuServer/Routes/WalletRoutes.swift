@@ -5,6 +5,7 @@ internal import Ledger
 
 /// The caller's wallet: reading it, and spending from it.
 struct WalletRoutes: Sendable {
+    static let sendPath = "/wallet/send"
     private static let recentEntries = 20
 
     let ledger: Ledger
@@ -26,21 +27,27 @@ struct WalletRoutes: Sendable {
 
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await callers.user(of: request, needing: .payer)
-        let key = try request.idempotencyKey()
-        var fields = try await request.fields()
+        let key = SendKey(user: payer, key: try request.idempotencyKey())
+        let send = try Self.payment(key, try await request.fields(), context.requestID)
+        return try Self.reply(to: await ledger.send(send).accepted()).response
+    }
+
+    /// What the members of a body ask to be paid.
+    static func payment(
+        _ key: SendKey,
+        _ fields: consuming JSONFields,
+        _ requestID: String
+    ) throws -> Send {
         let sid = try fields.sessionID("sid")
         let expected = try fields.integer("expected_amount_cents")
         try fields.end()
-        let answer = try await ledger.send(
-            Send(
-                key: SendKey(user: payer, key: key),
-                fingerprint: Fingerprint(call: "POST /wallet/send", sid, expected),
-                session: sid,
-                expectedAmount: expected,
-                requestID: context.requestID
-            )
-        ).accepted()
-        return try Self.reply(to: answer)
+        return Send(
+            key: key,
+            fingerprint: Fingerprint(call: "POST \(sendPath)", sid, expected),
+            session: sid,
+            expectedAmount: expected,
+            requestID: requestID
+        )
     }
 
     /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
@@ -60,7 +67,7 @@ struct WalletRoutes: Sendable {
     }
 
     /// The remembered answer, made into the same bytes each time.
-    private static func reply(to answer: SendAnswer) throws -> Response {
+    static func reply(to answer: SendAnswer) throws -> WholeReply {
         let headers: HTTPFields = answer.isReplay ? [.idempotentReplayed: "true"] : [:]
         switch answer.send.outcome {
         case .paid(let transfer, let newBalance):

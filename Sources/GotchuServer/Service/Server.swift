@@ -22,7 +22,7 @@ struct Server: Sendable {
         maxHeaderListSize: 32 * 1024,
         maxHeaderFieldCount: 100
     )
-    private static let name = "gotchu-server"
+    static let name = "gotchu-server"
 
     let options: ServerOptions
     let logger: Logger
@@ -80,7 +80,7 @@ struct Server: Sendable {
         )
         let application = Application(
             responder: routes.router().buildResponder(),
-            server: Self.http(connections, routes.requests, logger),
+            server: Self.http(connections, routes, logger),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
@@ -118,7 +118,7 @@ struct Server: Sendable {
 extension Server {
     fileprivate static func http(
         _ connections: ConnectionCounter,
-        _ requests: RequestMetrics,
+        _ routes: Routes,
         _ logger: Logger
     ) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
@@ -127,12 +127,14 @@ extension Server {
                     responder: responder,
                     configuration: .init(
                         additionalChannelHandlers: [
-                            ReadDeadline(connections), MalformedRequests(requests, logger: logger),
+                            ReadDeadline(connections),
+                            MalformedRequests(routes.requests, logger: logger),
                         ],
                         idleTimeout: .seconds(idleSeconds),
                         httpDecoderConfiguration: headers
                     )
-                )
+                ),
+                payments: routes.payments
             )
         }
     }

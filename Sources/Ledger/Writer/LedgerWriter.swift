@@ -17,11 +17,11 @@ package final class LedgerWriter: Service {
     /// was two hours ahead for a moment would keep sessions alive for two hours.
     package static let longestStandstill: Duration = .seconds(2)
 
-    private typealias Outcome = Result<Answer, LedgerError>
+    package typealias Outcome = Result<Answer, LedgerError>
 
     private struct Pending: Sendable {
         let command: Command
-        let caller: CheckedContinuation<Outcome, Never>
+        let answer: @Sendable (Outcome) -> Void
     }
 
     private struct State {
@@ -81,13 +81,20 @@ package final class LedgerWriter: Service {
     /// - Throws: `tryAgain` if nothing was decided.
     package func submit(_ action: Command.Action) async throws(LedgerError) -> Answer {
         let outcome: Outcome = await withCheckedContinuation { caller in
-            if let refusal = enqueue(action, for: caller) {
-                caller.resume(returning: .failure(refusal))
-            } else {
-                hasWork.yield()
-            }
+            submit(action) { caller.resume(returning: $0) }
         }
         return try outcome.get()
+    }
+
+    /// The same for a caller who is no task and cannot wait.
+    ///
+    /// - Parameter answer: Called once, by the writer or at once: it must not block.
+    package func submit(_ action: Command.Action, answer: @escaping @Sendable (Outcome) -> Void) {
+        if let refusal = enqueue(action, answer) {
+            answer(.failure(refusal))
+        } else {
+            hasWork.yield()
+        }
     }
 
     /// How many commands wait for the next commit.
@@ -97,7 +104,7 @@ package final class LedgerWriter: Service {
     /// that is corrected by a little must not let an earlier command look later.
     private func enqueue(
         _ action: Command.Action,
-        for caller: CheckedContinuation<Outcome, Never>
+        _ answer: @escaping @Sendable (Outcome) -> Void
     ) -> LedgerError? {
         var step: Duration?
         let refusal: LedgerError? = state.withLock { state in
@@ -110,7 +117,7 @@ package final class LedgerWriter: Service {
             }
             step = state.accept(at: clock())
             let command = Command(acceptedAt: state.lastAccepted, action: action)
-            state.queue.append(Pending(command: command, caller: caller))
+            state.queue.append(Pending(command: command, answer: answer))
             return nil
         }
         if let step {
@@ -157,7 +164,7 @@ package final class LedgerWriter: Service {
             metrics.committed(commands, decision, within: ContinuousClock.now - start)
             feed.publish(decision.effects.sessions)
             for (pending, answer) in zip(batch, decision.answers) {
-                pending.caller.resume(returning: .success(answer))
+                pending.answer(.success(answer))
             }
         } catch {
             await fail(batch, with: error)
@@ -187,7 +194,7 @@ package final class LedgerWriter: Service {
                     : "The books could not be written.",
                 underlying: error
             )
-            pending.caller.resume(returning: .failure(answer))
+            pending.answer(.failure(answer))
         }
     }
 }

@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Payments are answered on their connection, without the router: whoever pays must not notice.
+@Suite("Payments on their connection", .timeLimit(.minutes(2)))
+struct PaymentHandlerTests {
+    private struct Reply: Decodable {
+        let status: Int
+        let headers: [String: String]
+        let body: String
+
+        var isReplay: Bool { headers["idempotent-replayed"] == "true" }
+        /// The names of its headers, without the one that only a replay has.
+        var names: Set<String> { Set(headers.keys).subtracting(["idempotent-replayed"]) }
+        var requestID: String? { headers["x-request-id"] }
+    }
+
+    private struct Plan: Encodable {
+        let pieces: [String]
+        let replies: Int
+        var half = false
+    }
+
+    private let server: ServerProcess
+    private let payee: String
+    private let payer: String
+
+    init() async throws {
+        server = try await ServerProcess()
+        payee = try await server.wire.login("payee")
+        payer = try await server.wire.login("payer")
+    }
+
+    @Test("come and are answered in their order, whatever else comes with them")
+    func pipelined() async throws {
+        let first = try await session(cents: 1_000)
+        let second = try await session(cents: 2_000)
+        let dear = try await session(cents: 9_000)
+        let replies = try await play(
+            Plan(
+                pieces: [
+                    payment(first, "first") + question("first") + payment(first, "first")
+                        + payment(second, "second") + payment(dear, "dear") + question("none")
+                        + payment(second, "second")
+                ],
+                replies: 7
+            )
+        )
+        #expect(replies.map(\.status) == [200, 200, 200, 200, 402, 404, 200])
+        #expect(replies.map(\.isReplay) == [false, false, true, false, false, false, true])
+        #expect(replies[0].body.contains(#""new_balance_cents":9000,"#))
+        #expect(replies[0].body == replies[2].body && replies[3].body == replies[6].body)
+        #expect(replies[3].body.contains(#""new_balance_cents":7000,"#))
+        #expect(Set(replies.map(\.requestID)).count == replies.count)
+    }
+
+    @Test("are answered to a client that has said all it had to say")
+    func half() async throws {
+        let sid = try await session(cents: 500)
+        let replies = try await play(
+            Plan(pieces: [payment(sid, "half") + question("half")], replies: 2, half: true)
+        )
+        #expect(replies.map(\.status) == [200, 200])
+    }
+
+    @Test("may come in pieces")
+    func torn() async throws {
+        let sid = try await session(cents: 500)
+        let whole = payment(sid, "torn")
+        let pieces = [whole.dropLast(70), whole.suffix(70).dropLast(5), whole.suffix(5)]
+        let replies = try await play(
+            Plan(pieces: pieces.map(String.init) + [payment(sid, "torn")], replies: 2)
+        )
+        #expect(replies.map(\.status) == [200, 200])
+        #expect(replies.map(\.isReplay) == [false, true])
+    }
+
+    @Test("are answered in the same bytes with and without the router, and counted alike")
+    func same() async throws {
+        let paid = try await session(cents: 500)
+        let unpaid = try await session(cents: 20_000)
+        // A field that only the router reads.
+        let routed = "Connection: keep-alive\r\n"
+        let replies = try await play(
+            Plan(
+                pieces: [
+                    payment(paid, "same", routed), payment(paid, "same"),
+                    payment(unpaid, "poor", routed), payment(unpaid, "poor"),
+                    payment(paid, "other", routed), payment(unpaid, "other"),
+                    payment(unpaid, "other", routed),
+                ],
+                replies: 7
+            )
+        )
+        #expect(replies.map(\.status) == [200, 200, 402, 402, 409, 422, 422])
+        for (router, connection) in [(0, 1), (2, 3), (6, 5)] {
+            #expect(replies[router].names == replies[connection].names)
+        }
+        #expect(replies[0].body == replies[1].body && replies[2].body == replies[3].body)
+        let page = try await server.wire.get("/metrics").text
+        let counted = page.split(separator: "\n").filter { $0.contains(#""/wallet/send""#) }
+        #expect(counted.count == 4, "\(counted)")
+        #expect(counted.contains { $0.contains(#""402""#) && $0.hasSuffix(" 2") }, "\(counted)")
+    }
+
+    private func session(cents: Int) async throws -> String {
+        try await server.wire.lockedSession(payee, payer, cents: cents)
+    }
+
+    private func payment(_ sid: String, _ key: String, _ more: String = "") -> String {
+        let body = #"{"sid":"\#(sid)"}"#
+        return """
+            POST /wallet/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(payer)\r
+            Idempotency-Key: \(name(key))\r\nContent-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r\n\(more)\r\n\(body)
+            """
+    }
+
+    private func question(_ key: String) -> String {
+        """
+        GET /wallet/sends/\(name(key)) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(payer)\r\n\r\n
+        """
+    }
+
+    private func name(_ key: String) -> String { "payment-handler-\(key)" }
+
+    private func play(_ plan: Plan) async throws -> [Reply] {
+        let port = try #require(server.wire.base.split(separator: ":").last)
+        let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
+        let client = try await Python.run("raw.py", [String(port), text])
+        #expect(try await client.exitCode(within: .seconds(60)) == 0, "\(client.text)")
+        return try JSONDecoder().decode([Reply].self, from: Data(client.text.utf8))
+    }
+}
