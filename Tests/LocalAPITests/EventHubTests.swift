@@ -112,7 +112,7 @@ struct EventHubTests {
         events.append(.presenceLost(.random()))
         for event in events {
             let quick = try #require(event.quickLine)
-            let usual = JSONEncoder.canonicalBytes(of: event)
+            let usual = JSONEncoder.canonicalBytes(of: event) + [UInt8(ascii: "\n")]
             #expect(quick == usual, "\(String(decoding: usual, as: UTF8.self))")
         }
         #expect(Event.lagged(1).quickLine == nil)

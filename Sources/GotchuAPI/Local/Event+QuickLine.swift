@@ -1,8 +1,8 @@
 import GotchuCore
 
 extension Event {
-    /// The same JSON as an encoder's with sorted keys, for the events that come with nearly every
-    /// advertisement: a fraction of the work. `nil` for all others.
+    /// The same JSON as an encoder's with sorted keys, with its line feed, for the events that come
+    /// with nearly every advertisement: a fraction of the work. `nil` for all others.
     package var quickLine: [UInt8]? {
         switch self {
         case .presenceChanged(let presence) where presence.session == nil:
@@ -13,14 +13,14 @@ extension Event {
             presence.add(to: &line)
             line.close()
             line.close()
-            return line.bytes
+            return line.ended()
         case .presenceLost(let eid):
             var line = JSONLine()
             line.open()
-            line.add("eid", eid.description)
+            line.add("eid", eid)
             line.add("event", "session_lost")
             line.close()
-            return line.bytes
+            return line.ended()
         case .snapshot, .statusChanged, .presenceChanged, .requestChanged, .paymentChanged, .lagged:
             return nil
         }
@@ -32,9 +32,9 @@ extension PresenceView {
     fileprivate func add(to line: inout JSONLine) {
         line.add("adapter", adapter)
         line.add("carrier", carrier.rawValue)
-        line.add("eid", eid.description)
-        line.add("first_heard_at", firstHeardAt.iso8601)
-        line.add("last_heard_at", lastHeardAt.iso8601)
+        line.add("eid", eid)
+        line.add("first_heard_at", firstHeardAt)
+        line.add("last_heard_at", lastHeardAt)
         if let marginDB { line.add("margin_db", marginDB) }
         line.add("rate_hz", rateHz)
         line.add("reason", reason)
@@ -46,71 +46,98 @@ extension PresenceView {
 
 /// JSON that is written from the front to the back.
 private struct JSONLine {
-    private(set) var bytes: [UInt8] = []
+    private var text = TextBytes(capacity: 512)
     private var isFirst = true
 
-    init() {
-        bytes.reserveCapacity(384)
+    consuming func ended() -> [UInt8] {
+        text.add(UInt8(ascii: "\n"))
+        return text.bytes
     }
 
-    mutating func open(_ key: StaticString? = nil) {
+    mutating func open(_ key: String? = nil) {
         if let key { self.key(key) }
-        bytes.append(UInt8(ascii: "{"))
+        text.add(UInt8(ascii: "{"))
         isFirst = true
     }
 
     mutating func close() {
-        bytes.append(UInt8(ascii: "}"))
+        text.add(UInt8(ascii: "}"))
         isFirst = false
     }
 
-    mutating func add(_ key: StaticString, _ text: String) {
+    mutating func add(_ key: String, _ value: String) {
         self.key(key)
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0..<0x20: escape(byte)
-            default: bytes.append(byte)
+        text.add(UInt8(ascii: "\""))
+        var value = value
+        value.withUTF8 { bytes in
+            if bytes.contains(where: Self.isEscaped) {
+                for byte in bytes { add(escaping: byte) }
+            } else {
+                text.add(bytes)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
+        text.add(UInt8(ascii: "\""))
     }
 
-    mutating func add(_ key: StaticString, _ number: Int) {
+    mutating func add(_ key: String, _ eid: EID) {
         self.key(key)
-        bytes += "\(number)".utf8
+        text.add(UInt8(ascii: "\""))
+        text.add(eid)
+        text.add(UInt8(ascii: "\""))
+    }
+
+    mutating func add(_ key: String, _ moment: Timestamp) {
+        self.key(key)
+        text.add(UInt8(ascii: "\""))
+        text.add(moment)
+        text.add(UInt8(ascii: "\""))
+    }
+
+    mutating func add(_ key: String, _ number: Int) {
+        self.key(key)
+        text.add(number)
     }
 
     /// - Parameter number: finite; JSON has no other.
-    mutating func add(_ key: StaticString, _ number: Double) {
+    mutating func add(_ key: String, _ number: Double) {
         self.key(key)
-        let text = "\(number)".utf8
-        bytes += text
-        if text.suffix(2).elementsEqual(".0".utf8) { bytes.removeLast(2) }
+        let tenths = (number * 10).rounded()
+        // As nearly all are: whole tenths, and not more than print without an exponent.
+        if tenths / 10 == number, tenths.magnitude < 1e9, tenths != 0 || number.sign == .plus {
+            let tenths = Int(tenths)
+            if tenths.isMultiple(of: 10) { text.add(tenths / 10) } else { text.add(tenths: tenths) }
+            return
+        }
+        let digits = "\(number)"
+        text.add(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
     }
 
-    private mutating func key(_ key: StaticString) {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+    private mutating func key(_ key: String) {
+        if !isFirst { text.add(UInt8(ascii: ",")) }
         isFirst = false
-        bytes.append(UInt8(ascii: "\""))
-        key.withUTF8Buffer { bytes += $0 }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        text.add(UInt8(ascii: "\""))
+        text.add(key)
+        text.add("\":")
     }
 
-    private mutating func escape(_ byte: UInt8) {
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func add(escaping byte: UInt8) {
         switch byte {
-        case 0x08: bytes += "\\b".utf8
-        case 0x09: bytes += "\\t".utf8
-        case 0x0A: bytes += "\\n".utf8
-        case 0x0C: bytes += "\\f".utf8
-        case 0x0D: bytes += "\\r".utf8
-        default:
+        case 0x08: text.add("\\b")
+        case 0x09: text.add("\\t")
+        case 0x0A: text.add("\\n")
+        case 0x0C: text.add("\\f")
+        case 0x0D: text.add("\\r")
+        case 0..<0x20:
             let digits = String(byte, radix: 16)
-            bytes += "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8
+            text.add("\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)")
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            text.add(UInt8(ascii: "\\"))
+            text.add(byte)
+        default: text.add(byte)
         }
     }
 }

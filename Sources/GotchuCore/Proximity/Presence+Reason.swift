@@ -3,34 +3,47 @@ extension Presence {
     ///
     /// - Parameter margin: By how many dB it leads the next best, as the board says.
     package func reason(margin: Double?) -> String {
-        let lead = Self.lead(margin) + (isCalibrated ? ", as calibrated" : "")
         guard let level else { return "no signal level was given" }
-        let heard = "\(Self.oneDecimal(level)) dBm"
+        // It stands in nearly every event.
+        var text = TextBytes(capacity: 96)
+        text.add(level: level)
+        text.add(" dBm")
         switch verdict {
         case .tap:
-            return "\(heard), held above \(Self.oneDecimal(tapThresholds.leave))\(lead)"
+            text.add(", held above ")
+            text.add(level: tapThresholds.leave)
+            text.add(lead: margin)
         case .near:
-            return "\(heard), above \(Self.oneDecimal(nearThresholds.leave))\(lead)"
+            text.add(", above ")
+            text.add(level: nearThresholds.leave)
+            text.add(lead: margin)
         case .far:
-            let enter = Self.oneDecimal(nearThresholds.enter)
-            let why =
-                level < nearThresholds.enter
-                ? "near begins at \(enter)" : "not yet held above \(enter) for long enough"
-            return "\(heard), \(why)" + (isCalibrated ? ", as calibrated" : "")
+            let enter = nearThresholds.enter
+            if level < enter {
+                text.add(", near begins at ")
+                text.add(level: enter)
+            } else {
+                text.add(", not yet held above ")
+                text.add(level: enter)
+                text.add(" for long enough")
+            }
         case .ambiguous:
-            return "\(heard), another one is as near\(lead)"
+            text.add(", another one is as near")
+            text.add(lead: margin)
         }
+        if isCalibrated { text.add(", as calibrated") }
+        return text.text
+    }
+}
+
+extension TextBytes {
+    fileprivate mutating func add(lead margin: Double?) {
+        guard let margin else { return }
+        add(margin >= 0 ? ", leads by " : ", behind by ")
+        add(level: margin.magnitude)
+        add(" dB")
     }
 
-    private static func lead(_ margin: Double?) -> String {
-        guard let margin else { return "" }
-        return margin >= 0
-            ? ", leads by \(Self.oneDecimal(margin)) dB"
-            : ", behind by \(Self.oneDecimal(-margin)) dB"
-    }
-
-    private static func oneDecimal(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
-    }
+    /// To one decimal.
+    fileprivate mutating func add(level: Double) { add(tenths: Int((level * 10).rounded())) }
 }

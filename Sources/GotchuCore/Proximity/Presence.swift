@@ -30,6 +30,8 @@ package struct Presence: Sendable {
         carrier = sighting.carrier
         adapter = sighting.adapter
         self.policy = policy
+        silentAfter = sighting.time
+        findSilence()
         addLevel(of: sighting)
     }
 
@@ -59,14 +61,21 @@ package struct Presence: Sendable {
     /// Whether they were measured with this adapter.
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
-    /// When it counts as gone if nothing more is heard.
-    package var silentAfter: MonotonicTime {
+    /// When it counts as gone if nothing more is heard. Kept, for it is asked of all of them again
+    /// and again.
+    package private(set) var silentAfter: MonotonicTime
+
+    private mutating func findSilence() {
         let learnt = (interval ?? .zero) * policy.silentIntervals
-        return lastHeard + min(policy.maximumSilence, max(policy.minimumSilence, learnt))
+        silentAfter =
+            lastHeard + min(policy.maximumSilence, max(policy.minimumSilence, learnt))
     }
 
     /// Judges by other numbers from the next sighting on.
-    mutating func use(_ policy: ProximityPolicy) { self.policy = policy }
+    mutating func use(_ policy: ProximityPolicy) {
+        self.policy = policy
+        findSilence()
+    }
 
     mutating func add(_ sighting: Sighting) {
         let gap = sighting.time - lastHeard
@@ -74,6 +83,7 @@ package struct Presence: Sendable {
             interval = interval.map { $0 + (gap - $0) / 4 } ?? gap
         }
         lastHeard = max(lastHeard, sighting.time)
+        findSilence()
         carrier = sighting.carrier
         addLevel(of: sighting)
     }

@@ -8,7 +8,7 @@ package struct EID: Hashable, Sendable {
     package static let length = 10
 
     /// The five bytes, in the low 40 bits.
-    private let bits: UInt64
+    fileprivate let bits: UInt64
 
     /// Reads exactly ten hex digits, in either case.
     ///
@@ -49,10 +49,9 @@ package struct EID: Hashable, Sendable {
 
     /// The ten ASCII bytes of lowercase hex that are service data on the air.
     package var serviceData: [UInt8] {
-        (0..<Self.length).map { position in
-            let digit = UInt8(truncatingIfNeeded: bits >> (4 * (Self.length - 1 - position)) & 0xF)
-            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-        }
+        var bytes = TextBytes(capacity: Self.length)
+        bytes.add(self)
+        return bytes.bytes
     }
 
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
@@ -68,6 +67,11 @@ package struct EID: Hashable, Sendable {
 extension EID: CustomStringConvertible {
     /// Ten lowercase hex characters.
     package var description: String { String(decoding: serviceData, as: UTF8.self) }
+}
+
+extension TextBytes {
+    /// An EID as it is written everywhere.
+    package mutating func add(_ eid: EID) { add(hex: eid.bits, width: EID.length) }
 }
 
 extension EID: Comparable {

@@ -23,7 +23,8 @@ final class PresenceService: Service {
     private let recorder: SightingRecorder
     private let state: Mutex<State>
 
-    fileprivate struct State {
+    /// Not to be copied by mistake: that costs more than to judge an advertisement.
+    fileprivate struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
         /// Heard since they were last told: their level may be another.
@@ -34,12 +35,6 @@ final class PresenceService: Service {
         /// When each EID was first heard at a near level, for as long as it is here.
         var nearSince: [EID: MonotonicTime] = [:]
         var counts = Counts()
-    }
-
-    /// What there is to tell.
-    private enum News {
-        case heard(Presence)
-        case lost(EID)
     }
 
     /// What was heard since the start.
@@ -122,7 +117,7 @@ final class PresenceService: Service {
 
     var presenceCount: Int { state.withLock { $0.board.count } }
 
-    var counts: Counts { state.withLock(\.counts) }
+    var counts: Counts { state.withLock { $0.counts } }
 
     /// Since when an EID has been heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
@@ -180,44 +175,46 @@ final class PresenceService: Service {
             await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
                 // All at once: what is told by itself is written by itself.
-                apply(state.board.advance(to: .now), telling: state.untold, &state)
+                apply(state.board.advance(to: .now), tellingAll: true, &state)
                 return state.board.isEmpty
             }
             if isEmpty { return }
         }
     }
 
-    /// - Parameter others: To be told of as well.
+    /// - Parameter tellingAll: Whether to tell also of those whose level alone is another.
     private func apply(
         _ changes: ProximityBoard.Changes,
-        telling others: Set<EID> = [],
+        tellingAll: Bool = false,
         _ state: inout State
     ) {
         // Nearly every advertisement is of somebody who is where he was.
-        guard !changes.isEmpty || !others.isEmpty else { return }
+        guard !changes.isEmpty || tellingAll && !state.untold.isEmpty else { return }
         for eid in changes.lost { state.nearSince[eid] = nil }
         for eid in changes.changed {
             guard let verdict = state.board[eid]?.verdict else { continue }
             state.counts.verdicts[verdict, default: 0] += 1
         }
-        tell(changes.changed.union(others), lost: changes.lost, &state)
+        var others: Set<EID> = []
+        if tellingAll { swap(&others, &state.untold) }
+        let told = changes.changed.isEmpty ? others : changes.changed.union(others)
+        tell(told, lost: changes.lost, &state)
     }
 
     private func tell(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
-        state.untold.subtract(lost)
-        state.untold.subtract(eids)
+        for eid in lost { state.untold.remove(eid) }
+        for eid in eids { state.untold.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
         for presence in presences where presence.verdict != .far { resolver.want(presence.eid) }
-        hub.publish(lost.map(News.lost) + presences.map(News.heard)) { news in
-            switch news {
-            case .lost(let eid): .presenceLost(eid)
-            case .heard(let presence):
-                .presenceChanged(
-                    state.view(of: presence, at: .now, session: resolver.cached(presence.eid))
-                )
-            }
+        let lost = Array(lost)
+        hub.publish(lost.count + presences.count) { index in
+            guard index >= lost.count else { return .presenceLost(lost[index]) }
+            let presence = presences[index - lost.count]
+            return .presenceChanged(
+                state.view(of: presence, at: .now, session: resolver.cached(presence.eid))
+            )
         }
     }
 }

@@ -1,3 +1,5 @@
+import GotchuCore
+
 /// Deliveries that are one chunk of a body (RFC 9112, section 7.1), as it is written directly.
 struct EventChunk: Sendable {
     /// The longest in bytes. A Unix socket takes so much wholly or not at all: Linux cuts only
@@ -12,13 +14,12 @@ struct EventChunk: Sendable {
     fileprivate init(_ deliveries: ArraySlice<Delivery>) {
         self.deliveries = deliveries
         let length = deliveries.reduce(0) { $0 + $1.line.count }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(length + Self.frameLimit)
-        bytes += String(length, radix: 16).utf8
-        bytes += "\r\n".utf8
-        for delivery in deliveries { bytes += delivery.line }
-        bytes += "\r\n".utf8
-        self.bytes = bytes
+        var text = TextBytes(capacity: length + Self.frameLimit)
+        text.add(hex: UInt64(length), width: 1)
+        text.add("\r\n")
+        for delivery in deliveries { text.add(delivery.line) }
+        text.add("\r\n")
+        bytes = text.bytes
     }
 
     /// Cuts deliveries into chunks that are no longer than the limit, but for one that is by

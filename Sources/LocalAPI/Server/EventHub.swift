@@ -70,19 +70,23 @@ package final class EventHub: Sendable {
 
     /// Gives an event to every reader that may see it; where there is none, it is not made.
     package func publish(_ event: @autoclosure () -> Event) {
-        publish(CollectionOfOne(())) { _ in event() }
+        publish(1) { _ in event() }
     }
 
     /// The same for several at once, which is much less work than for each by itself.
-    package func publish<News: Collection>(_ news: News, as event: (News.Element) -> Event) {
-        guard !news.isEmpty else { return }
+    ///
+    /// - Parameter event: makes each of them, from 0 on.
+    package func publish(_ count: Int, _ event: (Int) -> Event) {
+        guard count > 0 else { return }
         let hasReaders = state.withLock { state in
-            state.counts.published += news.count
+            state.counts.published += count
             return !state.readers.isEmpty
         }
         guard hasReaders else { return }
         let now = MonotonicTime.now
-        let deliveries = news.map { Delivery(event($0), at: now) }
+        var deliveries: [Delivery] = []
+        deliveries.reserveCapacity(count)
+        for index in 0..<count { deliveries.append(Delivery(event(index), at: now)) }
         let chunks = EventChunk.chunks(of: deliveries)
         state.withLock { state in
             if state.backlog.isEmpty, state.readers.count <= Self.directLimit {
@@ -131,7 +135,7 @@ package final class EventHub: Sendable {
     /// written.
     func beat() {
         let now = MonotonicTime.now
-        let sign = Delivery(nil, at: now)
+        let sign = Delivery.signOfLife(at: now)
         let chunks = EventChunk.chunks(of: [sign])
         for id in state.withLock({ Array($0.readers.keys) }) {
             state.withLock { $0.readers[id]?.beat(sign, chunks) }
@@ -142,7 +146,7 @@ package final class EventHub: Sendable {
     func noteWritten(_ delivery: Delivery, by id: Int) {
         state.withLock { state in
             state.readers[id]?.noteWritten()
-            state.counts.noteWritten(delivery)
+            state.counts.noteWritten([delivery], at: .now)
         }
     }
 
@@ -184,10 +188,15 @@ package final class EventHub: Sendable {
 }
 
 extension EventHub.Counts {
-    /// A delivery is with the kernel.
-    mutating func noteWritten(_ delivery: Delivery) {
-        guard delivery.event != nil else { return }
-        lag.observe(MonotonicTime.now - delivery.publishedAt)
-        if case .lagged? = delivery.event { lags += 1 }
+    /// Deliveries are with the kernel.
+    mutating func noteWritten(_ deliveries: ArraySlice<Delivery>, at now: MonotonicTime) {
+        for delivery in deliveries {
+            switch delivery.kind {
+            case .signOfLife: continue
+            case .open, .restricted: break
+            case .lagged: lags += 1
+            }
+            lag.observe(now - delivery.publishedAt)
+        }
     }
 }
