@@ -194,9 +194,12 @@ import Testing
         expect(.powerCycle, .powerCycle)
     }
 
-    @Test("beside a wider filter, a mute controller that nobody tells anything is waited for")
-    mutating func maskedAndMute() {
-        maskFilter()
+    @Test(
+        "beside a wider filter, or if there may be one, a mute controller is waited for",
+        arguments: [true, false]
+    )
+    mutating func maskedAndMute(isKnown: Bool) {
+        if isKnown { maskFilter() }
         fallMute()
         let fell = now
         while now - fell < Self.timings.scanCycle {
