@@ -38,28 +38,21 @@ enum BookFile {
         }
     }
 
-    /// Which files have the names of books and of their log, and how long the books are.
-    struct Identity {
+    /// Which files have the names of books and of their log.
+    struct Identity: Equatable {
         private let books: [UInt]
         private let log: [UInt]
-        private let size: Int
 
         init(_ path: String) {
-            (books, size) = Self.file(path)
-            (log, _) = Self.file("\(path)-wal")
-        }
-
-        /// Whether these are still the files that were seen earlier. Books only grow: shorter ones
-        /// were copied over them.
-        func follows(_ earlier: Identity) -> Bool {
-            books == earlier.books && log == earlier.log && size >= earlier.size
+            books = Self.file(path)
+            log = Self.file("\(path)-wal")
         }
 
         /// Nothing for a file that is not there.
-        private static func file(_ path: String) -> (name: [UInt], size: Int) {
+        private static func file(_ path: String) -> [UInt] {
             var status = stat()
-            guard stat(path, &status) == 0 else { return ([], 0) }
-            return ([UInt(status.st_dev), UInt(status.st_ino)], Int(status.st_size))
+            guard stat(path, &status) == 0 else { return [] }
+            return [UInt(status.st_dev), UInt(status.st_ino)]
         }
     }
 

@@ -63,7 +63,8 @@ actor SQLiteWriter: SideWriter {
     /// has opened, wherever they are, while the next program opens what then has their names.
     private func requireInPlace() throws(LedgerError) {
         let found = BookFile.Identity(path)
-        guard files.map(found.follows) ?? true else {
+        guard let files else { return files = found }
+        guard found == files else {
             throw LedgerError(
                 .cannotOpen,
                 "The file of the books, or its log, was moved away or replaced under the server: "
@@ -71,7 +72,6 @@ actor SQLiteWriter: SideWriter {
                 fix: "Stop the server, then restore."
             )
         }
-        files = found
     }
 
     /// Writes the log anew as it is and syncs it, while nobody else writes to it.

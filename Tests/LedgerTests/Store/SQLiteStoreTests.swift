@@ -75,26 +75,6 @@ struct SQLiteStoreTests {
         #expect(audit.isClean && audit.findings.contains { $0.rule.contains("entries") })
     }
 
-    @Test("older books that were copied over them take no payment either")
-    func copiedOver() async throws {
-        let path = folder.file("books.db")
-        let copy = folder.file("older.db")
-        try await withLedger(on: try SQLiteStore(path: path)) { ledger in
-            _ = try await ledger.user("a", cents: 100)
-            _ = try SQLiteStore.backup(from: path, to: copy)
-            for number in 0..<200 { _ = try await ledger.user("\(number)", cents: 100) }
-            try Connection(path: path, mode: .readWrite).execute("PRAGMA wal_checkpoint(PASSIVE)")
-            _ = try await ledger.user("b", cents: 100)
-            let books = try FileHandle(forWritingTo: URL(filePath: path))
-            try books.truncate(atOffset: 0)
-            try books.write(contentsOf: Data(contentsOf: URL(filePath: copy)))
-            let error = await #expect(throws: LedgerError.self) {
-                _ = try await ledger.user("c", cents: 100)
-            }
-            #expect(error?.description.contains("moved away or replaced") == true)
-        }
-    }
-
     @Test("a file of a newer program, of another program, or no database at all is refused")
     func foreignFiles() throws {
         let newer = folder.file("newer.db")
