@@ -64,6 +64,33 @@ struct PaymentHandlerTests {
         #expect(replies.map(\.status) == [200, 200])
     }
 
+    @Test("are answered before what comes behind them and cannot be read")
+    func broken() async throws {
+        let head = """
+            POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n
+            """
+        let asked = try await session(cents: 500)
+        let chunked = try await play(
+            Plan(
+                pieces: [
+                    payment(asked, "chunk") + question("chunk") + head
+                        + "Transfer-Encoding: chunked\r\n\r\nZZ\r\n"
+                ],
+                replies: 3
+            )
+        )
+        #expect(chunked.map(\.status) == [200, 200, 400])
+        let paid = try await session(cents: 500)
+        let cutOff = try await play(
+            Plan(
+                pieces: [payment(paid, "cut") + head + "Content-Length: 9\r\n\r\n{"],
+                replies: 2,
+                half: true
+            )
+        )
+        #expect(cutOff.map(\.status) == [200, 400])
+    }
+
     @Test("may come in pieces")
     func torn() async throws {
         let sid = try await session(cents: 500)

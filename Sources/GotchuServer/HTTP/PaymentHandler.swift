@@ -24,16 +24,22 @@ final class PaymentHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case over
     }
 
+    /// What comes while a payment is decided.
+    private enum Arrival {
+        case part(HTTPRequestPart)
+        /// What came behind the parts before it could not be read.
+        case error(any Error)
+        /// The client has said all that it has to say.
+        case inputClosed
+    }
+
     private let desk: PaymentDesk
     private let logger: Logger
     private var state = State.idle
     /// Requests of the responder's whose reply has not ended.
     private var unanswered = 0
-    /// What has come meanwhile, while a payment is decided.
-    private var waiting: [HTTPRequestPart] = []
+    private var waiting: [Arrival] = []
     private var isReadDue = false
-    /// Whether the client has meanwhile said all that it has to say.
-    private var isInputClosed = false
 
     init(_ desk: PaymentDesk, logger: Logger) {
         self.desk = desk
@@ -46,7 +52,7 @@ final class PaymentHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        take(unwrapInboundIn(data), context)
+        take(.part(unwrapInboundIn(data)), context)
     }
 
     /// What is not whole by now may take its time.
@@ -66,48 +72,54 @@ final class PaymentHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        handOnCollected(context)
-        context.fireErrorCaught(error)
+        take(.error(error), context)
     }
 
-    /// The responder closes its side when it has heard that nothing more comes: not before the
-    /// payment is answered.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .paying = state, case .some(.inputClosed) = event as? ChannelEvent {
-            isInputClosed = true
-            return
+        if case .some(.inputClosed) = event as? ChannelEvent {
+            take(.inputClosed, context)
+        } else {
+            handOnCollected(context)
+            context.fireUserInboundEventTriggered(event)
         }
-        handOnCollected(context)
-        context.fireUserInboundEventTriggered(event)
     }
 
-    private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        switch (state, part) {
+    /// The responder answers what could not be read, and closes its side when it has heard that
+    /// nothing more comes: neither before the payment is answered, and what came before is asked.
+    private func take(_ arrival: Arrival, _ context: ChannelHandlerContext) {
+        switch (state, arrival) {
         case (.paying, _):
-            waiting.append(part)
-        case (.idle, .head(let head)) where unanswered == 0 && desk.expects(head):
+            waiting.append(arrival)
+        case (.idle, .part(.head(let head))) where unanswered == 0 && desk.expects(head):
             state = .collecting(head, nil)
-        case (.collecting(let head, nil), .body(let body)):
+        case (.collecting(let head, nil), .part(.body(let body))):
             state = .collecting(head, body)
-        case (.collecting(let head, let body), .end(nil)):
+        case (.collecting(let head, let body), .part(.end(nil))):
             guard let order = desk.order(head, body ?? ByteBuffer()) else { fallthrough }
             place(order, context)
         case (.collecting, _), (.idle, _), (.over, _):
             handOnCollected(context)
-            handOn(part, context)
+            handOn(arrival, context)
         }
     }
 
     private func handOnCollected(_ context: ChannelHandlerContext) {
         guard case .collecting(let head, let body) = state else { return }
         state = .idle
-        handOn(.head(head), context)
-        if let body { handOn(.body(body), context) }
+        handOn(.part(.head(head)), context)
+        if let body { handOn(.part(.body(body)), context) }
     }
 
-    private func handOn(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        if case .head = part { unanswered += 1 }
-        context.fireChannelRead(wrapInboundOut(part))
+    private func handOn(_ arrival: Arrival, _ context: ChannelHandlerContext) {
+        switch arrival {
+        case .part(let part):
+            if case .head = part { unanswered += 1 }
+            context.fireChannelRead(wrapInboundOut(part))
+        case .error(let error):
+            context.fireErrorCaught(error)
+        case .inputClosed:
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
     }
 
     private func place(_ order: PaymentDesk.Order, _ context: ChannelHandlerContext) {
@@ -138,18 +150,12 @@ final class PaymentHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// With what has come meanwhile.
     private func goOn(_ context: ChannelHandlerContext) {
-        let parts = waiting
+        let arrivals = waiting
         waiting = []
-        for part in parts { take(part, context) }
-        if !parts.isEmpty { channelReadComplete(context: context) }
-        guard waiting.isEmpty else { return }
-        if isReadDue {
-            isReadDue = false
-            context.read()
-        }
-        if case .idle = state, isInputClosed {
-            isInputClosed = false
-            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        }
+        for arrival in arrivals { take(arrival, context) }
+        if !arrivals.isEmpty { channelReadComplete(context: context) }
+        guard waiting.isEmpty, isReadDue else { return }
+        isReadDue = false
+        context.read()
     }
 }
