@@ -70,7 +70,7 @@ struct DaemonFailure: Error {
     }
 
     /// Looks at the configuration that this process was started with.
-    private static var checkCommand: String {
+    static var checkCommand: String {
         let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--check-config" }
         return (["gotchud"] + arguments + ["--check-config"]).map(\.shellQuoted)
             .joined(separator: " ")

@@ -279,11 +279,13 @@ struct SocketTests {
         try await device.start(extra: ["--config", file])
         _ = try shop.folder.write("{\n\"spendr_uids\": [1]\n}", to: "gotchud.json")
         try device.signal(SIGHUP)
-        try await eventually("the status names the line") {
+        let item = try await eventually("the status names the line") {
             let status = try await device.get("/v1/status", as: StatusReply.self)
             let item = status.health.first { $0.code == "configuration-invalid" }
-            return item?.text.contains("gotchud.json:2") == true ? true : nil
+            return item?.text.contains("gotchud.json:2") == true ? item : nil
         }
+        let arguments = item.fix.split(separator: " ")
+        #expect(arguments.contains("--check-config") && arguments.contains { $0 == file })
         // Let in by the rules that were in force when it came, and so until these change.
         let reader = try Program(
             "/usr/bin/curl",

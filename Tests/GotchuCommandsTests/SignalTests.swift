@@ -154,7 +154,14 @@ struct SignalTests {
             let state = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
             return state.contains(") T ") ? true : nil
         }
-        let before = terminal.text.utf8.count
+        // What it had written may still be on its way through the terminal.
+        var (before, looks) = (-1, 0)
+        try await eventually("all of it has come") {
+            let now = terminal.text.utf8.count
+            looks = now == before ? looks + 1 : 0
+            before = now
+            return looks == 10 ? true : nil
+        }
         kill(pid, SIGCONT)
         func frames() -> [Substring] {
             String(decoding: terminal.text.utf8.dropFirst(before), as: UTF8.self)

@@ -15,7 +15,8 @@ struct ScanCommand: SocketCommand {
               gotchu-ctl scan --tap --timeout 10 --json-lines
 
             On a terminal a table is drawn in place until Ctrl-C; in a pipe each change is a line. \
-            With --once or --timeout the exit code is 1 if nothing was heard.
+            With --once or --timeout the exit code is 1 if nothing was heard, and 74 if the radio \
+            does not listen.
             """
     )
 

@@ -16,7 +16,8 @@ struct WaitCommand: SocketCommand {
               gotchu-ctl wait --for tap && gotchu-ctl pay
 
             Exits with 0 when it is so, with 1 when it can not become so any more, and with 75 \
-            when it is not so in time. The daemon may still be starting.
+            when it is not so in time, or 74 if the radio does not listen. The daemon may still be \
+            starting.
             """
     )
 

@@ -30,6 +30,8 @@ struct ConfigurationCheck {
             let result = try await Subprocess.run(
                 .path(FilePath(gotchud)),
                 arguments: ["--check-config"],
+                // To the journal it would write its warnings in another form.
+                environment: .inherit.updating(["JOURNAL_STREAM": nil]),
                 output: .string(limit: Self.outputLimit),
                 error: .combinedWithOutput
             )

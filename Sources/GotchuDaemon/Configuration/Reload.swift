@@ -34,7 +34,7 @@ struct Reload: Sendable {
             throw Problem(
                 .validationError,
                 detail: "\(error.place): \(error.problem)",
-                fix: "gotchud --check-config"
+                fix: DaemonFailure.checkCommand
             )
         }
         access.update(current.reloaded(from: new))

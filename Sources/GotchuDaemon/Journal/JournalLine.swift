@@ -1,13 +1,10 @@
 import FoundationEssentials
+import GotchuAPI
 
 /// The text of one record: eight hex digits of a CRC-32, a space, the record as JSON, a line feed.
 enum JournalLine {
     static func encode(_ record: JournalRecord) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(record) else {
-            preconditionFailure("our own records can always be encoded")
-        }
+        let json = JSONEncoder.canonicalBytes(of: record)
         let digits = String(crc32(json), radix: 16)
         let checksum = String(repeating: "0", count: 8 - digits.count) + digits
         return Array("\(checksum) ".utf8) + json + [UInt8(ascii: "\n")]

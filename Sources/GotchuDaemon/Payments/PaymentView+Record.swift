@@ -89,7 +89,7 @@ extension PaymentView.State {
         case .unknown:
             switch doubt {
             case .unauthorized, .otherLogin: return "gotchu-ctl login"
-            case .otherServer: return "gotchud --check-config"
+            case .otherServer: return DaemonFailure.checkCommand
             case .noAnswer, .refused, nil: return "gotchu-ctl history"
             }
         case .declined:

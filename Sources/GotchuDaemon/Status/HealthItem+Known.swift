@@ -99,7 +99,7 @@ extension HealthItem {
             code: "configuration-invalid",
             severity: .warning,
             text: "The new configuration was not taken: \(problem.place): \(problem.problem)",
-            fix: "gotchud --check-config"
+            fix: DaemonFailure.checkCommand
         )
     }
 }

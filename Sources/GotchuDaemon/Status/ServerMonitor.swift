@@ -71,7 +71,8 @@ actor ServerMonitor: Service {
         case .success, .refused, .unauthorized: isReachable = true
         case .unknown(let outage):
             isReachable = outage.code == .unreadable || outage.code == .busy
-            if !isReachable { failures.failed(outage) }
+            // What the daemon's end cuts off is no answer.
+            if !isReachable, !Task.isCancelled { failures.failed(outage) }
         }
         if isReachable { failures.worked() }
         let latency = isReachable ? start.duration(to: .now) : nil
