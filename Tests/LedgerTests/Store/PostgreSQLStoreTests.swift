@@ -1,5 +1,6 @@
 import Foundation
 import GotchuCore
+import LedgerTestSupport
 import Postgres
 import PostgresTestSupport
 import TestSupport
@@ -99,14 +100,31 @@ struct PostgreSQLStoreTests {
     }
 
     @Test("what is written beside payments is not written to a newer program's tables either")
-    func outdatedOffice() async throws {
+    func outdatedBesides() async throws {
         let books = try await Planted.books(.postgresql)
         let store = try books.open()
         let endpoint = WebhookEndpoint(id: "a", url: "b", payee: nil, createdAt: .now)
         let seal = Seal(number: 1, transfer: TransferID(trusted: "a"), hash: [1])
         try await store.add(endpoint, secret: [1])
         try books.execute("INSERT INTO gotchu_migrations (version) VALUES (99)")
+        let device = Device(
+            id: .make(),
+            user: Cast.users[0],
+            name: "till",
+            scopes: "payee",
+            createdAt: .now,
+            family: [1],
+            current: [2],
+            expiresAt: .now
+        )
+        let ended = WebhookDelivery.Ended(
+            name: .init(endpoint: "a", event: "e"),
+            attempt: 1,
+            outcome: .delivered
+        )
         let calls: [@Sendable () async throws -> Void] = [
+            { try await store.add(device) },
+            { try await store.finish([ended], at: .now) },
             { _ = try await store.change(DeviceID.make()) { $0.revoke(.byOperator, at: .now) } },
             { try await store.add(endpoint, secret: [1]) },
             { _ = try await store.removeWebhookEndpoint("a") },
