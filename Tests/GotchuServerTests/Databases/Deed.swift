@@ -18,9 +18,13 @@ struct Deed: Sendable, CustomStringConvertible {
     var ended: ContinuousClock.Instant?
     /// `nil` if no answer ever came: it may have been carried out at any time since, or never.
     var told: Told?
+    /// Its place among all calls of a history, by when they began.
+    var number = 0
 
     var description: String {
-        "\(action) told \(told.map { "\($0.reply)" } ?? "nothing")"
+        guard let told else { return "\(action) told nothing" }
+        let available = told.available.map { " of \($0)" } ?? ""
+        return "\(action) told \(told.reply)\(available)\(told.isRetry ? ", asked again" : "")"
     }
 
     /// Whether it was told what the model says.

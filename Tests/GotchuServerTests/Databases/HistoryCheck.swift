@@ -1,4 +1,3 @@
-import Ledger
 import LedgerTestSupport
 
 /// Replays a whole history through the model, in the manner of Jepsen: it must be possible to put
@@ -6,40 +5,27 @@ import LedgerTestSupport
 /// later, and each wallet's payments and refunds stand as its entries are numbered, so that the
 /// model, taking them one by one, gives every answer that was given.
 ///
-/// Answers that change nothing are taken as soon as they fit, which never hinders another. Of those
-/// that change something the order is settled by the entries, or by what they are: a session is
-/// locked by one payer and cancelled once. So nothing has to be tried twice.
+/// Nearly always some call can be the next without hindering another, and is taken at once. Where
+/// there is none, one is tried after the other: whether a payment stands before or after a call that
+/// was told how much there was is settled by neither time nor entries.
 struct HistoryCheck {
-    /// Sessions last longer than a test.
-    private static let time: Int64 = 1_000
+    /// How often a choice is made before the search is given up.
+    private static let longestSearch = 20_000
 
-    private var model: ReferenceModel
     private let booked: BookedHistory
     /// The names of sessions, by their numbers.
     private let sids: [String]
-    /// What was answered, by when it began.
-    private var rest: [Deed]
-    /// What may have been carried out or not.
-    private var open: [Deed]
-    /// How many of a user's entries are explained.
-    private var explained: [Int: Int] = [:]
+    private let deeds: [Deed]
+    /// The one that went farthest of those that led nowhere, and what is wrong with it.
+    private var farthest: (replay: Replay, complaint: String)?
 
-    private init(
-        _ deeds: [Deed],
-        booked: BookedHistory,
-        sids: [String],
-        users: Int,
-        opening: Int64
-    ) {
+    private init(_ deeds: [Deed], booked: BookedHistory, sids: [String]) {
+        self.deeds = deeds
         self.booked = booked
         self.sids = sids
-        rest = deeds.filter { $0.told != nil }.sorted { $0.began < $1.began }
-        open = deeds.filter { $0.told == nil }.sorted { $0.began < $1.began }
-        model = ReferenceModel(opening: opening)
-        for user in 0..<users { _ = model.take(Step(time: Self.time, action: .open(user: user))) }
     }
 
-    /// What is wrong; `nil` if nothing is.
+    /// What is wrong, with all that those had to do with whom it concerns; `nil` if nothing is.
     ///
     /// - Parameters:
     ///   - deeds: All calls that may have done anything.
@@ -51,98 +37,76 @@ struct HistoryCheck {
         users: Int,
         opening: Int64
     ) -> String? {
-        var check = HistoryCheck(
-            deeds,
-            booked: booked,
-            sids: sids,
-            users: users,
-            opening: opening
-        )
-        return check.replay() ?? check.end()
+        var deeds = deeds.sorted { $0.began < $1.began }
+        for index in deeds.indices { deeds[index].number = index }
+        var check = HistoryCheck(deeds, booked: booked, sids: sids)
+        return check.search(Replay(deeds, booked: booked, users: users, opening: opening))
     }
 
-    private mutating func replay() -> String? {
-        while !rest.isEmpty {
-            let horizon = rest.compactMap(\.ended).min()
-            let isEarly = { (deed: Deed) in horizon.map { deed.began <= $0 } ?? true }
-            let candidates = Array(rest.prefix(while: isEarly).indices)
-            if takeOne(of: candidates, changing: false) || takeOne(of: candidates, changing: true) {
-                continue
+    private mutating func search(_ start: Replay) -> String? {
+        // What is tried next is the last.
+        var untried: [(replay: Replay, move: Replay.Move?)] = [(start, nil)]
+        var seen: Set<[Int]> = []
+        while let next = untried.popLast() {
+            var replay = next.replay
+            if let move = next.move { replay.take(move) }
+            while let safe = replay.safeMove() { replay.take(safe) }
+            if replay.rest.isEmpty, end(replay) == nil { return nil }
+            guard seen.insert(replay.left).inserted else { continue }
+            guard seen.count < Self.longestSearch else {
+                return "too many orders to try; \(farthest?.complaint ?? "")"
             }
-            let sessions = Set(candidates.compactMap { rest[$0].action.session })
-            if takeOpen(of: sessions, isEarly) { continue }
-            let stuck = candidates.map { "\(rest[$0]), model \(said(to: rest[$0]).reply)" }
-            return "no order explains: \(stuck.joined(separator: "; "))"
+            let moves = replay.moves()
+            if moves.isEmpty { note(replay) }
+            untried += moves.reversed().map { (replay, $0) }
         }
-        return nil
+        return farthest?.complaint
     }
 
-    private func said(to deed: Deed) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
-        var after = model
-        let reply = after.take(Step(time: Self.time, action: deed.action))
-        return (reply, after)
+    private mutating func note(_ replay: Replay) {
+        if let farthest, farthest.replay.rest.count <= replay.rest.count { return }
+        farthest = (replay, end(replay) ?? stuck(replay))
     }
 
-    private mutating func takeOne(of candidates: [Int], changing: Bool) -> Bool {
-        for index in candidates {
-            let deed = rest[index]
-            let (reply, after) = said(to: deed)
-            guard deed.agrees(with: reply), reply.changesNothing != changing,
-                isTrueAmount(deed, reply), !changing || isNext(deed, reply)
-            else { continue }
-            model = after
-            rest.remove(at: index)
-            return true
+    private func stuck(_ replay: Replay) -> String {
+        let stuck = replay.candidates
+        let what = stuck.map { deed in
+            let money = deed.action.user.flatMap { replay.model.money[$0] }
+            return "\(deed), model \(replay.said(to: deed).reply) with \(money ?? 0)"
         }
-        return false
+        let users = Set(stuck.compactMap(\.action.user))
+        return "no order explains: \(what.joined(separator: "; "))\n\(story(of: users))"
     }
 
-    /// Whether a payer who had too little was told what he had.
-    private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
-        guard reply == .declined(.insufficientBalance, again: false),
-            let available = deed.told?.available, let user = deed.action.user
-        else { return true }
-        return model.money[user] == available
-    }
-
-    /// Whether a transfer is the next in both of its wallets; it is explained then.
-    private mutating func isNext(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
-        guard let order = deed.action.order, let session = deed.action.session,
-            let deal = model.deals[session]
-        else { return true }
-        let other = order.isRefund ? deal.holder : deal.payee
-        guard let transfer = booked.transfers[order], let other else { return false }
-        for user in [order.user, other] {
-            let entries = booked.entries[user] ?? []
-            let next = explained[user, default: 0]
-            guard next < entries.count, entries[next] == transfer else { return false }
-        }
-        for user in [order.user, other] { explained[user, default: 0] += 1 }
-        return true
-    }
-
-    /// Takes a call that was never answered, if it does something and helps one of the sessions.
-    private mutating func takeOpen(of sessions: Set<Int>, _ isEarly: (Deed) -> Bool) -> Bool {
-        for (index, deed) in open.enumerated() where isEarly(deed) {
-            guard let session = deed.action.session, sessions.contains(session) else { continue }
-            let (reply, after) = said(to: deed)
-            guard !reply.changesNothing, after.deals != model.deals else { continue }
-            model = after
-            open.remove(at: index)
-            return true
-        }
-        return false
+    /// All that some users did, and what was done with their sessions, a line for each call.
+    private func story(of users: Set<Int>) -> String {
+        func concerns(_ deed: Deed) -> Bool { deed.action.user.map(users.contains) ?? false }
+        let sessions = Set(deeds.filter(concerns).compactMap(\.action.session))
+        let start = deeds.first?.began
+        return deeds.filter { $0.action.session.map(sessions.contains) ?? false }
+            .map { deed in
+                let times = [deed.began, deed.ended].map { time in
+                    guard let time, let start else { return "?" }
+                    return "\((time - start) / .milliseconds(1))"
+                }
+                return "\(times[0])-\(times[1]) ms: \(deed)"
+            }
+            .joined(separator: "\n")
     }
 
     /// What the books hold in the end must be what the model does.
-    private func end() -> String? {
-        for (user, entries) in booked.entries where explained[user, default: 0] < entries.count {
-            return "user \(user): nobody asked for \(entries[explained[user, default: 0]])"
+    private func end(_ replay: Replay) -> String? {
+        guard replay.rest.isEmpty else { return nil }
+        for (user, entries) in booked.entries {
+            let explained = replay.explained[user, default: 0]
+            if explained < entries.count {
+                return "user \(user): nobody asked for \(entries[explained])"
+            }
         }
-        for (user, money) in model.money where booked.balances[user] != money {
+        for (user, money) in replay.model.money where booked.balances[user] != money {
             return "user \(user) has \(booked.balances[user] ?? -1), model \(money)"
         }
-        for (number, deal) in model.deals {
+        for (number, deal) in replay.model.deals {
             guard number < sids.count, let session = booked.sessions[sids[number]] else {
                 return "session \(number) is gone"
             }
@@ -153,36 +117,5 @@ struct HistoryCheck {
             else { return "session \(number) is \(session), model \(deal)" }
         }
         return nil
-    }
-}
-
-extension Step.Action {
-    var session: Int? {
-        switch self {
-        case .create(let session, _, _, _, _), .lock(let session, _), .unlock(let session, _),
-            .cancel(let session, _), .rotate(let session, _, _, _), .send(let session, _, _, _),
-            .refund(let session, _, _, _), .expire(let session):
-            session
-        case .open: nil
-        }
-    }
-
-    var user: Int? {
-        switch self {
-        case .open(let user), .create(_, let user, _, _, _), .lock(_, let user),
-            .unlock(_, let user), .cancel(_, let user), .rotate(_, let user, _, _),
-            .send(_, let user, _, _), .refund(_, let user, _, _):
-            user
-        case .expire: nil
-        }
-    }
-
-    /// Of what moves money.
-    var order: BookedHistory.Order? {
-        switch self {
-        case .send(_, let user, let key, _): .init(user: user, key: key, isRefund: false)
-        case .refund(_, let user, let key, _): .init(user: user, key: key, isRefund: true)
-        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: nil
-        }
     }
 }

@@ -1,0 +1,199 @@
+import Ledger
+import LedgerTestSupport
+
+/// Calls in one order, as far as it has been found: what they come to by the model, and which are
+/// left.
+struct Replay {
+    /// Sessions last longer than a test.
+    private static let time: Int64 = 1_000
+
+    /// A call that can be the next.
+    struct Move {
+        let deed: Deed
+        let reply: ReferenceModel.Reply
+        let after: ReferenceModel
+    }
+
+    private let booked: BookedHistory
+    private(set) var model: ReferenceModel
+    /// What was answered, by when it began.
+    private(set) var rest: [Deed]
+    /// What may have been carried out or not.
+    private(set) var open: [Deed]
+    /// How many of a user's entries are explained.
+    private(set) var explained: [Int: Int] = [:]
+
+    init(_ deeds: [Deed], booked: BookedHistory, users: Int, opening: Int64) {
+        self.booked = booked
+        rest = deeds.filter { $0.told != nil }
+        open = deeds.filter { $0.told == nil }
+        model = ReferenceModel(opening: opening)
+        for user in 0..<users { _ = model.take(Step(time: Self.time, action: .open(user: user))) }
+    }
+
+    /// What is left, whatever the order of the others was: they come to the same in any.
+    var left: [Int] { rest.map(\.number) + open.map(\.number) }
+
+    /// What was answered and can be the next, were it for time alone.
+    var candidates: ArraySlice<Deed> {
+        let horizon = horizon
+        return rest.prefix { $0.began <= horizon ?? $0.began }
+    }
+
+    /// When the first of the answers that are left was there.
+    private var horizon: ContinuousClock.Instant? { rest.compactMap(\.ended).min() }
+
+    func said(to deed: Deed) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
+        var after = model
+        let reply = after.take(Step(time: Self.time, action: deed.action))
+        return (reply, after)
+    }
+
+    mutating func take(_ move: Move) {
+        if !move.reply.changesNothing {
+            for user in owners(of: move.deed) { explained[user, default: 0] += 1 }
+        }
+        model = move.after
+        rest.removeAll { $0.number == move.deed.number }
+        open.removeAll { $0.number == move.deed.number }
+    }
+
+    /// A call that can be the next, if it is left at all, without hindering any other.
+    func safeMove() -> Move? {
+        for deed in candidates {
+            if let move = move(of: deed), isSafe(move) { return move }
+        }
+        return nil
+    }
+
+    /// All calls that can be the next. What was answered first comes first; what never was, last.
+    func moves() -> [Move] {
+        let told = candidates.compactMap(move).sorted { first, second in
+            guard let end = first.deed.ended else { return false }
+            return second.deed.ended.map { end < $0 } ?? true
+        }
+        return told + openMoves()
+    }
+
+    private func move(of deed: Deed) -> Move? {
+        let (reply, after) = said(to: deed)
+        guard deed.agrees(with: reply), isTrueAmount(deed, reply),
+            reply.changesNothing || isNext(deed)
+        else { return nil }
+        return Move(deed: deed, reply: reply, after: after)
+    }
+
+    /// Of what was never answered, what does something. A lock or a cancellation can wait until it
+    /// makes a difference to what was answered.
+    private func openMoves() -> [Move] {
+        let horizon = horizon
+        let sessions = Set(candidates.compactMap(\.action.session))
+        return open.compactMap { deed in
+            guard deed.began <= horizon ?? deed.began, let session = deed.action.session,
+                deed.action.order != nil || sessions.contains(session)
+            else { return nil }
+            let (reply, after) = said(to: deed)
+            guard !reply.changesNothing, after.deals != model.deals, isNext(deed) else {
+                return nil
+            }
+            return Move(deed: deed, reply: reply, after: after)
+        }
+    }
+
+    /// Whether a payer who had too little was told what he had.
+    private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
+        guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
+        else { return true }
+        return model.money[user] == available
+    }
+
+    /// Whether a transfer is the next in both of its wallets.
+    private func isNext(_ deed: Deed) -> Bool {
+        guard let order = deed.action.order else { return true }
+        let owners = owners(of: deed)
+        guard let transfer = booked.transfers[order], owners.count == 2 else { return false }
+        return owners.allSatisfy { user in
+            let entries = booked.entries[user] ?? []
+            let next = explained[user, default: 0]
+            return next < entries.count && entries[next] == transfer
+        }
+    }
+
+    /// In whose wallets a transfer is entered.
+    private func owners(of deed: Deed) -> [Int] {
+        guard let order = deed.action.order, let session = deed.action.session,
+            let deal = model.deals[session]
+        else { return [] }
+        return [order.user, order.isRefund ? deal.holder : deal.payee].compactMap(\.self)
+    }
+
+    /// Whether no other call that is left could stand before this one and notice the difference. If
+    /// there is an order with both it stays one when this call is put first.
+    private func isSafe(_ move: Move) -> Bool {
+        let end = move.deed.ended
+        let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
+        let owners = move.reply.changesNothing ? [] : owners(of: move.deed)
+        return !(rest.prefix(while: isEarly) + open.filter(isEarly)).contains { other in
+            other.number != move.deed.number && mayNotice(other, move, owners)
+        }
+    }
+
+    private func mayNotice(_ other: Deed, _ move: Move, _ owners: [Int]) -> Bool {
+        if let order = other.action.order, order == move.deed.action.order { return true }
+        guard !move.reply.changesNothing else { return false }
+        if let user = other.action.user, owners.contains(user),
+            other.told?.reply.asFirst.isPoverty == true
+        {
+            // Nothing else can change the wallet before: the transfer is the next in it.
+            return other.told?.available.map { $0 == model.money[user] } ?? true
+        }
+        guard other.action.session == move.deed.action.session else { return false }
+        let reply = said(to: other).reply
+        guard let told = other.told else { return !reply.changesNothing }
+        // What the session does not allow now only this call, or another of those, makes possible.
+        return told.reply.movesMoney || other.agrees(with: reply)
+    }
+}
+
+extension ReferenceModel.Reply {
+    /// There was too little money, and this is the first time that it is said.
+    fileprivate var isPoverty: Bool { self == .declined(.insufficientBalance, again: false) }
+
+    fileprivate var movesMoney: Bool {
+        switch self {
+        case .paid, .refunded: true
+        case .user, .deal, .rotated, .declined, .no: false
+        }
+    }
+}
+
+extension Step.Action {
+    var session: Int? {
+        switch self {
+        case .create(let session, _, _, _, _), .lock(let session, _), .unlock(let session, _),
+            .cancel(let session, _), .rotate(let session, _, _, _), .send(let session, _, _, _),
+            .refund(let session, _, _, _), .expire(let session):
+            session
+        case .open: nil
+        }
+    }
+
+    var user: Int? {
+        switch self {
+        case .open(let user), .create(_, let user, _, _, _), .lock(_, let user),
+            .unlock(_, let user), .cancel(_, let user), .rotate(_, let user, _, _),
+            .send(_, let user, _, _), .refund(_, let user, _, _):
+            user
+        case .expire: nil
+        }
+    }
+
+    /// Of what moves money.
+    var order: BookedHistory.Order? {
+        switch self {
+        case .send(_, let user, let key, _): .init(user: user, key: key, isRefund: false)
+        case .refund(_, let user, let key, _): .init(user: user, key: key, isRefund: true)
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: nil
+        }
+    }
+}
