@@ -83,7 +83,7 @@ struct RefundKeyTests {
             world.decided = [:]
             world.made = 0
             var remembered = 0
-            for press in 0..<40 {
+            for press in 0..<400 {
                 let wasMade = world.made > 0
                 // Half of the daemons know nothing of what was before.
                 let start = Press(attempt: world.flip(2) ? 0 : remembered)
@@ -97,7 +97,7 @@ struct RefundKeyTests {
                 if wasMade, case .declined(let why) = end { #expect(why.code == "FORBIDDEN") }
                 if world.made == 1, press > 20 { break }
             }
-            #expect(world.made == 1, "forty tries and never made")
+            #expect(world.made == 1, "400 presses and never made")
         }
     }
 

@@ -6,8 +6,8 @@ import LedgerTestSupport
 /// model, taking them one by one, gives every answer that was given.
 ///
 /// Nearly always some call can be the next without hindering another, and is taken at once. Where
-/// there is none, one is tried after the other: whether a payment stands before or after a call that
-/// was told how much there was is settled by neither time nor entries.
+/// there is none, one is tried after the other: neither time nor entries settle whether a payment
+/// stands before or after a call that was told how much there was.
 struct HistoryCheck {
     /// How often a choice is made before the search is given up.
     private static let longestSearch = 20_000
