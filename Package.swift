@@ -159,14 +159,14 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-                "GotchuCore", "Ledger", "LedgerTestSupport", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport",
-                logging, serviceLifecycle,
+                "GotchuCore", "Ledger", "LedgerTestSupport", "Postgres", "PostgresTestSupport",
+                "SQLite", "TestSupport", logging, serviceLifecycle,
             ]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport", "Postgres",
-                "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
+                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport",
+                "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
                 asyncHTTPClient, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
                 serviceLifecycle,
             ]),
@@ -179,8 +179,8 @@ let package = Package(
         tests(
             "GotchuDaemonTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient", "Radio", "TestSupport",
-                asyncHTTPClient, logging,
+                "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient", "Radio",
+                "TestSupport", asyncHTTPClient, logging,
             ]),
         tests(
             "EndToEndTests",
