@@ -106,6 +106,15 @@ struct SignalTests {
         system.signalTill(SIGCONT)
     }
 
+    /// A command in a terminal of its own.
+    private static func terminal(_ command: String) throws -> Program {
+        try Program(
+            "/usr/bin/script",
+            ["--quiet", "--flush", "--command", command, "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        )
+    }
+
     @Test(
         "a terminal that is closed takes its request back, though nothing can be shown any more",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
@@ -113,11 +122,7 @@ struct SignalTests {
     func terminalClosed() async throws {
         let system = try await LiveSystem(distance: 5)
         let command = "exec \(GotchuCtl.path) request 5 --socket \(system.kiosk)"
-        let terminal = try Program(
-            "/usr/bin/script",
-            ["--quiet", "--flush", "--command", command, "/dev/null"],
-            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
-        )
+        let terminal = try Self.terminal(command)
         try await eventually("the countdown is drawn") {
             terminal.text.contains("Waiting for a payer") ? true : nil
         }
@@ -138,11 +143,7 @@ struct SignalTests {
         let folder = try TemporaryFolder()
         let scan = "\(GotchuCtl.path) scan --timeout 5 --socket \(system.payer)"
         let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; sleep 5; wait"
-        let terminal = try Program(
-            "/usr/bin/script",
-            ["--quiet", "--flush", "--command", command, "/dev/null"],
-            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
-        )
+        let terminal = try Self.terminal(command)
         try await eventually("it draws in place") {
             terminal.text.contains("\u{1B}[1A") ? true : nil
         }

@@ -141,6 +141,7 @@ struct ScanCommand: SocketCommand {
                 framesUntilAges = Self.framesPerAge
             }
             framesUntilAges -= 1
+            // Ages change with time alone, and a crowd must not draw for each advertisement.
             try await Task.sleep(for: Self.frameInterval)
         }
     }

@@ -142,6 +142,7 @@ struct PaymentDriver {
     /// - Returns: `false` if the daemon stops meanwhile.
     private func pause(_ duration: Duration) async -> Bool {
         do {
+            // A server that could not answer tells nobody when it can again.
             try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
             return !isStopping
         } catch {

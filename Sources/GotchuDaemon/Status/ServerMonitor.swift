@@ -45,6 +45,7 @@ actor ServerMonitor: Service {
             group.addTask { [self] in
                 while !Task.isCancelled {
                     await askUntilReachable()
+                    // A server that goes away tells nobody: it is asked now and then.
                     try? await Task.sleep(for: Self.interval)
                 }
             }
@@ -58,6 +59,7 @@ actor ServerMonitor: Service {
 
     private func askUntilReachable() async {
         while !Task.isCancelled, await !ask() {
+            // Nor does one that is back.
             try? await Task.sleep(for: Self.outageInterval)
         }
     }

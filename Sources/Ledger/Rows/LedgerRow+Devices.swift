@@ -33,4 +33,12 @@ extension Columns {
         id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
         revoked_at, revocation, generation
         """
+
+    /// What changes of a device that is there already, in both stores.
+    static let deviceChange = """
+        family = excluded.family, current = excluded.current, previous = excluded.previous,
+        expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
+        revoked_at = excluded.revoked_at, revocation = excluded.revocation,
+        generation = excluded.generation
+        """
 }

@@ -42,11 +42,7 @@ extension SQLiteWriter {
             """
             INSERT INTO devices (\(Columns.device))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-            ON CONFLICT (id) DO UPDATE SET
-                family = excluded.family, current = excluded.current, previous = excluded.previous,
-                expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
-                revoked_at = excluded.revoked_at, revocation = excluded.revocation,
-                generation = excluded.generation
+            ON CONFLICT (id) DO UPDATE SET \(Columns.deviceChange)
             """,
             [
                 .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
