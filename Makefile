@@ -24,18 +24,19 @@ EXAMPLEDIR := $(DOCDIR)/gotchu/examples
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm bench install release deb openapi format lint
+.PHONY: help build demo test vm bench install release deb format lint
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo      build, then tell the whole story on this machine: no hardware needed'
 	@echo 'make build     build the three programs into .build/debug'
-	@echo 'make test      run every test, those on a real kernel and bluetoothd included'
-	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth'
+	@echo 'make test      run every test, those on a real kernel and bluetoothd included;'
+	@echo '               FILTER=MoneyTests for the suites and tests whose names match'
+	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth;'
+	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
 	@echo 'make bench     measure all of it; BENCH=server or BENCH="daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
-	@echo 'make openapi   write docs/openapi.yaml as the server serves it'
 	@echo 'make format    format the sources'
 	@echo 'make lint      say what `make format` would change'
 
@@ -49,22 +50,17 @@ demo: build
 test:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@.ci/test programs --skip VMTests
-	@# By themselves: a virtual machine that shares two cores with other tests measures nothing.
-	@.ci/test vm --filter VMTests
+	@.ci/test $(if $(FILTER),--filter '$(FILTER)')
 
+vm: export GOTCHU_VM_STORIES := $(STORY)
+vm: export GOTCHU_VM_SEED := $(SEED)
 vm:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@.ci/test vm --filter VMTests
+	@.ci/test $(if $(STORY),--filter VMTests.*story,vm)
 
 bench:
 	@Benchmarks/run $(BENCH)
-
-openapi:
-	@.ci/need build
-	@.ci/progress 'Building gotchu-server' swift build --product gotchu-server
-	@.build/debug/gotchu-server openapi >docs/openapi.yaml
 
 format:
 	@.ci/need build
@@ -100,6 +96,9 @@ install:
 	install -m 644 dbus-policy/org.gotchu.gotchud.conf $(POLICYDIR)
 	install -d $(EXAMPLEDIR) $(DOCDIR)/gotchu-server
 	install -m 644 systemd/gotchud-management.conf $(EXAMPLEDIR)/management.conf
+	sed 's|=/usr/bin/|=$(PREFIX)/bin/|' systemd/gotchu-hook.service >$(EXAMPLEDIR)/hook.service
+	chmod 644 $(EXAMPLEDIR)/hook.service
+	install -m 644 docs/examples/till.py docs/examples/till.mjs $(EXAMPLEDIR)
 	install -m 644 docs/local-api.md $(DOCDIR)/gotchu
 	install -m 644 docs/operations.md $(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)

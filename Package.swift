@@ -23,6 +23,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -32,8 +33,10 @@ let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
 
 /// A module of the house. Imports run one way, down the list in docs/architecture.md.
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(
+    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -60,6 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -93,6 +97,9 @@ let package = Package(
         // What a service's process needs: output, logs, the service manager; without libsystemd.
         module("ServiceProcess", ["CLinux", "GotchuCore", logging]),
 
+        // Calls to hosts that others run.
+        module("OutboundHTTP", [asyncHTTPClient, nioCore, nioHTTP1]),
+
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
         module("Radio", ["BlueZ", "CLinux", "DBus", "GotchuCore", logging, serviceLifecycle]),
@@ -104,7 +111,12 @@ let package = Package(
                 "GotchuCore", "Postgres", "SQLite", "ServiceProcess", crypto, logging,
                 serviceLifecycle,
             ]),
-        module("PaymentClient", ["GotchuAPI", "GotchuCore", asyncHTTPClient, nioCore, nioHTTP1]),
+        module(
+            "PaymentClient",
+            [
+                "GotchuAPI", "GotchuCore", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ]),
 
         // The daemon's socket.
         module(
@@ -118,15 +130,16 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess", argumentParser,
+                "GotchuAPI", "GotchuCore", "Ledger", "OutboundHTTP", "ServiceProcess", argumentParser,
                 asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, serviceLifecycle, unixSignals,
-            ]),
+            ],
+            resources: [.embedInCode("openapi.yaml")]),
         module(
             "GotchuCommands",
             [
                 "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
-                argumentParser, logging, subprocess, systemPackage, unixSignals,
+                argumentParser, logging, subprocess, systemPackage,
             ]),
         module(
             "GotchuDaemon",
@@ -144,7 +157,9 @@ let package = Package(
             swiftSettings: strict),
         tests("ArchitectureTests", []),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
-        tests("PaymentClientTests", ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport"]),
+        tests(
+            "PaymentClientTests",
+            ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport", asyncHTTPClient]),
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
@@ -166,9 +181,9 @@ let package = Package(
             "GotchuServerTests",
             [
                 "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport",
-                "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", "gotchu-server",
-                asyncHTTPClient, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
-                serviceLifecycle,
+                "Postgres", "PostgresTestSupport", "SQLite", "ServiceProcess", "TestSupport",
+                "gotchu-server", asyncHTTPClient, httpTypes, hummingbird, hummingbirdCore, logging,
+                nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
         tests(
             "GotchuCommandsTests",
@@ -180,7 +195,7 @@ let package = Package(
             "GotchuDaemonTests",
             [
                 "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient", "Radio",
-                "TestSupport", asyncHTTPClient, logging,
+                "ServiceProcess", "TestSupport", asyncHTTPClient, logging,
             ]),
         tests(
             "EndToEndTests",
@@ -193,8 +208,8 @@ let package = Package(
 
         // A message bus of a test's own, and what stands on it.
         .target(
-            name: "BusTestSupport", dependencies: ["DBus", logging], path: "Tests/BusTestSupport",
-            swiftSettings: strict),
+            name: "BusTestSupport", dependencies: ["DBus", "TestSupport", logging],
+            path: "Tests/BusTestSupport", swiftSettings: strict),
         tests("DBusTests", ["BusTestSupport", "CDBus", "DBus", "TestSupport"]),
         tests("BlueZTests", ["BlueZ", "DBus", "GotchuCore", "TestSupport"]),
         tests(

@@ -19,10 +19,15 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
+#include <termios.h>
 #include <unistd.h>
 
 int clinux_eventfd(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int clinux_memory_file(void) {
+    return memfd_create("gotchu", MFD_CLOEXEC);
 }
 
 void clinux_name_this_thread(const char *name) {
@@ -91,9 +96,54 @@ int clinux_clock_is_synchronised(void) {
     return adjtimex(&now) != TIME_ERROR;
 }
 
-int clinux_signal_is_ignored(int number) {
+static int interruptions = -1;
+
+static void note_interruption(int number) {
+    (void)number;
+    int error = errno;
+    uint64_t one = 1;
+    (void)!write(interruptions, &one, sizeof one);
+    clinux_release_interruptions();
+    errno = error;
+}
+
+static int catches(int number) {
     struct sigaction now;
-    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == note_interruption;
+}
+
+void clinux_forget_interruptions(void) {
+    uint64_t count;
+    (void)!read(interruptions, &count, sizeof count);
+}
+
+int clinux_catch_interruptions(void) {
+    if (interruptions < 0) {
+        interruptions = clinux_eventfd();
+    }
+    clinux_forget_interruptions();
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; interruptions >= 0 && i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now, action = {.sa_handler = note_interruption, .sa_flags = SA_RESTART};
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            sigaction(numbers[i], &action, NULL);
+        }
+    }
+    return interruptions;
+}
+
+void clinux_release_interruptions(void) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    if (catches(SIGINT)) {
+        sigaction(SIGINT, &usual, NULL);
+    }
+    if (catches(SIGTERM)) {
+        sigaction(SIGTERM, &usual, NULL);
+    }
+}
+
+int clinux_catches_interruptions(void) {
+    return catches(SIGTERM);
 }
 
 static _Atomic uint32_t continuations;
@@ -161,4 +211,52 @@ int clinux_flush_output(void) {
     }
     // An earlier failure has left no other trace than the mark.
     return errno != 0 ? errno : EIO;
+}
+
+static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+static struct sigaction usual[ENDINGS];
+static struct termios shown, hidden;
+static int terminal;
+
+/// Only what signal-safety(7) allows.
+static void show_and_obey(int number) {
+    int code = errno;
+    tcsetattr(terminal, TCSANOW, &shown);
+    (void)!write(terminal, "\n", 1);
+    struct sigaction obey = {.sa_handler = SIG_DFL}, ours;
+    sigaction(number, &obey, &ours);
+    raise(number);
+    // It is blocked in here: once it is not, it ends the process, or stops it until it goes on.
+    sigset_t this, before;
+    sigemptyset(&this);
+    sigaddset(&this, number);
+    pthread_sigmask(SIG_UNBLOCK, &this, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigaction(number, &ours, NULL);
+    tcsetattr(terminal, TCSAFLUSH, &hidden);
+    errno = code;
+}
+
+void clinux_hide_input(int descriptor) {
+    terminal = descriptor;
+    tcgetattr(terminal, &shown);
+    hidden = shown;
+    hidden.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+    struct sigaction handle = {.sa_handler = show_and_obey, .sa_flags = SA_RESTART};
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(endings[i], &handle, &usual[i]);
+        // What the caller ignores stays ignored.
+        if (usual[i].sa_handler == SIG_IGN) {
+            sigaction(endings[i], &usual[i], NULL);
+        }
+    }
+    tcsetattr(terminal, TCSAFLUSH, &hidden);
+}
+
+void clinux_show_input(void) {
+    tcsetattr(terminal, TCSAFLUSH, &shown);
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(endings[i], &usual[i], NULL);
+    }
 }

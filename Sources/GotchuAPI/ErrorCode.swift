@@ -36,6 +36,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case notNear = "NOT_NEAR"
     case ambiguous = "AMBIGUOUS"
     case paymentInProgress = "PAYMENT_IN_PROGRESS"
+    case paymentCancelled = "PAYMENT_CANCELLED"
     case radioUnavailable = "RADIO_UNAVAILABLE"
     case serverUnreachable = "SERVER_UNREACHABLE"
     case journalUnwritable = "JOURNAL_UNWRITABLE"
@@ -51,7 +52,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
-            .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+            .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413

@@ -32,8 +32,8 @@ package struct GotchuCtl: AsyncParsableCommand {
             CommandGroup(
                 name: "SET UP AND TRY",
                 subcommands: [
-                    LoginCommand.self, LogoutCommand.self, CalibrateCommand.self, DemoCommand.self,
-                    ExitCodesCommand.self,
+                    EnrolCommand.self, LoginCommand.self, LogoutCommand.self,
+                    CalibrateCommand.self, DemoCommand.self, ExitCodesCommand.self,
                 ]
             ),
         ]
@@ -51,6 +51,13 @@ package struct GotchuCtl: AsyncParsableCommand {
         do {
             command = try parseAsRoot()
         } catch {
+            // A help, a version and a completion script come this way too.
+            if !exitCode(for: error).isSuccess,
+                let unknown = unknownCommand(CommandLine.arguments.dropFirst())
+            {
+                tellInJSON(unknown)
+                exit(withError: unknown)
+            }
             tellInJSON(error)
             exit(withError: error)
         }
@@ -65,6 +72,21 @@ package struct GotchuCtl: AsyncParsableCommand {
         } catch {
             end(with: error, of: command)
         }
+    }
+
+    /// The error of a command line whose command does not exist: the parser names neither the word
+    /// nor a similar command. `nil` if the command exists.
+    private static func unknownCommand(_ arguments: ArraySlice<String>) -> ValidationError? {
+        var words = arguments
+        while let option = words.first, option.hasPrefix("-") {
+            words = words.dropFirst(option == "--socket" ? 2 : 1)
+        }
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word = words.first, !(names + ["help"]).contains(word) else { return nil }
+        let nearest = names.min { $0.distance(to: word) < $1.distance(to: word) }
+        var hint = ""
+        if let nearest, nearest.distance(to: word) <= 2 { hint = " Did you mean '\(nearest)'?" }
+        return ValidationError("There is no command '\(word.shortened)'.\(hint)")
     }
 
     /// A command line that was not understood, for those who asked for JSON.

@@ -23,12 +23,14 @@ struct Daemon {
     /// - Parameters:
     ///   - configuration: What to start with.
     ///   - radio: The radio that it asks for.
+    ///   - http: The settings of calls to the payment server.
     ///   - reread: Reads the configuration again, for a reload.
     ///   - hangups: SIGHUP, trapped before anything else began.
     ///   - ring: What `logger` logs, for a report.
     init(
         _ configuration: DaemonConfiguration,
         radio: any Radio,
+        http httpConfiguration: HTTPClient.Configuration,
         reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         credentials: String?,
         hangups: UnixSignalsSequence,
@@ -38,31 +40,16 @@ struct Daemon {
         self.logger = logger
         journal = try Journal(folder: configuration.stateDirectory)
         if journal.wasTorn { logger.warning("A torn last line of the journal was cut off") }
-        let tokens = TokenStore(
-            configured: configuration.tokenFile,
-            credentials: credentials,
-            stateDirectory: configuration.stateDirectory
-        )
-        if tokens.origin != .own, tokens.token == nil {
-            logger.warning("\(HealthItem.notLoggedIn(from: tokens.origin).text)")
-        }
-        let groupID = AccessPolicy.groupID(named: configuration.group)
-        // Whoever tries the daemon out needs none; whoever names one does.
-        if groupID == nil, configuration.group != DaemonConfiguration.defaultGroup {
-            logger.warning(
-                "There is no such group: the socket is for its owner alone",
-                metadata: ["group": "\(configuration.group)"]
-            )
-        }
-        http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let tokens = Self.tokenStore(configuration, credentials, logger)
+        http = HTTPClient(configuration: httpConfiguration)
         let hub = EventHub()
         let status = DaemonStatus(
             radioKind: configuration.radio.kind,
-            server: configuration.server,
+            route: configuration.serverRoute,
             tokens: tokens,
             hub: hub
         )
-        let (outages, outage) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let calls = ServerCalls()
         let access = AccessTokens(
             tokens: tokens,
             client: PaymentClient(server: configuration.server, http: http),
@@ -72,7 +59,7 @@ struct Daemon {
             server: configuration.server,
             http: http,
             access: access,
-            onOutage: { outage.yield() }
+            onAnswer: { calls.note($0) }
         )
         let traffic = LocalTraffic()
         let recorder = SightingRecorder()
@@ -85,10 +72,7 @@ struct Daemon {
             hub: hub,
             logger: logger
         )
-        let calibrations = CalibrationStore(stateDirectory: configuration.stateDirectory)
-        if calibrations.wasUnreadable {
-            logger.warning("The calibration cannot be read; the configured levels apply")
-        }
+        let calibrations = Self.calibrationStore(configuration, logger)
         let presences = PresenceService(
             radio: radio,
             policy: configuration.proximity,
@@ -109,7 +93,7 @@ struct Daemon {
             hub: hub,
             logger: logger
         ) { status.take(unresolvedPayments: $0) }
-        let control = AccessControl(configuration, hub: hub)
+        let control = AccessControl(configuration, hub: hub, logger: logger)
         let reload = Reload(
             current: configuration,
             reread: reread,
@@ -118,31 +102,36 @@ struct Daemon {
             status: status,
             logger: logger
         )
-        let monitor = ServerMonitor(client: client, outages: outages, logger: logger) {
-            status.take(reachability: $0)
-        }
+        let monitor = ServerMonitor(
+            client: client,
+            calls: calls,
+            isLoginRefused: { tokens.isRefused },
+            logger: logger
+        ) { status.take(server: $0) }
+        let watch = JournalWatch(journal: journal) { status.take(journal: $0) }
         let notifier = SystemdNotifier.current
+        let backend = DaemonBackend(
+            daemonStatus: status,
+            presenceService: presences,
+            requestService: requests,
+            paymentService: payments,
+            client: client,
+            tokens: tokens,
+            access: access,
+            journal: journal,
+            hub: hub,
+            traffic: traffic,
+            configuration: configuration,
+            ring: ring,
+            calibrationStore: calibrations,
+            recorder: recorder,
+            reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
+        )
         let server = LocalServer(
             path: configuration.socketPath,
-            groupID: groupID,
+            groupID: AccessPolicy.groupID(named: configuration.group),
             policy: { control.policy },
-            backend: DaemonBackend(
-                daemonStatus: status,
-                presenceService: presences,
-                requestService: requests,
-                paymentService: payments,
-                client: client,
-                tokens: tokens,
-                access: access,
-                journal: journal,
-                hub: hub,
-                traffic: traffic,
-                configuration: configuration,
-                ring: ring,
-                calibrationStore: calibrations,
-                recorder: recorder,
-                reloadConfiguration: { () async throws(Problem) in try reload.runOrThrow() }
-            ),
+            backend: backend,
             hub: hub,
             version: GotchuVersion.current,
             traffic: traffic,
@@ -163,9 +152,41 @@ struct Daemon {
             reload: { reload.run() },
             hangups: hangups
         )
+        let metrics = configuration.metrics.map { address in
+            MetricsServer(address: address, logger: logger) { await backend.metrics() }
+        }
         // In the order of need; they stop in reverse, so the socket closes first and the radio
         // last.
-        services = [radio, presences, monitor, requests, payments, supervisor, server]
+        services =
+            [radio, presences, monitor, watch, requests, payments, supervisor, server]
+            + (metrics.map { [$0] } ?? [])
+    }
+
+    private static func tokenStore(
+        _ configuration: DaemonConfiguration,
+        _ credentials: String?,
+        _ logger: Logger
+    ) -> TokenStore {
+        let tokens = TokenStore(
+            configured: configuration.tokenFile,
+            credentials: credentials,
+            stateDirectory: configuration.stateDirectory
+        )
+        if tokens.origin != .own, tokens.token == nil {
+            logger.warning("\(HealthItem.notLoggedIn(from: tokens.origin).text)")
+        }
+        return tokens
+    }
+
+    private static func calibrationStore(
+        _ configuration: DaemonConfiguration,
+        _ logger: Logger
+    ) -> CalibrationStore {
+        let calibrations = CalibrationStore(stateDirectory: configuration.stateDirectory)
+        if calibrations.wasUnreadable {
+            logger.warning("The calibration cannot be read; the configured levels apply")
+        }
+        return calibrations
     }
 
     /// Runs until SIGTERM or SIGINT, or until a part fails: never half alive.

@@ -88,8 +88,14 @@ struct DaemonBackend: LocalBackend {
         try await paymentService.view(of: id)
     }
 
+    func cancelPayment(_ id: String) async throws(Problem) -> PaymentView {
+        try await paymentService.cancel(id)
+    }
+
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
-        ResolvedSession(try await client.resolve(eid).getOrThrow(tokens))
+        var session = ResolvedSession(try await client.resolve(eid).getOrThrow(tokens))
+        session.isPayeeKnown = await paymentService.hasPaid(session.payeeID)
+        return session
     }
 
     func wallet() async throws(Problem) -> WalletReply {

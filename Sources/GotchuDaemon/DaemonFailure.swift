@@ -31,7 +31,9 @@ struct DaemonFailure: Error {
             let status: ExitStatus =
                 switch failure {
                 case .inUse: .unavailable
-                case .system, .corrupt, .foreign: .inputOutput
+                case .system, .unreadable: .inputOutput
+                // It does not mend by itself: the unit does not start it again.
+                case .corrupt, .foreign: .badData
                 }
             self.init(status, failure.sentence, fix: failure.fix)
         case let failure as RadioFailure:
@@ -41,6 +43,24 @@ struct DaemonFailure: Error {
                 .bug,
                 "A part of the daemon failed: \(error).",
                 fix: "journalctl -u gotchud -n 50"
+            )
+        }
+    }
+
+    /// The reason why the state folder is not used.
+    init(_ failure: StateFolder.Failure) {
+        switch failure {
+        case .foreign(let path, let userID):
+            self.init(
+                .configuration,
+                "The state folder \(path) belongs to user id \(userID), who could read the token.",
+                fix: "Choose another with --state, or give it to this user with chown."
+            )
+        case .writable(let path):
+            self.init(
+                .configuration,
+                "Others may write to the state folder \(path), and could read the token.",
+                fix: "chmod go-w \(path.shellQuoted)"
             )
         }
     }

@@ -17,7 +17,7 @@ package struct GotchudCommand: AsyncParsableCommand {
             EXAMPLES
               gotchud                                     as the service runs it
               gotchud --check-config                      is the configuration right?
-              gotchud --socket /tmp/g.sock --state /tmp/g --radio simulated:/tmp/air@0,0
+              gotchud --socket ~/g.sock --state ~/g --radio "simulated:$HOME/air@0,0"
 
             Each option is also a key of the configuration file and an environment variable
             GOTCHU_…; the option wins over the variable, the variable over the file.
@@ -40,6 +40,15 @@ package struct GotchudCommand: AsyncParsableCommand {
     @Option(help: "The payment server, such as https://pay.example.")
     var server: String?
 
+    @Option(
+        help: "Trust the CA certificates in this PEM file beside the system's.",
+        completion: .file()
+    )
+    var caFile: String?
+
+    @Option(help: "Reach the payment server through this proxy: http://HOST:PORT.")
+    var proxy: String?
+
     @Option(help: "Read the login token from this file.", completion: .file())
     var tokenFile: String?
 
@@ -55,10 +64,13 @@ package struct GotchudCommand: AsyncParsableCommand {
     var radio: String?
 
     @Option(help: "A user id that may ask for money; may be given several times.")
-    var cashierUid: [UInt32] = []
+    var cashierUid: [String] = []
 
     @Option(help: "A user id that may spend; may be given several times.")
-    var spenderUid: [UInt32] = []
+    var spenderUid: [String] = []
+
+    @Option(help: "Serve metrics to this machine also at 127.0.0.1:PORT or [::1]:PORT.")
+    var metrics: String?
 
     @Option(
         help: "trace, debug, info, notice, warning, error or critical.",
@@ -108,14 +120,16 @@ package struct GotchudCommand: AsyncParsableCommand {
         }
         let logger = Logger(label: "gotchud")
         let radio = try configuration.radio.make(configuration, logger: logger)
-        for name in DaemonConfiguration.unknownVariables(in: ProcessInfo.processInfo.environment) {
-            logger.warning("There is no setting of this name", metadata: ["variable": "\(name)"])
-        }
+        let http = try configuration.httpConfiguration()
+        configuration.warn(of: ProcessInfo.processInfo.environment, logger)
         if checkConfig {
+            try configuration.requireTokenFile()
             Console.output("The configuration is right.")
             return
         }
-        if checkServer { return try await ServerProbe(server: configuration.server).run() }
+        if checkServer {
+            return try await ServerProbe(route: configuration.serverRoute, http: http).run()
+        }
         let files = OpenFiles.allow(LocalServer.fileLimit)
         if files < LocalServer.fileLimit {
             logger.warning(
@@ -123,10 +137,16 @@ package struct GotchudCommand: AsyncParsableCommand {
                 metadata: ["files": "\(files)", "wanted": "\(LocalServer.fileLimit)"]
             )
         }
+        do throws(StateFolder.Failure) {
+            try StateFolder.prepare(configuration.stateDirectory)
+        } catch {
+            throw DaemonFailure(error)
+        }
         let lock = try Self.lock(configuration.socketPath)
         let daemon = try Daemon(
             configuration,
             radio: radio,
+            http: http,
             reread: reread,
             credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             hangups: hangups,
@@ -145,21 +165,18 @@ package struct GotchudCommand: AsyncParsableCommand {
         }
     }
 
-    private var flags: ConfigurationFlags {
-        ConfigurationFlags(
-            socket: socket,
-            state: state,
-            server: server,
-            tokenFile: tokenFile,
-            radio: radio,
-            cashierUserIDs: cashierUid,
-            spenderUserIDs: spenderUid,
-            logLevel: logLevel
-        )
+    /// The options by the keys of their settings.
+    private var flags: [String: String?] {
+        [
+            "socket": socket, "state": state, "server": server, "ca_file": caFile, "proxy": proxy,
+            "token_file": tokenFile, "radio": radio, "metrics": metrics, "log_level": logLevel,
+            "cashier_uids": cashierUid.isEmpty ? nil : cashierUid.joined(separator: ","),
+            "spender_uids": spenderUid.isEmpty ? nil : spenderUid.joined(separator: ","),
+        ]
     }
 
     private static func configuration(
-        flags: ConfigurationFlags,
+        flags: [String: String?],
         config: String?
     ) throws(ConfigurationError) -> DaemonConfiguration {
         let environment = ProcessInfo.processInfo.environment

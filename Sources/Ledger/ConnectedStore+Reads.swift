@@ -51,4 +51,8 @@ extension ConnectedStore {
     package func storeReading() async throws(LedgerError) -> StoreReading {
         try await wrapping(.tryAgain) { try await reader.storeReading() }
     }
+
+    package func use() async throws(LedgerError) -> BooksUse {
+        try await wrapping(.tryAgain) { try await reader.use() }
+    }
 }

@@ -10,7 +10,34 @@ extension ConnectedStore {
     }
 
     package func removeWebhookEndpoint(_ id: String) async throws(LedgerError) -> Bool {
-        try await wrapping(.tryAgain) { try await sideWriter.removeWebhookEndpoint(id) }
+        try await wrapping(.tryAgain) {
+            // From here on nothing comes in for it; what is there goes in slices.
+            guard try await sideWriter.beginRemovalOfWebhookEndpoint(id) else { return false }
+            var attempts = 0
+            while true {
+                while try await sideWriter.removeWebhookDeliveries(to: id) {}
+                do {
+                    try await sideWriter.removeWebhookEndpoint(id)
+                    return true
+                } catch {
+                    // A payment that had begun before may have put in one more.
+                    attempts += 1
+                    guard attempts < 5 else { throw error }
+                }
+            }
+        }
+    }
+
+    package func buryWebhooks(at time: Timestamp) async throws(LedgerError) {
+        try await wrapping(.tryAgain) {
+            for endpoint in try await reader.disabledWebhookEndpoints() {
+                try await sideWriter.buryWebhookDeliveries(
+                    to: endpoint.id,
+                    because: endpoint.reason,
+                    at: time
+                )
+            }
+        }
     }
 
     package func dueWebhookEndpoints(at time: Timestamp) async throws(LedgerError) -> [String] {
@@ -52,7 +79,19 @@ extension ConnectedStore {
         at time: Timestamp
     ) async throws(LedgerError) -> Int {
         try await wrapping(.tryAgain) {
-            try await sideWriter.resendWebhooks(event: event, at: time)
+            var count = 0
+            for endpoint in try await reader.webhookEndpoints() where !endpoint.isBeingRemoved {
+                var slice = 0
+                repeat {
+                    slice = try await sideWriter.resendWebhooks(
+                        event: event,
+                        to: endpoint.id,
+                        at: time
+                    )
+                    count += slice
+                } while slice == WebhookQueries.slice
+            }
+            return count
         }
     }
 }

@@ -4,7 +4,7 @@ package import ServiceLifecycle
 
 /// The ledger as the rest of the server sees it: commands go to the one writer, reads to the store.
 package struct Ledger: Sendable {
-    package let feed = SessionFeed()
+    package let feed: SessionFeed
     package let metrics = LedgerMetrics()
     package let store: any LedgerStore
     private let writer: LedgerWriter
@@ -13,14 +13,19 @@ package struct Ledger: Sendable {
     private let relay: SessionRelay?
     private let sealer: Sealer
     private let queueLimit: Int
+    private let unknownSessions = UnknownSessions()
 
-    /// - Parameter queueLimit: How many commands may wait for the next commit.
+    /// - Parameters:
+    ///   - queueLimit: How many commands may wait for the next commit.
+    ///   - watchersPerLogin: How many sessions one login may follow at once.
     package init(
         store: any LedgerStore,
         logger: Logger,
-        queueLimit: Int = LedgerWriter.queueLimit
+        queueLimit: Int = LedgerWriter.queueLimit,
+        watchersPerLogin: Int = SessionFeed.usualWatchersPerLogin
     ) {
         self.store = store
+        feed = SessionFeed(watchersPerLogin: watchersPerLogin)
         self.queueLimit = queueLimit
         writer = LedgerWriter(
             store: store,
@@ -57,7 +62,7 @@ package struct Ledger: Sendable {
     package func openWallet(_ open: OpenWallet) async throws(LedgerError) -> User {
         switch try await writer.submit(.openWallet(open)) {
         case .user(let user): return user
-        case .session, .rotation, .send, .refund, .done, .refused:
+        case .session, .rotation, .send, .refund, .done, .refused, .held:
             preconditionFailure("opening answers with a user")
         }
     }
@@ -84,14 +89,18 @@ package struct Ledger: Sendable {
         switch try await writer.submit(.rotate(rotate)) {
         case .rotation(let rotation): return .accepted(rotation)
         case .refused(let refusal): return .refused(refusal)
-        case .user, .session, .send, .refund, .done:
+        case .user, .session, .send, .refund, .done, .held:
             preconditionFailure("a rotation answers with EIDs")
         }
     }
 
     /// A refusal here is one that is not remembered; those that are come as an answer.
     package func send(_ send: Send) async throws(LedgerError) -> Decided<SendAnswer> {
-        sent(try await writer.submit(.send(send)))
+        let send = limited(send)
+        let answer = await result { () async throws(LedgerError) in
+            try await writer.submit(.send(send))
+        }
+        return try sent(answer, send).get()
     }
 
     /// The same for a caller who is no task and cannot wait.
@@ -101,26 +110,73 @@ package struct Ledger: Sendable {
         _ send: Send,
         answer: @escaping @Sendable (Result<Decided<SendAnswer>, LedgerError>) -> Void
     ) {
-        writer.submit(.send(send)) { answer($0.map(sent)) }
+        let send = limited(send)
+        writer.submit(.send(send)) { answer(sent($0, send)) }
     }
 
-    private func sent(_ answer: Answer) -> Decided<SendAnswer> {
-        switch answer {
-        case .send(let answer): .accepted(answer)
-        case .refused(let refusal): .refused(refusal)
-        case .user, .session, .rotation, .refund, .done:
-            preconditionFailure("a payment answers with its outcome")
+    private func limited(_ send: Send) -> Send {
+        var send = send
+        send.remembersUnknownSession = unknownSessions.take(for: send.key.user, at: now)
+        return send
+    }
+
+    private func sent(
+        _ answer: Result<Answer, LedgerError>,
+        _ send: Send
+    ) -> Result<Decided<SendAnswer>, LedgerError> {
+        var refusal: Refusal?
+        if case .success(.send(let answer)) = answer, !answer.isReplay,
+            case .declined(let declined) = answer.send.outcome
+        {
+            refusal = declined
+        }
+        settle(send.remembersUnknownSession, refusal, of: send.key.user)
+        return answer.map { answer in
+            switch answer {
+            case .send(let answer): .accepted(answer)
+            case .refused(let refusal): .refused(refusal)
+            case .user, .session, .rotation, .refund, .done, .held:
+                preconditionFailure("a payment answers with its outcome")
+            }
         }
     }
 
     /// A refusal here is one that is not remembered; those that are come as an answer.
     package func refund(_ refund: Refund) async throws(LedgerError) -> Decided<RefundAnswer> {
-        switch try await writer.submit(.refund(refund)) {
+        var refund = refund
+        refund.remembersUnknownSession = unknownSessions.take(for: refund.key.user, at: now)
+        let limited = refund
+        let answer = await result { () async throws(LedgerError) in
+            try await writer.submit(.refund(limited))
+        }
+        var refusal: Refusal?
+        if case .success(.refund(let answer)) = answer, !answer.isReplay,
+            case .declined(let declined) = answer.refund.outcome
+        {
+            refusal = declined
+        }
+        settle(limited.remembersUnknownSession, refusal, of: limited.key.user)
+        switch try answer.get() {
         case .refund(let answer): return .accepted(answer)
         case .refused(let refusal): return .refused(refusal)
-        case .user, .session, .rotation, .send, .done:
+        case .user, .session, .rotation, .send, .done, .held:
             preconditionFailure("a refund answers with its outcome")
         }
+    }
+
+    private func result(
+        _ body: () async throws(LedgerError) -> Answer
+    ) async -> Result<Answer, LedgerError> {
+        do throws(LedgerError) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Puts back what was taken of a user's budget, unless this refusal has used it.
+    private func settle(_ isTaken: Bool, _ refusal: Refusal?, of user: UserID) {
+        if isTaken, refusal?.reason != .unknownSession { unknownSessions.putBack(for: user) }
     }
 
     /// A session as it is now, for those who may see it.
@@ -136,7 +192,12 @@ package struct Ledger: Sendable {
         guard stored.isVisible(to: user) else { return .refused(Refusal(.forbidden)) }
         let now = store.now.advanced(by: .zero - store.expiryMargin)
         guard stored.settled(at: now) != stored else { return .accepted(stored) }
-        return decided(try await writer.submit(.expire(id)))
+        let written = decided(try await writer.submit(.expire(id)))
+        // A payer whose lock is over has no business with it any more, and another may have it.
+        guard case .accepted(let session) = written, !session.isVisible(to: user) else {
+            return written
+        }
+        return .refused(Refusal(.forbidden))
     }
 
     /// What an EID stands for.
@@ -175,7 +236,7 @@ package struct Ledger: Sendable {
         switch answer {
         case .session(let session): .accepted(session)
         case .refused(let refusal): .refused(refusal)
-        case .user, .rotation, .send, .refund, .done:
+        case .user, .rotation, .send, .refund, .done, .held:
             preconditionFailure("the command answers with a session")
         }
     }

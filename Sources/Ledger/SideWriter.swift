@@ -11,7 +11,15 @@ protocol SideWriter: Actor {
     ) throws -> Result?
 
     func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) throws
-    func removeWebhookEndpoint(_ id: String) throws -> Bool
+    /// - Returns: Whether there is one.
+    func beginRemovalOfWebhookEndpoint(_ id: String) throws -> Bool
+    /// One slice.
+    ///
+    /// - Returns: Whether there may be more.
+    func removeWebhookDeliveries(to id: String) throws -> Bool
+    func removeWebhookEndpoint(_ id: String) throws
+    /// One slice.
+    func buryWebhookDeliveries(to id: String, because reason: String, at time: Timestamp) throws
     func claimDeliveries(
         for endpoint: String,
         at time: Timestamp,
@@ -19,5 +27,6 @@ protocol SideWriter: Actor {
         limit: Int
     ) throws -> [WebhookDelivery]
     func finish(_ tries: [WebhookDelivery.Ended], at time: Timestamp) throws
-    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int
+    /// One event, or a slice of all, to one endpoint.
+    func resendWebhooks(event: String?, to id: String, at time: Timestamp) throws -> Int
 }

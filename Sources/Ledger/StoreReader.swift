@@ -19,8 +19,10 @@ protocol StoreReader: Actor {
 
     func device(_ id: DeviceID) throws -> Device?
     func storeReading() throws -> StoreReading
+    func use() throws -> BooksUse
 
     func webhookEndpoints() throws -> [WebhookEndpoint]
     func dueWebhookEndpoints(at time: Timestamp) throws -> [String]
+    func disabledWebhookEndpoints() throws -> [(id: String, reason: String)]
     func webhookBacklog(dead: Bool, limit: Int) throws -> [WebhookBacklogEntry]
 }

@@ -18,12 +18,20 @@ package struct Outage: Error, Equatable, Sendable {
     package var code: Code
     /// What the server asked us to wait, if it did.
     package var retryAfter: Duration?
+    /// The reason that the server itself gave, for a person.
+    package var said: String?
     /// What lay underneath, for logs. Never matched on.
     package var underlying: String?
 
-    package init(_ code: Code, retryAfter: Duration? = nil, underlying: String? = nil) {
+    package init(
+        _ code: Code,
+        retryAfter: Duration? = nil,
+        said: String? = nil,
+        underlying: String? = nil
+    ) {
         self.code = code
         self.retryAfter = retryAfter
+        self.said = said
         self.underlying = underlying
     }
 
@@ -31,10 +39,18 @@ package struct Outage: Error, Equatable, Sendable {
     package enum Code: String, Sendable {
         /// No connection, or it broke.
         case unreachable
+        /// No address is known for the server's name.
+        case unknownName = "unknown-name"
+        /// The proxy before it was reached, and makes no connection to it.
+        case refusedByProxy = "refused-by-proxy"
+        /// Its certificate is not one that this machine trusts, or TLS could not be agreed on.
+        case untrusted
         /// No answer in time.
         case timedOut = "timed-out"
-        /// 408, 429 or 5xx: the server says to come back.
+        /// 408, 429, or 5xx in the server's own words: come back.
         case busy
+        /// 5xx in somebody else's words: what stands before the server does not reach it.
+        case failing
         /// An answer that is not the payment server's.
         case unreadable
         /// The call is one user's, and another one is logged in by now: it was not made.

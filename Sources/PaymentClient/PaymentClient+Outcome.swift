@@ -3,6 +3,8 @@ import FoundationEssentials
 import GotchuAPI
 package import GotchuCore
 import NIOCore
+import NIOPosix
+import NIOSSL
 
 extension PaymentClient {
     /// What an answer means: the rules of the client's side.
@@ -17,19 +19,27 @@ extension PaymentClient {
     ) -> Answer<[UInt8]> {
         if (200..<300).contains(status) { return .success(body) }
         let wait = retryAfter.flatMap(Int.init).map { Duration.seconds(max(0, $0)) }
+        let own = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(status)
         if status == 408 || status == 429 || status >= 500 {
-            return .unknown(Outage(.busy, retryAfter: wait, underlying: "HTTP \(status)"))
-        }
-        guard (400..<500).contains(status),
-            var problem = try? JSONDecoder().decode(WireProblem.self, from: Data(body)).problem(
-                status
+            let code: Outage.Code = own == nil && status >= 500 ? .failing : .busy
+            return .unknown(
+                Outage(code, retryAfter: wait, said: own?.detail, underlying: "HTTP \(status)")
             )
-        else {
+        }
+        guard (400..<500).contains(status), var problem = own else {
             return .unknown(Outage(.unreadable, underlying: "HTTP \(status) without a problem"))
         }
         problem.isReplay = isReplay
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
+
+    /// The longest name or memo that is kept of what a server says, in scalars of Unicode: as long
+    /// as a memo may be.
+    static let nameLimit = 140
+    /// The longest sentence of a server's that is kept, and that is shown.
+    static let detailLimit = 300
+    /// The longest code.
+    static let codeLimit = 64
 
     /// The header by which the server says that it had this answer ready under the call's key.
     static let replayHeader = "Idempotent-Replayed"
@@ -39,6 +49,19 @@ extension PaymentClient {
         let timeouts: [HTTPClientError] = [.connectTimeout, .readTimeout, .deadlineExceeded]
         if let error = error as? HTTPClientError, timeouts.contains(error) {
             return Outage(.timedOut, underlying: "\(error)")
+        }
+        if let error = error as? HTTPClientError,
+            error == .invalidProxyResponse || error == .proxyAuthenticationRequired
+        {
+            return Outage(.refusedByProxy, underlying: "\(error)")
+        }
+        if let error = error as? NIOConnectionError, error.connectionErrors.isEmpty,
+            error.dnsAError != nil || error.dnsAAAAError != nil
+        {
+            return Outage(.unknownName, underlying: "\(error)")
+        }
+        if error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
+            return Outage(.untrusted, underlying: "\(error)")
         }
         if error is NIOTooManyBytesError {
             return Outage(.unreadable, underlying: "a reply larger than \(replyLimit) bytes")
@@ -58,15 +81,28 @@ private struct WireProblem: Decodable {
     let request_id: String?
 
     func problem(_ status: Int) -> Problem {
-        var problem = Problem(.validationError, detail: detail ?? error ?? code)
+        let reason = [detail, error, code].lazy.compactMap(\.self).first { !$0.isEmpty }
+        var problem = Problem(
+            .validationError,
+            detail: (reason ?? "The payment server gives no reason.")
+                .cut(to: PaymentClient.detailLimit)
+        )
         problem.status = status
-        problem.code = code
+        problem.code = code.cut(to: PaymentClient.codeLimit)
         problem.title = Problem.reasonPhrase(of: status)
         problem.retryable = retryable
         problem.requiredCents = required_cents?.value
         problem.availableCents = available_cents?.value
-        problem.requestID = request_id
+        problem.requestID = request_id?.cut(to: PaymentClient.codeLimit)
         return problem
+    }
+}
+
+extension String {
+    /// The text, cut to so many scalars with an ellipsis: a single character may have any number.
+    func cut(to limit: Int) -> String {
+        guard unicodeScalars.dropFirst(limit).first != nil else { return self }
+        return String(unicodeScalars.prefix(limit - 1)) + "…"
     }
 }
 
@@ -86,7 +122,11 @@ extension Answer<SendOutcomeReply> {
                 )
             case .declined:
                 .refused(
-                    Decline(code: known.code ?? "", detail: known.detail ?? "Not paid."),
+                    Decline(
+                        code: (known.code ?? "").cut(to: PaymentClient.codeLimit),
+                        detail: (known.detail.flatMap { $0.isEmpty ? nil : $0 } ?? "Not paid.")
+                            .cut(to: PaymentClient.detailLimit)
+                    ),
                     isReplay: true
                 )
             }

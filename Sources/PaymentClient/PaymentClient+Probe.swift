@@ -4,31 +4,34 @@ import NIOCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Looks once, carefully, whether the server is there and what time it is there.
+    /// Looks once, carefully, whether the server can do its work and what time it is there.
     package func probe() async -> Probe {
-        let prepared = request(.GET, Self.healthPath, access: .none)
         let start = ContinuousClock.now
-        do {
-            return try await withTimeout(Self.callLimit) {
-                let response = try await http.execute(
-                    prepared,
-                    timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
-                )
-                let latency = start.duration(to: .now)
-                let lead = response.headers.first(name: "Date")
-                    .flatMap(Timestamp.init(httpDate:))
-                    // The server's clock was read half-way, and tells whole seconds, rounded down.
-                    .map { $0.advanced(by: latency / 2 + .milliseconds(500)).duration(to: .now) }
-                return Probe(outage: nil, latency: latency, clockLead: lead)
-            }
-        } catch {
-            return Probe(outage: Self.outage(of: error), latency: nil, clockLead: nil)
+        let answer = await ping()
+        let latency = start.duration(to: .now)
+        if case .unknown(let outage) = answer {
+            return Probe(outage: outage, latency: nil, clockLead: nil)
         }
+        return Probe(outage: nil, latency: latency, clockLead: await clockLead())
+    }
+
+    /// By how much this machine's clock is ahead of the server's.
+    private func clockLead() async -> Duration? {
+        let start = ContinuousClock.now
+        let response = try? await http.execute(
+            request(.GET, Self.readyPath, access: .none),
+            timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
+        )
+        let latency = start.duration(to: .now)
+        return response?.headers.first(name: "Date")
+            .flatMap(Timestamp.init(httpDate:))
+            // The server's clock was read half-way, and tells whole seconds, rounded down.
+            .map { $0.advanced(by: latency / 2 + .milliseconds(500)).duration(to: .now) }
     }
 
     /// What a look at the server found.
     package struct Probe: Sendable {
-        /// Why there was no answer, if there was none.
+        /// The reason why it cannot do its work, or why that is unknown.
         package let outage: Outage?
         package let latency: Duration?
         /// By how much this machine's clock is ahead of the server's, within half a second.

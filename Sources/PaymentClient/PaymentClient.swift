@@ -4,6 +4,7 @@ package import GotchuAPI
 package import GotchuCore
 import NIOCore
 import NIOHTTP1
+import OutboundHTTP
 
 /// The payment server's API, from the side of a daemon.
 ///
@@ -24,29 +25,30 @@ package struct PaymentClient: Sendable {
     /// How large an answer may be, in bytes.
     static let replyLimit = 256 * 1024
 
-    static let healthPath = "/healthz"
+    static let readyPath = "/readyz"
 
     /// Where the calls go.
     package let server: ServerURL
     let http: HTTPClient
     private var access: any AccessSource
-    private let onOutage: @Sendable () -> Void
+    private let onAnswer: @Sendable (Outage?) -> Void
 
     /// - Parameters:
-    ///   - http: Made with `httpConfiguration`; whoever gives it shuts it down.
+    ///   - http: Made with a `ServerRoute`'s configuration; whoever gives it shuts it down.
     ///   - access: Gives the token at the time of each call; `nil` for a client that makes only the
     ///     calls that anybody may make.
-    ///   - onOutage: Told when a call other than `ping` found no server.
+    ///   - onAnswer: Told what each call other than `ping` came to: `nil` if the server has
+    ///     answered it, whatever it said.
     package init(
         server: ServerURL,
         http: HTTPClient,
         access: (any AccessSource)? = nil,
-        onOutage: @escaping @Sendable () -> Void = {}
+        onAnswer: @escaping @Sendable (Outage?) -> Void = { _ in }
     ) {
         self.server = server
         self.http = http
         self.access = access ?? NoAccess()
-        self.onOutage = onOutage
+        self.onAnswer = onAnswer
     }
 
     /// The same client with another source of tokens.
@@ -59,10 +61,10 @@ package struct PaymentClient: Sendable {
     /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must
     /// come from the server that was configured) and a silence limit longer than the server's
     /// keep-alive.
-    package static var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(5), read: .seconds(40))
+    static var httpConfiguration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration.outbound(
+            connect: .seconds(5),
+            read: .seconds(40)
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
@@ -71,9 +73,13 @@ package struct PaymentClient: Sendable {
         return configuration
     }
 
-    /// Whether the server is there: `GET /healthz`. Needs no token, and `onOutage` is not told.
+    /// Asks the server if it can do its work: `GET /readyz`. Needs no token; `onAnswer` is not
+    /// called.
+    ///
+    /// - Returns: Refused by a server of the first contract, which has no such address.
     package func ping() async -> Answer<Void> {
-        await raw(.GET, Self.healthPath).map { _ in }
+        let answer: Answer<ReadyReply> = read(await raw(.GET, Self.readyPath))
+        return answer.requiring { $0.status == "ready" }.map { _ in }
     }
 
     /// Asks a development server for a token. Needs none.
@@ -114,10 +120,23 @@ package struct PaymentClient: Sendable {
 
     /// What an EID stands for. Changes nothing, and needs no token.
     ///
+    /// - Parameter isBackground: Whether nobody waits for the answer. The server counts unknown
+    ///   EIDs of such questions apart: they never keep a user's own from being answered.
     /// - Returns: Amount in minor units, payee, and what else a payer should see. Refused with
     ///   `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
-    package func resolve(_ eid: EID) async -> Answer<ResolveReply> {
-        await call(.POST, "/sessions/resolve", ResolveRequest(eid: eid))
+    package func resolve(_ eid: EID, isBackground: Bool = false) async -> Answer<ResolveReply> {
+        // The least urgent of all (RFC 9218, section 4.1).
+        let headers = isBackground ? [("Priority", "u=7")] : []
+        let body = JSONEncoder.canonicalBytes(of: ResolveRequest(eid: eid))
+        let answer: Answer<ResolveReply> = decode(
+            await raw(.POST, "/sessions/resolve", body: body, headers: headers)
+        )
+        return answer.map { reply in
+            var reply = reply
+            reply.payee.name = reply.payee.name.cut(to: Self.nameLimit)
+            reply.memo = reply.memo?.cut(to: Self.nameLimit)
+            return reply
+        }
     }
 
     /// Takes a session for this payer; the first one wins. Again by the same payer is no error.
@@ -134,7 +153,10 @@ package struct PaymentClient: Sendable {
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
     ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`, none of which leaves it locked by this payer.
     package func unlock(_ sid: SessionID) async -> Answer<Void> {
-        await raw(.POST, "/sessions/\(sid)/unlock", body: []).map { _ in }
+        let answer: Answer<LockReply> = decode(
+            await raw(.POST, "/sessions/\(sid)/unlock", body: [])
+        )
+        return answer.map { _ in }
     }
 
     /// Takes a session back, as its payee. Again is no error.
@@ -142,7 +164,10 @@ package struct PaymentClient: Sendable {
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` (a payer holds it), `SESSION_PAID` or
     ///   `SESSION_EXPIRED`.
     package func cancel(_ sid: SessionID) async -> Answer<Void> {
-        await raw(.POST, "/sessions/\(sid)/cancel", body: []).map { _ in }
+        let answer: Answer<SessionReply> = decode(
+            await raw(.POST, "/sessions/\(sid)/cancel", body: [])
+        )
+        return answer.map { _ in }
     }
 
     /// Gives a session another EID; the old one resolves a while longer.
@@ -238,6 +263,15 @@ package struct PaymentClient: Sendable {
     }
 
     private func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
+        let reply: Answer<Reply> = read(answer)
+        switch reply {
+        case .success, .refused, .unauthorized: onAnswer(nil)
+        case .unknown(let outage): onAnswer(outage)
+        }
+        return reply
+    }
+
+    private func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
         switch answer {
         case .success(let raw):
             guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
@@ -269,7 +303,7 @@ package struct PaymentClient: Sendable {
 
     /// Calls that anybody may make: they wait for no token.
     private static let publicPaths: Set = [
-        healthPath, "/auth/dev-login", "/auth/token",
+        readyPath, "/auth/dev-login", "/auth/token",
     ]
 
     private func raw(
@@ -285,7 +319,7 @@ package struct PaymentClient: Sendable {
                 request.headers.add(name: "Content-Type", value: "application/json")
                 request.body = .bytes(ByteBuffer(bytes: body))
             }
-            return await execute(request, isPing: path == Self.healthPath)
+            return await execute(request)
         }
     }
 
@@ -329,10 +363,7 @@ package struct PaymentClient: Sendable {
         return answer
     }
 
-    private func execute(
-        _ request: HTTPClientRequest,
-        isPing: Bool
-    ) async -> Answer<RawReply> {
+    private func execute(_ request: HTTPClientRequest) async -> Answer<RawReply> {
         do {
             return try await withTimeout(Self.callLimit) {
                 let response = try await http.execute(
@@ -349,7 +380,6 @@ package struct PaymentClient: Sendable {
                 ).map { RawReply(bytes: $0, isReplay: isReplay) }
             }
         } catch {
-            if !isPing { onOutage() }
             return .unknown(Self.outage(of: error))
         }
     }

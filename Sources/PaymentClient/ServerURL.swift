@@ -1,7 +1,15 @@
+import Glibc
+
 /// Where a payment server is: `http` or `https`, a host, maybe a port, maybe a path prefix.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// Without a trailing slash.
     package let description: String
+
+    /// The name or the address alone.
+    package let host: String
+
+    /// `nil` for the scheme's own.
+    let port: UInt16?
 
     /// Whether what is said to this server cannot be read on the way, or never leaves this machine.
     package let isPrivate: Bool
@@ -16,16 +24,25 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         let rest = parts[1]
         guard !rest.contains(where: { " \t\r\n\"<>@?#\\".contains($0) }) else { return nil }
         let authority = rest.prefix { $0 != "/" }
-        guard let host = Self.host(of: authority) else { return nil }
+        guard let (host, port) = Self.hostAndPort(of: authority) else { return nil }
         var kept = text
         while kept.hasSuffix("/") { kept.removeLast() }
         description = kept
-        let loopback = host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
-        isPrivate = parts[0] == "https" || loopback
+        self.host = String(host)
+        self.port = port
+        isPrivate = parts[0] == "https" || Self.isLoopback(host)
     }
 
-    /// The host of `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` if it is none of these.
-    private static func host(of authority: Substring) -> Substring? {
+    /// True if a host is this machine. Of names only the one that is reserved for it (RFC 6761):
+    /// any other may be anybody's, whatever it begins with.
+    private static func isLoopback(_ host: Substring) -> Bool {
+        var address = in_addr()
+        return host == "localhost" || host == "[::1]"
+            || inet_pton(AF_INET, String(host), &address) == 1 && host.hasPrefix("127.")
+    }
+
+    /// Takes `host`, `host:port`, `[v6]` or `[v6]:port` apart; `nil` if it is none of these.
+    private static func hostAndPort(of authority: Substring) -> (Substring, UInt16?)? {
         var host = authority
         var port: Substring?
         if authority.hasPrefix("[") {
@@ -39,9 +56,8 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
             port = authority[authority.index(after: colon)...]
         }
         guard !host.isEmpty else { return nil }
-        if let port {
-            guard let number = UInt16(port), number > 0 else { return nil }
-        }
-        return host
+        guard let port else { return (host, nil) }
+        guard let number = UInt16(port), number > 0 else { return nil }
+        return (host, number)
     }
 }

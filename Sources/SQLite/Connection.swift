@@ -6,6 +6,7 @@ internal import CSQLite
 /// every call here may block on the disk.
 package struct Connection: ~Copyable {
     private let handle: OpaquePointer
+    private let busyTimeoutMilliseconds: Int32
     private let statements = StatementCache()
 
     /// Done once, at the first connection of the program.
@@ -34,11 +35,20 @@ package struct Connection: ~Copyable {
             throw SQLiteError(code: error.code, message: "\(path): \(error.message)")
         }
         self.handle = handle
+        self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
         sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
     }
 
     deinit {
         sqlite3_close_v2(handle)
+    }
+
+    /// Has the log begin anew at its start, so that it does not grow for ever. Waits for nobody: as
+    /// long as a reader holds an older snapshot the log goes on growing.
+    package borrowing func restartLog() throws(SQLiteError) {
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }
+        try execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
     /// Runs a script of statements without parameters or results: schemas and pragmas.

@@ -16,9 +16,10 @@ struct ImportTests {
         "BlueZ": ["CBluetooth", "DBus", "GotchuCore"],
         "Radio": ["BlueZ", "CLinux", "DBus", "GotchuCore"],
         "Ledger": ["GotchuCore", "Postgres", "SQLite", "ServiceProcess"],
-        "PaymentClient": ["GotchuAPI", "GotchuCore"],
+        "OutboundHTTP": [],
+        "PaymentClient": ["GotchuAPI", "GotchuCore", "OutboundHTTP"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
-        "GotchuServer": ["GotchuAPI", "GotchuCore", "Ledger", "ServiceProcess"],
+        "GotchuServer": ["GotchuAPI", "GotchuCore", "Ledger", "OutboundHTTP", "ServiceProcess"],
         "GotchuCommands": [
             "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
         ],

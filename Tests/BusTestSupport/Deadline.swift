@@ -1,9 +1,11 @@
+import TestSupport
+
 /// A test waited for something that did not come.
 package struct DeadlinePassed: Error {
     package init() {}
 }
 
-/// Runs `body`, for at most `limit`.
+/// Runs `body`, for at most `limit` times `patience`.
 package func withDeadline<T: Sendable>(
     _ limit: Duration = .seconds(10),
     _ body: @escaping @Sendable () async throws -> T
@@ -12,7 +14,7 @@ package func withDeadline<T: Sendable>(
         group.addTask { try await body() }
         group.addTask {
             // SAFETY: the deadline of a wait for an event, not a wait for time to pass.
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: limit * patience)
             throw DeadlinePassed()
         }
         defer { group.cancelAll() }

@@ -50,6 +50,9 @@ final class Device: Sendable {
 
     func signal(_ signal: Int32) throws { try running.signal(signal) }
 
+    /// The socket of its radio on the simulated air.
+    func radioPath() throws -> String { "\(shop.air)/\(try running.processID).radio" }
+
     func exitCode() async throws -> Int32 { try await running.exitCode() }
 
     /// Puts it somewhere else.
@@ -78,6 +81,43 @@ final class Device: Sendable {
 
     func get<Reply: Decodable>(_ path: String, as type: Reply.Type) async throws -> Reply {
         try await call("GET", path, nil as String?)
+    }
+
+    /// A call as another user, which only root can make.
+    func curl(
+        as userID: Int,
+        _ path: String,
+        _ arguments: [String] = []
+    ) async throws -> String {
+        let curl = try start(
+            as: userID,
+            ["/usr/bin/curl", "--silent", "--max-time", "20", "--unix-socket", socket]
+                + arguments + ["http://gotchu\(path)"]
+        )
+        try await curl.exitCode(within: .seconds(25))
+        return curl.text
+    }
+
+    /// Connections that another user opens and holds, with half a request on each.
+    func hold(_ count: Int, as userID: Int) throws -> Program {
+        let script = """
+            import socket, sys, time
+            held = []
+            for _ in range(int(sys.argv[2])):
+                held.append(socket.socket(socket.AF_UNIX))
+                held[-1].connect(sys.argv[1])
+                try: held[-1].send(b"GET /v1/sta")
+                except OSError: pass
+            time.sleep(600)
+            """
+        return try start(as: userID, ["/usr/bin/python3", "-c", script, socket, "\(count)"])
+    }
+
+    private func start(as userID: Int, _ command: [String]) throws -> Program {
+        // What is tested is what the daemon says to whom; the way to its socket is open.
+        chmod(shop.folder.path, 0o711)
+        let user = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups"]
+        return try Program("/usr/bin/setpriv", user + command)
     }
 
     /// One call through curl, as a till's software makes it.

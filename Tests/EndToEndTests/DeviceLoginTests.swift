@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A kiosk that nobody logs in again: it lives on the credential of its registration.
-@Suite("A registered kiosk", .timeLimit(.minutes(3)))
+@Suite("A registered kiosk", .timeLimit(.minutes(hangLimit)))
 struct DeviceLoginTests {
     private let shop: Shop
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// docs/local-api.md, which a till's programmer goes by.
-@Suite("The document of the daemon's socket", .timeLimit(.minutes(3)))
+@Suite("The document of the daemon's socket", .timeLimit(.minutes(hangLimit)))
 struct LocalAPIDocumentTests {
     private let document: String
 

@@ -23,10 +23,12 @@ struct Metrics {
         """
 
     init(of device: Device) async throws {
-        let curl = try Program(
-            "/usr/bin/curl",
-            ["--silent", "--unix-socket", device.socket, "http://gotchu/metrics"]
-        )
+        try await self.init(["--unix-socket", device.socket, "http://gotchu/metrics"])
+    }
+
+    /// - Parameter curl: What says where the page is.
+    init(_ curl: [String]) async throws {
+        let curl = try Program("/usr/bin/curl", ["--silent"] + curl)
         try await curl.exitCode()
         let folder = try TemporaryFolder()
         let page = try folder.write(curl.text, to: "metrics")

@@ -51,4 +51,76 @@ struct MetricsTests {
         }
         for metrics in [payers, kiosks] { metrics.expectConventions() }
     }
+
+    /// Where a daemon says that it serves metrics.
+    private func url(of device: Device) async throws -> String {
+        try await eventually("metrics are served; it said: \(try device.log())") {
+            try device.log().firstMatch(of: /Metrics are served url=(\S+)/).map { String($0.1) }
+        }
+    }
+
+    @Test("are on a loopback port for programs of this machine, and nothing else is")
+    func loopback() async throws {
+        let shop = try await Shop()
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--metrics", "127.0.0.1:0"])
+        let url = try await url(of: kiosk)
+        let metrics = try await Metrics([url])
+        #expect(metrics["gotchu_requests_started_total"] == 0)
+        metrics.expectConventions()
+        let port = try #require(url.firstMatch(of: /:(\d+)\//)).1
+        func status(_ arguments: String...) async throws -> String {
+            let curl = try Program(
+                "/usr/bin/curl",
+                ["-s", "-o", "/dev/null", "-w", "%{http_code}"] + arguments
+            )
+            try await curl.exitCode()
+            return curl.text
+        }
+        #expect(try await status("http://localhost:\(port)/metrics") == "200")
+        #expect(try await status(url, "-H", "Host: [::1]") == "200")
+        #expect(try await status("--head", url) == "200")
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.", ""] {
+            #expect(try await status(url, "-H", "Host: \(host)") == "403", "\(host)")
+        }
+        #expect(try await status(url, "-H", "Origin: http://localhost") == "403")
+        #expect(try await status("http://127.0.0.1:\(port)/v1/status") == "404")
+        #expect(try await status("-X", "POST", url) == "405")
+        // However long somebody has something to say.
+        let head =
+            "GET /metrics HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 9999\\r\\n\\r\\n"
+        let dripping = try Program(
+            "/bin/bash",
+            [
+                "-c",
+                """
+                exec 3<>/dev/tcp/127.0.0.1/\(port)
+                printf '\(head)' >&3
+                while printf x >&3; do sleep 0.2; done
+                """,
+            ]
+        )
+        try await dripping.exitCode()
+    }
+
+    @Test("wait for a port that is taken, and keep nobody from a sale meanwhile")
+    func taken() async throws {
+        let shop = try await Shop()
+        let other = try OddServer()
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--metrics", "127.0.0.1:\(other.port)"])
+        try await eventually("it is told") {
+            try kiosk.log().contains("Metrics cannot be served") ? true : nil
+        }
+        try await kiosk.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 700)
+        )
+        #expect(request.state == .advertising)
+        other.stop()
+        let metrics = try await Metrics([try await url(of: kiosk)])
+        #expect(metrics["gotchu_requests_open", ["state": "advertising"]] == 1)
+    }
 }

@@ -106,6 +106,114 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
+    @Test("a payment of which nothing was sent is cancelled for good, and its lock given back")
+    func cancelled() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let other = try await shop.daemon("other", at: "1,0")
+        try await other.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 5000)
+        )
+        let wish = NewPayment(sid: request.id, confirmAmountCents: 5000)
+        shop.server.signal(SIGSTOP)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(payment.state == .locking)
+        let path = "/v1/payments/\(payment.id)"
+        for _ in 0..<2 {
+            let cancelled: PaymentView = try await payer.call("DELETE", path, nil as String?)
+            #expect(cancelled.state == .declined && cancelled.code == "PAYMENT_CANCELLED")
+        }
+        shop.server.signal(SIGCONT)
+        // The lock was on its way, and is not left to end by itself, which takes a minute.
+        let second: PaymentView = try await eventually("another payer pays", within: .seconds(40)) {
+            let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
+            let ended = try await end(of: payment, on: other)
+            return ended.state == .paid ? ended : nil
+        }
+        let ended = try await payer.get(path, as: PaymentView.self)
+        #expect(ended.state == .declined && second.state == .paid)
+        #expect(try await payer.balance() == 10_000)
+        await #expect {
+            let path = "/v1/payments/\(second.id)x"
+            _ = try await other.call("DELETE", path, nil as String?) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .notFound }
+    }
+
+    @Test("a payment is cancelled and made again by the same payer, and nothing gets between")
+    func cancelledAndPaid() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 5000)
+        )
+        let wish = NewPayment(sid: request.id, confirmAmountCents: 5000)
+        shop.server.signal(SIGSTOP)
+        let first: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        let path = "/v1/payments/\(first.id)"
+        let cancelled: PaymentView = try await payer.call("DELETE", path, nil as String?)
+        #expect(cancelled.code == "PAYMENT_CANCELLED")
+        // Its lock is on its way, and would be given back under the next one's hands.
+        await #expect {
+            try await payer.call("POST", "/v1/payments", wish) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
+        shop.server.signal(SIGCONT)
+        let second: PaymentView = try await eventually("it may be paid again") {
+            try? await payer.call("POST", "/v1/payments", wish) as PaymentView
+        }
+        #expect(try await end(of: second, on: payer).state == .paid)
+        #expect(try await payer.balance() == 5000)
+        let ended = try await payer.get(path, as: PaymentView.self)
+        #expect(ended.code == "PAYMENT_CANCELLED")
+    }
+
+    @Test("a payee is told from another of the same name by an id")
+    func payees() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 500)
+        )
+        let ask = ResolveRequest(eid: request.eid)
+        let session: ResolvedSession = try await payer.call("POST", "/v1/resolve", ask)
+        let id = try #require(session.payeeID)
+        #expect(session.isPayeeKnown == false)
+        var wish = NewPayment(
+            eid: request.eid,
+            confirmAmountCents: 500,
+            confirmPayee: "kiosk",
+            confirmPayeeID: "0000000000000000"
+        )
+        await #expect {
+            try await payer.call("POST", "/v1/payments", wish) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .payeeChanged }
+        wish.confirmPayeeID = id
+        wish.confirmCurrency = .eur
+        await #expect {
+            try await payer.call("POST", "/v1/payments", wish) as PaymentView
+        } throws: { ($0 as? Problem)?.errorCode == .amountChanged }
+        wish.confirmCurrency = .usd
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(try await end(of: payment, on: payer).payeeID == id)
+        let next: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 600)
+        )
+        let again: ResolvedSession = try await payer.call(
+            "POST",
+            "/v1/resolve",
+            ResolveRequest(eid: next.eid)
+        )
+        #expect(again.payeeID == id && again.isPayeeKnown == true)
+    }
+
     @Test("a payment without funds is declined, for good, and says what to do")
     func declined() async throws {
         let shop = try await Shop(openingBalance: 100)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A shop's trouble on a desk: recorded there, replayed here.
-@Suite("Recording and replay", .timeLimit(.minutes(1)))
+@Suite("Recording and replay", .timeLimit(.minutes(hangLimit)))
 struct RecordingTests {
     @Test("what a daemon hears is recorded under other EIDs, and heard again from the file")
     func recorded() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Money that goes back, through the real programs.
-@Suite("A refund from end to end", .timeLimit(.minutes(3)))
+@Suite("A refund from end to end", .timeLimit(.minutes(hangLimit)))
 struct RefundTests {
     /// A kiosk whose request of 50.00 was paid, and its payer.
     private func paid(

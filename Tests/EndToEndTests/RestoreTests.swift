@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A payment whose answer was lost, and a server whose books were then restored from a backup.
-@Suite("A server that was restored", .timeLimit(.minutes(3)))
+@Suite("A server that was restored", .timeLimit(.minutes(hangLimit)))
 struct RestoreTests {
     /// A server that is stopped, given older books, and started at the same address.
     private struct OldBooks {

@@ -31,23 +31,67 @@ struct SocketTests {
         let reply = try await curl(device, "--include", "http://gotchu/v1/status")
         #expect(reply.contains("Gotchu-Version: 0."))
         #expect(reply.contains("Gotchu-API: 1"))
-        for header in ["Origin: http://evil.example", "Referer: http://evil.example/"] {
+        for header in [
+            "Origin: http://evil.example", "Referer: http://evil.example/",
+            "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
+            "Sec-Fetch-Site: same-origin", "Host: evil.example", "Host: evil.example:8080",
+            "Host: 192.0.2.1", "Host: 127.0.0.1.evil.example", "Host: [2001:db8::1]",
+        ] {
             let refused = try await problem(device, ["-H", header, "http://gotchu/v1/status"])
-            #expect(refused.errorCode == .browserRefused)
+            #expect(refused.errorCode == .browserRefused, "\(header)")
+        }
+        for host in ["localhost", "LOCALHOST:80", "unix", "127.0.0.1:8080", "[::1]:8080", ""] {
+            let head = "GET /v1/status HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+            let reply = await UnixHTTP.exchange(head, at: device.socket)
+            #expect(reply.hasPrefix("HTTP/1.1 200 "), "\(host): \(reply)")
         }
     }
 
-    @Test("is open to a group only where there is one that it was given to")
+    @Test("a request with two hosts is refused, and one of HTTP/1.0 is its connection's last")
+    func oldAndOdd() async throws {
+        let shop = try await Shop()
+        let device = try await shop.daemon("kiosk", at: "0,0")
+        let two = "GET /v1/status HTTP/1.1\r\nHost: gotchu\r\nHost: gotchu\r\n\r\n"
+        let refused = await UnixHTTP.exchange(two, at: device.socket)
+        #expect(refused.hasPrefix("HTTP/1.1 400 ") && refused.contains("VALIDATION_ERROR"))
+        for head in [
+            "GET /v1/status HTTP/1.0\r\n\r\n",
+            "GET /v1/status HTTP/1.1\r\nHost: gotchu\r\nConnection: Close\r\n\r\n",
+        ] {
+            let connection = try #require(UnixHTTP.connected(to: device.socket))
+            defer { close(connection) }
+            // Twice in one piece: the second is not looked at.
+            #expect(send(connection, head + head, head.utf8.count * 2, 0) == head.utf8.count * 2)
+            let began = ContinuousClock.now
+            var (reply, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+            while case let count = read(connection, &buffer, buffer.count), count > 0 {
+                reply += buffer[..<count]
+            }
+            // Well before the time limit on silence.
+            #expect(began.duration(to: .now) < .seconds(8))
+            let text = String(decoding: reply, as: UTF8.self)
+            #expect(text.components(separatedBy: "HTTP/1.1 200 ").count == 2, "\(text)")
+        }
+    }
+
+    @Test("can be connected to by its group alone, unless users are listed, also after a reload")
     func mode() async throws {
         let shop = try await Shop()
         for (group, mode) in [("no-such-group", 0o600), ("nogroup", 0o660)] {
-            // Only root may give a file to a group that it is not in.
-            if group == "nogroup", geteuid() != 0 { continue }
             let file = try shop.folder.write("{\"group\": \"\(group)\"}", to: "\(group).json")
             let device = Device(name: group, shop: shop)
             try await device.start(extra: ["--config", file])
-            let found = try FileManager.default.attributesOfItem(atPath: device.socket)
-            #expect(found[.posixPermissions] as? Int == mode, "\(group)")
+            func found() throws -> Int? {
+                let all = try FileManager.default.attributesOfItem(atPath: device.socket)
+                return all[.posixPermissions] as? Int
+            }
+            #expect(try found() == mode, "\(group)")
+            let listed = "{\"group\": \"\(group)\", \"observer_uids\": [1]}"
+            _ = try shop.folder.write(listed, to: "\(group).json")
+            try device.signal(SIGHUP)
+            try await eventually("it is open to who is listed") {
+                try found() == 0o666 ? true : nil
+            }
         }
     }
 
@@ -102,7 +146,7 @@ struct SocketTests {
                 ]
             )
             try await doctor.exitCode()
-            #expect(doctor.text.contains("usermod -aG daemon USER"), "\(doctor.text)")
+            #expect(doctor.text.contains("→ sudo usermod -aG daemon USER\n"), "\(doctor.text)")
         }
     }
 
@@ -184,34 +228,42 @@ struct SocketTests {
     }
 
     @Test(
-        "lets a stranger look and nothing more",
+        "gives each listed user the level listed, and a stranger a 403 at every address",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func levels() async throws {
         let shop = try await Shop()
-        let device = try await shop.daemon("kiosk", at: "0,0")
-        // As if the operator had opened the socket to everybody.
-        chmod(shop.folder.path, 0o711)
-        chmod(device.socket, 0o666)
-        func stranger(_ arguments: String...) async throws -> String {
-            let program = try Program(
-                "/usr/bin/setpriv",
-                [
-                    "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "--silent",
-                    "--max-time", "10", "--unix-socket", device.socket,
-                ] + arguments
-            )
-            try await program.exitCode()
-            return program.text
+        let device = Device(name: "kiosk", shop: shop)
+        let (observer, cashier, spender, stranger) = (65001, 65002, 65003, 65004)
+        let file = try shop.folder.write(
+            """
+            {"observer_uids": [\(observer)], "cashier_uids": [\(cashier)],
+             "spender_uids": [\(spender)]}
+            """,
+            to: "levels.json"
+        )
+        try await device.start(extra: ["--config", file])
+        for user in [observer, cashier, spender] {
+            let status = try await device.curl(as: user, "/v1/status")
+            #expect(status.contains("is_ready"), "\(user): \(status)")
         }
-        #expect(try await stranger("http://gotchu/v1/status").contains("is_ready"))
-        for (method, path) in [
-            ("POST", "requests"), ("GET", "requests"), ("POST", "payments"), ("GET", "wallet"),
-            ("POST", "login"), ("POST", "reload"), ("POST", "resolve"),
+        #expect(try await device.curl(as: cashier, "/v1/requests").contains("\"requests\""))
+        #expect(try await device.curl(as: spender, "/v1/payments").contains("\"payments\""))
+        for (user, method, path) in [
+            (observer, "POST", "requests"), (observer, "GET", "requests"),
+            (observer, "POST", "payments"), (observer, "GET", "wallet"),
+            (observer, "POST", "login"), (observer, "POST", "reload"),
+            (observer, "POST", "resolve"), (cashier, "GET", "payments"),
+            (cashier, "POST", "login"), (spender, "GET", "requests"), (spender, "POST", "reload"),
+            (stranger, "GET", "status"), (stranger, "GET", "events"), (stranger, "GET", "nothing"),
+            (stranger, "PUT", "status"), (stranger, "POST", "requests"),
         ] {
-            let text = try await stranger("-X", method, "-d", "{}", "http://gotchu/v1/\(path)")
-            #expect(text.contains("NOT_PERMITTED"), "\(method) \(path): \(text)")
+            let arguments = ["-X", method, "-d", "{}"]
+            let text = try await device.curl(as: user, "/v1/\(path)", arguments)
+            #expect(text.contains("NOT_PERMITTED"), "\(user) \(method) \(path): \(text)")
         }
+        let metrics = try await device.curl(as: stranger, "/metrics")
+        #expect(metrics.contains("User id \(stranger) may not use gotchud"), "\(metrics)")
     }
 
     @Test(
@@ -220,10 +272,10 @@ struct SocketTests {
     )
     func shareOfReaders() async throws {
         let shop = try await Shop()
-        let device = try await shop.daemon("kiosk", at: "0,0")
-        // As if the operator had opened the socket to everybody.
+        let device = Device(name: "kiosk", shop: shop)
+        let file = try shop.folder.write(#"{"observer_uids": [65534]}"#, to: "kiosk.json")
+        try await device.start(extra: ["--config", file])
         chmod(shop.folder.path, 0o711)
-        chmod(device.socket, 0o666)
         let readers = try EventReaders(128, at: device.socket)
         defer { readers.close() }
         let refused = try await problem(device, ["http://gotchu/v1/events"])
@@ -302,19 +354,5 @@ struct SocketTests {
             let status = try await device.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "configuration-invalid" } ? nil : true
         }
-    }
-
-    @Test("a bad configuration ends with 78, the file and the line")
-    func badConfiguration() async throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write("{\n  \"radio\": \"smoke signals\"\n}", to: "gotchud.json")
-        let program = try Program("gotchud", ["--check-config", "--config", file])
-        #expect(try await program.exitCode() == 78)
-        #expect(program.text.contains("\(file):2: A radio is"))
-        let next = "Correct it and run: gotchud --config \(file) --check-config\n"
-        #expect(program.text.hasSuffix(next), "\(program.text)")
-        let good = try folder.write("{}", to: "good.json")
-        let check = try Program("gotchud", ["--check-config", "--config", good])
-        #expect(try await check.exitCode() == 0)
     }
 }

@@ -43,7 +43,10 @@ struct DoubtTests {
         let peer = try CannedPeer([Self.session, Self.lost, reply])
         let run = try await GotchuCtl.run(Self.pay, socket: peer.socket)
         #expect(run.code == 75, "\(run.err)")
-        #expect(run.err.contains("it may be paying $5.00 to Shop. Do not pay again"), "\(run.err)")
+        #expect(
+            run.err.contains("it may be paying $5.00 to “Shop”. Do not pay again"),
+            "\(run.err)"
+        )
         #expect(run.next == "→ gotchu-ctl history")
     }
 
@@ -59,7 +62,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "a socket that is not open to its group yet is tried again",
+        "a socket that is not open to others yet is tried again",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notYetOpen() async throws {

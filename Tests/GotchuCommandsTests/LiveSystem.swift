@@ -43,23 +43,23 @@ final class LiveSystem: Sendable {
                 [
                     "--socket", "\(path)/\(name).sock", "--state", "\(path)/\(name)", "--server",
                     String(address), "--radio", "simulated:\(path)/air@\(x),0",
-                ]
+                ],
+                environment: ["GOTCHU_OBSERVER_UIDS": "65534"]
             )
         }
         startTill = { try daemon("kiosk", 0) }
         till = try Mutex(startTill())
         wallet = try daemon("payer", distance)
         for (socket, name) in [(kiosk, "shop"), (payer, "ann")] {
-            try await eventually("\(name)'s daemon answers") {
-                FileManager.default.fileExists(atPath: socket)
-                    ? try await GotchuCtl.run(["status"], socket: socket).code != 69 ? true : nil
-                    : nil
-            }
+            try await Self.answers(socket)
             guard isLoggedIn else { continue }
             let arguments = ["login", "--dev-email", "\(name)@example.com"]
             _ = try await GotchuCtl.run(arguments, socket: socket)
         }
     }
+
+    /// To the payment server: SIGSTOP makes it hang.
+    func signalServer(_ signal: Int32) { server.signal(signal) }
 
     /// Moves the payer.
     func movePayer(to distance: Double) throws {
@@ -69,18 +69,27 @@ final class LiveSystem: Sendable {
     /// To the kiosk's daemon: SIGSTOP makes it hang.
     func signalTill(_ signal: Int32) { till.withLock { $0.signal(signal) } }
 
-    /// Starts the kiosk's daemon again, with what it kept, after it has ended.
+    /// Returns when a daemon answers on its socket.
+    private static func answers(_ socket: String) async throws {
+        try await eventually("the daemon at \(socket) answers") {
+            FileManager.default.fileExists(atPath: socket)
+                ? try await GotchuCtl.run(["status"], socket: socket).code != 69 ? true : nil
+                : nil
+        }
+    }
+
+    /// Starts the kiosk's daemon again, with what it kept, after it has ended. It answers then.
     func restartTill() async throws {
         let old = till.withLock(\.self)
         try await old.exitCode()
         let new = try startTill()
         till.withLock { $0 = new }
+        try await Self.answers(kiosk)
     }
 
-    /// Lets every user reach the kiosk's daemon, as on a socket with a generous mode.
+    /// Lets every user reach the kiosk's daemon. Nobody (65534) may look.
     func openTill() {
         chmod(folder.path, 0o755)
-        chmod(kiosk, 0o666)
     }
 
     /// The states of the kiosk's requests.

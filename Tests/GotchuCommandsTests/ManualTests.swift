@@ -99,17 +99,32 @@ struct ManualTests {
         #expect(described == (try await command(of: "gotchud").options(but: [])))
     }
 
+    @Test("each of gotchud's options is read: a wrong value is refused by the option's name")
+    func options() async throws {
+        let own: Set = ["config", "check-config", "check-server"]
+        for option in try await command(of: "gotchud").options(but: own) {
+            let run = try Program("gotchud", ["--check-config", "--\(option)", "?"])
+            #expect(try await run.exitCode() == 78)
+            #expect(run.text.hasPrefix("gotchud: --\(option): "), "\(run.text)")
+        }
+    }
+
     @Test("gotchud warns of a variable that its page does not describe, and so does the doctor")
     func variables() async throws {
         let described = try page("gotchud.8").matches(of: /GOTCHU_[A-Z_]*[A-Z]/)
             .map { String($0.output) }
         let folder = try TemporaryFolder()
+        let token = try folder.write("token", to: "token")
+        chmod(token, 0o600)
         let environment = [
             "GOTCHU_CONFIG": try folder.write("{}", to: "config"), "GOTCHU_SOCKET": "/tmp/g.sock",
             "GOTCHU_STATE": "/tmp/g", "GOTCHU_SERVER": "http://127.0.0.1:1",
-            "GOTCHU_TOKEN_FILE": "/tmp/token", "GOTCHU_RADIO": "auto",
-            "GOTCHU_CASHIER_UIDS": "1", "GOTCHU_SPENDER_UIDS": "1", "GOTCHU_LOG_LEVEL": "info",
-            "GOTCHU_GROUP": "gotchu", "GOTCHU_SERVICE_UUID": "feed", "GOTCHU_EID_SECONDS": "0",
+            "GOTCHU_TOKEN_FILE": token, "GOTCHU_RADIO": "auto",
+            "GOTCHU_OBSERVER_UIDS": "1", "GOTCHU_CASHIER_UIDS": "1", "GOTCHU_SPENDER_UIDS": "1",
+            "GOTCHU_LOG_LEVEL": "info", "GOTCHU_GROUP": "gotchu", "GOTCHU_SERVICE_UUID": "feed",
+            "GOTCHU_EID_SECONDS": "0",
+            "GOTCHU_CA_FILE": "/etc/ssl/certs/ca-certificates.crt",
+            "GOTCHU_PROXY": "http://127.0.0.1:1", "GOTCHU_METRICS": "127.0.0.1:9464",
         ]
         #expect(Set(described) == Set(environment.keys))
         let run = try Program("gotchud", ["--check-config"], environment: environment)

@@ -17,6 +17,38 @@ struct RenderingTests {
         #expect("a\u{202E}b\nc\u{0}".printable == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
     }
 
+    @Test("a stranger's name stays in its place, and is seen to be a name")
+    func names() {
+        let pile = "Z" + String(repeating: "\u{0301}", count: 10_000) + "o"
+        #expect(pile.printable.unicodeScalars.count == 5)
+        #expect("\u{0301}\u{20DD}Shop".printable == "Shop")
+        for filler in ["\u{3164}", "\u{2800}", "\u{115F}", "\u{1160}", "\u{FFA0}"] {
+            #expect("a\(filler)b".printable == "a\u{FFFD}b")
+        }
+        #expect("नमस्ते".printable == "नमस्ते")
+        #expect(String(repeating: "x", count: 10_000).shortened.columns == 40)
+        #expect(String(repeating: "東", count: 10_000).quotedName.columns <= 42)
+        #expect("Shop? [y/N] y".quotedName == "“Shop? [y/N] y”")
+        #expect("Shop” for “Tea\"".quotedName == "“Shop' for 'Tea'”")
+    }
+
+    @Test("an amount that cannot be read is told by what is wrong with it")
+    func misreadings() {
+        #expect(Money.misreading("50.005", in: .usd).hasSuffix("in usd: 2 decimals at most."))
+        #expect(Money.misreading("50.5", in: .jpy).hasSuffix("in jpy, which has no decimals."))
+        #expect(Money.misreading("1,000", in: .usd).hasSuffix("written without separators."))
+        #expect(Money.misreading("much", in: .usd) == "'much' is not an amount in usd.")
+    }
+
+    @Test("a word is as far from another as a typist's slips")
+    func distance() {
+        #expect("status".distance(to: "status") == 0)
+        #expect("status".distance(to: "stauts") == 1)
+        #expect("status".distance(to: "statuss") == 1)
+        #expect("status".distance(to: "tatis") == 2)
+        #expect("".distance(to: "pay") == 3)
+    }
+
     @Test("columns are counted as a terminal does, and cutting never goes over")
     func columns() {
         #expect("abc".columns == 3)

@@ -27,6 +27,38 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
+    @Test(
+        "a payment whose lock or resolve hangs is cancelled, and never charged afterwards",
+        arguments: [SIGTERM, SIGHUP, SIGINT],
+        [0, 500]
+    )
+    func payment(signal: Int32, after milliseconds: Int) async throws {
+        let system = try await LiveSystem()
+        let request = try await system.request("5")
+        let program = try Program(
+            "gotchu-ctl",
+            ["pay", "--yes", "--max", "5", "--timeout", "30", "--socket", system.payer]
+        )
+        try await eventually("it pays") { program.text.contains("Paying $5.00") ? true : nil }
+        system.signalServer(SIGSTOP)
+        // SAFETY: any moment of the payment is a good one.
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        program.signal(signal)
+        let code = try await program.exitCode()
+        system.signalServer(SIGCONT)
+        // It may have been quicker than the hand that stopped the server.
+        guard !program.text.contains("Paid $5.00") else { return }
+        let wallet = try await GotchuCtl.run(["wallet", "--json"], socket: system.payer).json()
+        let isWhole = wallet["available_cents"] as? Int == 10_000
+        // Before it has begun to pay the signal just ends it.
+        #expect([1, 75, 128 + signal].contains(code), "\(program.text)")
+        #expect(code == 75 || isWhole, "\(program.text)")
+        if program.text.contains("Not paid") {
+            let states = try await system.requestStates()
+            #expect(states == ["advertising"] || states == ["locked"], "\(request.eid): \(states)")
+        }
+    }
+
     @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")
     func hung() async throws {
         let system = try await LiveSystem(distance: 5)

@@ -57,6 +57,31 @@ struct StreamTests {
         #expect(try await program.exitCode() == 0)
     }
 
+    @Test(
+        "watch outlives a restart whose socket is opened to its user a moment later",
+        .enabled(if: getuid() == 0)
+    )
+    func socketOpensLater() async throws {
+        let system = try await LiveSystem(distance: 5)
+        system.openTill()
+        let program = try GotchuCtl.asNobody(["watch", "--socket", system.kiosk])
+        try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
+        system.signalTill(SIGKILL)
+        try await system.restartTill()
+        // The daemon answers, and not to this user.
+        try await eventually("the till is back for its owner") {
+            try await GotchuCtl.run(["status"], socket: system.kiosk).code != 69 ? true : nil
+        }
+        // Nothing is to be seen of its looks but that they come so often.
+        let looks = ContinuousClock.now + EventFollower.retryInterval * 4
+        try await eventually("it has looked") { ContinuousClock.now > looks ? true : nil }
+        #expect(program.isRunning, "\(program.text)")
+        system.openTill()
+        try await eventually("its return is told; it said: \(program.text)") {
+            program.text.contains("gotchud is back.") ? true : nil
+        }
+    }
+
     @Test("a request is followed though the daemon restarts before it was first looked at")
     func daemonRestarts() async throws {
         let system = try await LiveSystem(distance: 5)

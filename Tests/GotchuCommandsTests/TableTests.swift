@@ -32,5 +32,20 @@ struct TableTests {
         let shorter = table.layout(limit: 30)
         #expect(shorter.kept == [0, 1] && shorter.widths.prefix(2) == [16, 12])
         #expect(table.layout(limit: 20).kept == [0])
+        // A line that does not fit would be broken, and the next frame drawn in the wrong place.
+        for limit in 4...20 {
+            let (kept, widths) = table.layout(limit: limit)
+            #expect(kept.map { widths[$0] }.reduce(0, +) <= limit, "\(limit)")
+        }
+    }
+
+    @Test("what was drawn is as high as a narrower terminal has made it")
+    func reflow() {
+        let drawn = [100, 40, 0]
+        #expect(LiveRegion.height(of: drawn, width: 100) == 3)
+        #expect(LiveRegion.height(of: drawn, width: 40) == 5)
+        #expect(LiveRegion.height(of: drawn, width: 20) == 8)
+        #expect(LiveRegion.height(of: drawn, width: nil) == 3)
+        #expect(LiveRegion.height(of: [], width: 20) == 0)
     }
 }

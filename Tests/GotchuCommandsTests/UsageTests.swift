@@ -10,7 +10,8 @@ struct UsageTests {
             ["frobnicate"], ["request"], ["pay", "--yes"], ["pay", "--yes", "--max"],
             ["pay", "a1b2c3d4e5", "--near", "--yes", "--max", "1"], ["pay"],
             ["scan", "--json", "--json-lines"], ["scan", "--timeout", "0"], ["wait"],
-            ["wait", "--for", "rain"], ["login", "--token-file", "x", "--dev-email", "a@b"],
+            ["watch", "--run", "/bin/true", "--json"], ["wait", "--for", "rain"],
+            ["login", "--token-file", "x", "--dev-email", "a@b"],
             ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
             ["--sock", "/x", "status"], ["--socket"], ["status", "--socket", ""],
             ["demo", "--socket", "/x"],
@@ -27,6 +28,22 @@ struct UsageTests {
         #expect(json.code == 64)
         let error = try #require(try json.json()["error"] as? [String: Any])
         #expect(error["code"] as? String == "USAGE" && error["exit_code"] as? Int == 64)
+    }
+
+    @Test("an unknown command is named, and the nearest one if there is one")
+    func unknownCommand() async throws {
+        for arguments in [["stauts"], ["--json", "stauts"], ["--socket", "/a", "stauts", "--x"]] {
+            let run = try await GotchuCtl.run(arguments)
+            #expect(run.code == 64)
+            #expect(
+                run.err.contains("There is no command 'stauts'. Did you mean 'status'?"),
+                "\(run.err)"
+            )
+        }
+        let far = try await GotchuCtl.run(["frobnicate"])
+        #expect(far.code == 64 && far.err.contains("There is no command 'frobnicate'.\n"))
+        let option = try await GotchuCtl.run(["status", "--jsn"])
+        #expect(option.code == 64 && option.err.contains("Did you mean '--json'?"))
     }
 
     @Test("a currency may be written as its standard writes it")
@@ -46,7 +63,8 @@ struct UsageTests {
         "data of the wrong form is 65",
         arguments: [
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
-            ["request", "1000000.01"], ["pay", "nothexnoth", "--yes", "--max", "1"],
+            ["request", "1000000.01"], ["request", "5", "--ttl", "301"],
+            ["request", "5", "--ttl", "0"], ["pay", "nothexnoth", "--yes", "--max", "1"],
             ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
             ["demo", "--amount", "100.01"], ["refund", "s-1", "1.234", "--yes"],
             ["refund", "a b", "--yes"],

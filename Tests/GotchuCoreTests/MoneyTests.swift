@@ -37,7 +37,10 @@ struct MoneyTests {
         #expect(Money(minorUnits: 5000).description == "$50.00")
         #expect(Money(minorUnits: -5).description == "-$0.05")
         #expect(Money(minorUnits: 1230, currency: .chf).description == "CHF 12.30")
-        #expect(Money(minorUnits: .min).description == "-$92233720368547758.08")
+        #expect(Money(minorUnits: .min).description == "-$92,233,720,368,547,758.08")
+        #expect(Money(minorUnits: 99_999).description == "$999.99")
+        #expect(Money(minorUnits: 100_000).description == "$1,000.00")
+        #expect(Money(minorUnits: 1_234_567, currency: .jpy).description == "¥1,234,567")
         for cents in [0, 1, 99, 100, 12_345] as [Int64] {
             #expect(Money(Money(minorUnits: cents).description)?.minorUnits == cents)
         }

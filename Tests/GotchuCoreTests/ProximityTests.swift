@@ -181,18 +181,110 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .far)
     }
 
-    @Test("100,000 random EIDs leave the memory bounded and what is near in it")
+    @Test("10,000 random EIDs leave the memory bounded and what is near in it")
     func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
         var at = 0
-        for index in 0..<100_000 {
+        for index in 0..<10_000 * effort {
             if index.isMultiple(of: 64) { await Task.yield() }
             at += 1
             _ = board.add(sighting(.random(using: &generator), -80, at: at))
             if index.isMultiple(of: 100) { _ = board.add(sighting(kiosk, -40, at: at)) }
         }
         #expect(board.nearestFirst.count <= ProximityPolicy.presenceLimit)
+        #expect(board[kiosk]?.verdict == .tap)
+    }
+
+    @Test("What nobody can be paid under makes no till ambiguous, and is never at tap itself")
+    func unranked() {
+        var board = ProximityBoard()
+        let stranger = EID(literal: "ffffffffff")
+        for at in stride(from: 0, through: 2_000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at))
+            _ = board.add(sighting(stranger, -38, at: at + 1))
+        }
+        #expect(board[kiosk]?.verdict == .ambiguous && board[stranger]?.verdict == .ambiguous)
+        board.note(stranger, .nobodys)
+        for at in stride(from: 2_100, through: 3_000, by: 100) {
+            _ = board.add(sighting(kiosk, -40, at: at))
+            _ = board.add(sighting(stranger, -38, at: at + 1))
+        }
+        #expect(board[kiosk]?.verdict == .tap && board[stranger]?.verdict == .near)
+        board.note(stranger, .unknown)
+        _ = board.advance(to: time(3_100))
+        #expect(board[kiosk]?.verdict == .ambiguous)
+    }
+
+    @Test("Two EIDs of one session are ranked as one till, and another session is still another")
+    func sameSession() throws {
+        var board = ProximityBoard()
+        let old = EID(literal: "1111111111")
+        let session = try #require(SessionID(rawValue: "s"))
+        let second = try #require(SessionID(rawValue: "t"))
+        for at in stride(from: 0, through: 1_000, by: 100) {
+            _ = board.add(sighting(old, -40, at: at))
+        }
+        board.note(old, .session(session))
+        #expect(board[old]?.verdict == .tap)
+        // Before the server has said whose the new one is they are two.
+        for at in stride(from: 1_100, through: 1_500, by: 100) {
+            _ = board.add(sighting(old, -40, at: at))
+            _ = board.add(sighting(kiosk, -41, at: at + 1))
+        }
+        #expect(board[old]?.verdict == .ambiguous)
+        board.note(kiosk, .session(session))
+        for at in stride(from: 1_600, through: 2_500, by: 100) {
+            if at < 2_000 { _ = board.add(sighting(old, -40, at: at)) }
+            _ = board.add(sighting(kiosk, -41, at: at + 1))
+            if at > 1_900 { #expect(board[kiosk]?.verdict == .tap) }
+        }
+        #expect(board.verdict(on: session) == .tap)
+        for at in stride(from: 2_600, through: 3_500, by: 100) {
+            _ = board.add(sighting(kiosk, -41, at: at))
+            _ = board.add(sighting(other, -42, at: at + 1))
+            board.note(other, .session(second))
+        }
+        #expect(board[kiosk]?.verdict == .ambiguous && board[other]?.verdict == .ambiguous)
+    }
+
+    @Test("EIDs that are changed faster than they are asked about hide no till")
+    func changing() throws {
+        var board = ProximityBoard()
+        let session = try #require(SessionID(rawValue: "s"))
+        var random = SeededGenerator("changing EIDs")
+        var made = EID.random(using: &random)
+        var taps = 0
+        for at in stride(from: 0, through: 30_000, by: 100) {
+            if at % 1_500 == 0 { made = EID.random(using: &random) }
+            _ = board.add(sighting(kiosk, -40, at: at))
+            if at == 300 { board.note(kiosk, .session(session)) }
+            _ = board.add(sighting(made, -39, at: at + 1))
+            if board[kiosk]?.verdict == .tap { taps += 1 }
+            #expect(board[made]?.verdict != .tap || at < 1_500)
+        }
+        #expect(taps >= 60, "\(taps) of 300")
+        // A till is not taken for another one whose answer is only late.
+        for at in stride(from: 30_100, through: 33_000, by: 100) {
+            _ = board.add(sighting(kiosk, -44, at: at))
+            _ = board.add(sighting(other, -34, at: at + 1))
+        }
+        #expect(board[kiosk]?.verdict != .tap)
+    }
+
+    @Test("A board that is full of near EIDs has room for one that is stronger")
+    func full() {
+        var generator = SeededGenerator("full")
+        var board = ProximityBoard()
+        let crowd = (0..<300).map { _ in EID.random(using: &generator) }
+        for round in 0..<10 {
+            for eid in crowd { _ = board.add(sighting(eid, -50, at: round * 100)) }
+        }
+        for at in stride(from: 1_000, through: 2_000, by: 100) {
+            _ = board.add(sighting(kiosk, -36, at: at))
+            for eid in crowd { _ = board.add(sighting(eid, -50, at: at + 1)) }
+        }
+        #expect(board.count == ProximityPolicy.presenceLimit)
         #expect(board[kiosk]?.verdict == .tap)
     }
 

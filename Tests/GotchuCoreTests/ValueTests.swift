@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GotchuCore
+import TestSupport
 import Testing
 
 @Suite("Small values")
@@ -54,8 +55,9 @@ struct ValueTests {
     )
     func httpDates(milliseconds: Int64, text: String) throws {
         #expect(Timestamp(milliseconds: milliseconds).httpDate == text)
-        let whole = try #require(Timestamp(httpDate: text))
-        #expect((0..<1000).contains(milliseconds - whole.milliseconds))
+        let whole = Timestamp(httpDate: text)
+        guard milliseconds >= 0 else { return #expect(whole == nil) }
+        #expect((0..<1000).contains(milliseconds - (try #require(whole)).milliseconds))
     }
 
     @Test("a timestamp survives its ISO 8601 text to the millisecond")
@@ -64,8 +66,36 @@ struct ValueTests {
         #expect(moment.iso8601 == "2026-11-21T09:31:53.123Z")
         #expect(Timestamp(iso8601: moment.iso8601) == moment)
         #expect(Timestamp(iso8601: "2026-11-21T09:31:53Z")?.milliseconds == 1_795_253_513_000)
-        #expect(Timestamp(iso8601: "yesterday") == nil)
+        #expect(Timestamp(iso8601: "2026-11-21T09:31:53.1239Z") == moment)
         #expect(moment.advanced(by: .seconds(-1)).duration(to: moment) == .seconds(1))
+    }
+
+    @Test("Every time from 1970 to 9999 is read as it was printed")
+    func everyTime() throws {
+        var random = SeededGenerator("timestamps")
+        let last: Int64 = 253_402_300_799_999
+        let some = (0..<20_000 * effort).map { _ in Int64.random(in: 0...last, using: &random) }
+        for milliseconds in [0, last] + some {
+            let moment = Timestamp(milliseconds: milliseconds)
+            try #require(Timestamp(iso8601: moment.iso8601) == moment, "\(milliseconds)")
+        }
+    }
+
+    @Test(
+        "A time outside 1970 to 9999, or of another form, is not read",
+        arguments: [
+            "yesterday", "", "Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
+            "1500-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "10000-01-01T00:00:00Z",
+            "-2026-01-01T00:00:00Z", "+2026-01-01T00:00:00Z", "2026-02-29T00:00:00Z",
+            "2026-13-01T00:00:00Z", "2026-00-10T00:00:00Z", "2026-01-00T00:00:00Z",
+            "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z",
+            "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00", "2026-01-01 00:00:00Z",
+            "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1x3Z", "2026-01-01T00:00:00,5Z",
+            "٢٠٢٦-01-01T00:00:00Z",
+        ]
+    )
+    func unreadableTimes(text: String) {
+        #expect(Timestamp(iso8601: text) == nil)
     }
 
     @Test("retries wait 2, 4, 8 … 60 seconds, half of it at random, and obey the server")

@@ -3,6 +3,7 @@ import GotchuCore
 import Logging
 import PaymentClient
 import Radio
+import ServiceProcess
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 @Suite("The configuration")
 struct ConfigurationTests {
     private func resolve(
-        flags: ConfigurationFlags = ConfigurationFlags(),
+        flags: [String: String] = [:],
         environment: [String: String] = [:],
         file text: String? = nil
     ) throws -> DaemonConfiguration {
@@ -27,14 +28,13 @@ struct ConfigurationTests {
     func precedence() throws {
         let file = #"{"server": "http://127.0.0.1:3"}"#
         let environment = ["GOTCHU_SERVER": "http://127.0.0.1:2"]
-        var flags = ConfigurationFlags()
-        #expect(try resolve().server.description == DaemonConfiguration.defaultServer)
+        #expect(try resolve().server.description == "http://127.0.0.1:8080")
         #expect(try resolve(file: file).server.description == "http://127.0.0.1:3")
         #expect(
             try resolve(environment: environment, file: file).server.description
                 == "http://127.0.0.1:2"
         )
-        flags.server = "http://127.0.0.1:1"
+        let flags = ["server": "http://127.0.0.1:1"]
         #expect(
             try resolve(flags: flags, environment: environment, file: file).server.description
                 == "http://127.0.0.1:1"
@@ -47,11 +47,13 @@ struct ConfigurationTests {
             file: """
                 {
                   "socket": "/tmp/a.sock", "state": "/tmp/a", "server": "https://pay.example/",
+                  "ca_file": "/tmp/ca.pem", "proxy": "http://proxy.example:3128",
                   "token_file": "/tmp/token", "radio": "bluez:hci1", "service_uuid": "fd6f",
                   "eid_seconds": 60,
-                  "group": "tills", "cashier_uids": [1000], "spender_uids": [1001, 1002],
+                  "group": "tills", "observer_uids": [999], "cashier_uids": [1000],
+                  "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
-                  "power_cycle": true,
+                  "power_cycle": true, "metrics": "[::1]:9464",
                   "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55}
                 }
                 """
@@ -60,42 +62,49 @@ struct ConfigurationTests {
         #expect(configuration.eidLifetime == .seconds(60))
         #expect(configuration.stateDirectory == "/tmp/a")
         #expect(configuration.server.description == "https://pay.example")
+        #expect(configuration.caFile == "/tmp/ca.pem")
+        #expect(configuration.proxy?.description == "http://proxy.example:3128")
         #expect(configuration.tokenFile == "/tmp/token")
         #expect(configuration.radio == .bluez(adapter: "hci1"))
         #expect(configuration.serviceUUID == 0xFD6F)
         #expect(configuration.group == "tills")
+        #expect(configuration.observerUserIDs == [999])
         #expect(configuration.cashierUserIDs == [1000])
         #expect(configuration.spenderUserIDs == [1001, 1002])
         #expect(configuration.proximity.acceptsUnknownRSSI && configuration.canPowerCycle)
         #expect(configuration.proximity.tap == .init(enter: -40, leave: -50))
         #expect(configuration.proximity.near == .init(enter: -55, leave: -68))
+        #expect(configuration.metrics.map { "\($0)" } == "[::1]:9464")
         #expect(configuration.logLevel == .debug)
     }
 
     @Test(
         "a reload takes who is listed; it says so when anything else has changed",
-        arguments: ConfigurationFile.CodingKeys.allCases
+        arguments: DaemonConfiguration.table.map(\.key)
     )
-    func reload(key: ConfigurationFile.CodingKeys) throws {
+    func reload(key: String) throws {
         let (text, isTaken) =
             switch key {
-            case .socket, .state, .tokenFile, .group: (#""/other""#, false)
-            case .server: (#""https://other.example""#, false)
-            case .radio: (#""bluez:hci9""#, false)
-            case .serviceUUID: (#""fd6f""#, false)
-            case .eidSeconds: ("77", false)
-            case .cashierUIDs, .spenderUIDs: ("[7]", true)
-            case .acceptUnknownRSSI, .powerCycle: ("true", false)
-            case .proximity: (#"{"tap_enter": -41}"#, false)
-            case .logLevel: (#""trace""#, false)
+            case "socket", "state", "token_file", "ca_file", "group": (#""/other""#, false)
+            case "server": (#""https://other.example""#, false)
+            case "proxy": (#""http://proxy.example:3128""#, false)
+            case "radio": (#""bluez:hci9""#, false)
+            case "service_uuid": (#""fd6f""#, false)
+            case "eid_seconds": ("77", false)
+            case "observer_uids", "cashier_uids", "spender_uids": ("[7]", true)
+            case "proximity": (#"{"tap_enter": -41}"#, false)
+            case "metrics": (#""127.0.0.1:9464""#, false)
+            case "log_level": (#""trace""#, false)
+            default: ("true", false)
             }
         let old = try resolve()
-        let new = try resolve(file: #"{"\#(key.stringValue)": \#(text)}"#)
+        let new = try resolve(file: #"{"\#(key)": \#(text)}"#)
         #expect(old.needsRestart(for: new) == !isTaken)
         let reloaded = old.reloaded(from: new)
+        #expect(reloaded.observerUserIDs == new.observerUserIDs)
         #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
         #expect(reloaded.spenderUserIDs == new.spenderUserIDs)
-        // The socket keeps its group until a restart, and so must those whom that lets in.
+        // The socket keeps its group until a restart, and so must those who are in it.
         #expect(reloaded.group == old.group && !reloaded.needsRestart(for: old))
     }
 
@@ -105,14 +114,24 @@ struct ConfigurationTests {
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting of this name."),
             ("{\n\n  \"socket\": 5\n}", 3, "socket: This must be text in quotes."),
             ("{\n  \"socket\" \"x\"\n}", 2, "This is not a valid JSON object"),
-            ("{\n  \"group\": \"a\",\n  \"group\": \"b\"\n}", 3, "names a key twice"),
+            ("{\n  \"group\": \"a\",\n  \"group\": \"b\"\n}", 3, "group: This key stands twice."),
             ("{\n  \"cashier_uids\": [1,\n  -1]\n}", 2, "cashier_uids: No such number"),
             ("{\n  \"spender_uids\": 7\n}", 2, "spender_uids: This must be a list."),
             ("{\n  \"eid_seconds\": 99999999999999999999\n}", 2, "eid_seconds: No such number"),
             ("{\n  \"eid_seconds\": 1.5\n}", 2, "eid_seconds: No such number"),
+            ("{\n  \"eid_seconds\": 301\n}", 2, "An EID lives for 1 to 300 seconds"),
+            ("{\n  \"cashier_uids\": [\"x\"]\n}", 2, "This must be a whole number."),
+            ("{\"proximity\": {\n\"tap_enter\": \"x\"}}", 2, "tap_enter: This must be a number."),
             ("{\n  \"spender_uids\": [1.5]\n}", 2, "spender_uids: No such number"),
             ("{\n  \"proximity\": {\"tap_enter\": 1e400}\n}", 2, "proximity: No such number"),
-            ("{\n  \"token_file\": \"\"\n}", 2, "A token file has a path."),
+            ("{\n  \"token_file\": \"\"\n}", 2, "A token file's path begins with /."),
+            ("{\n  \"token_file\": \"token\"\n}", 2, "A token file's path begins with /."),
+            ("{\n  \"ca_file\": \"ca.pem\"\n}", 2, "begins with /"),
+            ("{\n  \"proxy\": \"proxy.example:3128\"\n}", 2, "A proxy is http://"),
+            ("{\n  \"metrics\": \"0.0.0.0:9464\"\n}", 2, "Metrics are served on 127.0.0.1"),
+            ("{\n  \"metrics\": \"[::]:9464\"\n}", 2, "Metrics are served on 127.0.0.1"),
+            ("{\n  \"metrics\": \"127.0.0.1\"\n}", 2, "Metrics are served on 127.0.0.1"),
+            ("{\n  \"metrics\": \"127.0.0.1:+1\"\n}", 2, "Metrics are served on 127.0.0.1"),
             ("{\n  \"service_uuid\": \"+fed\"\n}", 2, "A service UUID is four hex digits"),
             ("{\n  \"radio\": \"bluez:hci01\"\n}", 2, "A radio is"),
             ("{\n  \"radio\": \"auto:hci+1\"\n}", 2, "A radio is"),
@@ -134,12 +153,15 @@ struct ConfigurationTests {
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
-    @Test("a report shows every setting")
+    @Test("a report shows every setting, but of users only how many there are")
     func shown() throws {
-        let shown = Set(try resolve().lines.map(\.key))
-        for key in ConfigurationFile.CodingKeys.allCases {
-            let names = key == .proximity ? ["tap", "near"] : [key.rawValue]
-            #expect(shown.isSuperset(of: names), "\(key.rawValue)")
+        let lines = try resolve(file: #"{"spender_uids": [1001, 1002], "service_uuid": "fd6f"}"#)
+            .lines.map { "\($0) = \($1)" }
+        for line in [
+            "spender_uids = 2 users", "service_uuid = fd6f", "eid_seconds = 120", "proxy = (none)",
+            "proximity = tap_enter=-45.0,tap_leave=-55.0,near_enter=-60.0,near_leave=-68.0",
+        ] {
+            #expect(lines.contains(line), "\(lines)")
         }
     }
 
@@ -147,6 +169,7 @@ struct ConfigurationTests {
         "a bad variable is refused by its name",
         arguments: [
             ("GOTCHU_SPENDER_UIDS", "1000,ann"), ("GOTCHU_SPENDER_UIDS", "10 00"),
+            ("GOTCHU_OBSERVER_UIDS", "x"),
             ("GOTCHU_CASHIER_UIDS", "+1000"), ("GOTCHU_CASHIER_UIDS", "-0"),
             ("GOTCHU_EID_SECONDS", "+60"), ("GOTCHU_SERVICE_UUID", "+fed"),
         ]
@@ -190,6 +213,27 @@ struct ConfigurationTests {
         #expect(try resolve(environment: variables).spenderUserIDs == [1000, 1001, 1002])
     }
 
+    @Test("a token file that others may write is refused, wherever it is named")
+    func tokenFile() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("token", to: "token")
+        for (mode, isRight) in [
+            (0o600, true), (0o640, true), (0o644, true), (0o660, false), (0o602, false),
+        ] as [(mode_t, Bool)] {
+            chmod(file, mode)
+            let environment = ["GOTCHU_TOKEN_FILE": file]
+            guard !isRight else {
+                #expect(try resolve(environment: environment).tokenFile == file)
+                continue
+            }
+            let error = #expect(throws: ConfigurationError.self) {
+                try resolve(environment: environment)
+            }
+            #expect(error?.place == "GOTCHU_TOKEN_FILE")
+            #expect(error?.problem.hasSuffix("chmod go-w \(file)") == true)
+        }
+    }
+
     @Test("why a file cannot be read is said")
     func unreadableFile() throws {
         let folder = try TemporaryFolder()
@@ -221,6 +265,9 @@ struct ConfigurationTests {
             ),
             ("simulated:/tmp/air", .simulated(folder: "/tmp/air", position: .init(x: 0, y: 0))),
             ("bluez:eth0", nil), ("simulated:air", nil), ("simulated:/a@b", nil), ("auto:x", nil),
+            ("simulated:/a@1e308,0", nil), ("simulated:/a@0,-1e7", nil),
+            ("simulated:/a@nan,0", nil), ("simulated:/a@0,inf", nil),
+            ("simulated:/a@-1e6,1e6", .simulated(folder: "/a", position: .init(x: -1e6, y: 1e6))),
         ] as [(String, RadioSpecification?)]
     )
     func radios(text: String, expected: RadioSpecification?) {

@@ -67,18 +67,20 @@ struct JournalTests {
         let wholeLength = try Data(contentsOf: URL(fileURLWithPath: file)).count
         try await journal.append(.payment(try payment("b")))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-        for length in stride(from: wholeLength + 1, to: bytes.count, by: 7) {
+        for length in stride(from: wholeLength + 1, to: bytes.count - 1, by: 7) {
             let torn = try TemporaryFolder()
             try bytes.prefix(length).write(to: URL(fileURLWithPath: torn.path + "/journal"))
             let reopened = try Journal(folder: torn.path)
             #expect(reopened.wasTorn)
             #expect(reopened.contentsAtStart.payments == ["a": whole])
+            let cut = try Data(contentsOf: URL(fileURLWithPath: torn.path + "/journal.torn"))
+            #expect(cut == bytes[wholeLength..<length])
             try await reopened.append(.payment(try payment("c")))
             let kept = try Data(contentsOf: URL(fileURLWithPath: torn.path + "/journal"))
-            let copy = try TemporaryFolder()
-            try kept.write(to: URL(fileURLWithPath: copy.path + "/journal"))
+            let again = try TemporaryFolder()
+            try kept.write(to: URL(fileURLWithPath: again.path + "/journal"))
             #expect(
-                Set(try Journal(folder: copy.path).contentsAtStart.payments.keys) == ["a", "c"]
+                Set(try Journal(folder: again.path).contentsAtStart.payments.keys) == ["a", "c"]
             )
         }
     }
@@ -94,6 +96,48 @@ struct JournalTests {
         try bytes.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
         #expect(throws: JournalFailure.corrupt(file: damaged.path + "/journal", line: 2)) {
             try Journal(folder: damaged.path)
+        }
+    }
+
+    /// Journals a payment, and then that its send may leave.
+    @discardableResult
+    private func journalSending() async throws -> PaymentRecord {
+        let journal = try Journal(folder: folder.path)
+        var record = try payment("a")
+        try await journal.append(.payment(record))
+        record.stage = .sending
+        try await journal.append(.payment(record))
+        return record
+    }
+
+    @Test("A last line that lacks its line feed alone is taken for written")
+    func unended() async throws {
+        let record = try await journalSending()
+        let short = try TemporaryFolder()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        try bytes.dropLast().write(to: URL(fileURLWithPath: short.path + "/journal"))
+        let reopened = try Journal(folder: short.path)
+        #expect(reopened.contentsAtStart.payments == ["a": record])
+        try await reopened.append(.payment(try payment("b")))
+        let kept = try Data(contentsOf: URL(fileURLWithPath: short.path + "/journal"))
+        #expect(kept.prefix(bytes.count) == bytes)
+    }
+
+    @Test("Whatever byte of it is damaged, no payment whose send may have left is forgotten")
+    func flipped() async throws {
+        try await journalSending()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        let damaged = try TemporaryFolder()
+        for index in bytes.indices {
+            for mask in [0x01, 0x0A, 0x20, 0x80, 0xFF] as [UInt8] {
+                var flipped = bytes
+                flipped[index] ^= mask
+                try flipped.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
+                // A digit of a checksum may be a small letter or a capital.
+                let opened = try? Journal(folder: damaged.path)
+                let stage = opened?.contentsAtStart.payments["a"]?.stage
+                #expect(opened == nil || stage == .sending, "byte \(index), mask \(mask)")
+            }
         }
     }
 
@@ -114,6 +158,20 @@ struct JournalTests {
             try Journal(folder: folder.path)
         }
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+
+    @Test("A record that could not be read back is refused, and the journal stays as it was")
+    func unreadable() async throws {
+        let journal = try Journal(folder: folder.path)
+        try await journal.append(.payment(try payment("a")))
+        var record = try payment("b")
+        record.updatedAt = Timestamp(milliseconds: -1)
+        let before = try String(contentsOfFile: file, encoding: .utf8)
+        await #expect(throws: JournalFailure.unreadable) {
+            try await journal.append(.payment(record))
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+        try await journal.append(.payment(try payment("c")))
     }
 
     @Test("a long journal is rewritten: all that is open stays, old ends go")

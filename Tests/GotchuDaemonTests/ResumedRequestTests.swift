@@ -14,7 +14,7 @@ import Testing
 struct ResumedRequestTests {
     @Test(
         "comes on the air once the radio can, and that it cannot is said once",
-        .timeLimit(.minutes(2))
+        .timeLimit(.minutes(hangLimit))
     )
     func radioCannot() async throws {
         let folder = try TemporaryFolder()
@@ -44,7 +44,7 @@ struct ResumedRequestTests {
 
     @Test(
         "comes on the air as soon as the adapter has more places, whoever's turn it is",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(hangLimit))
     )
     func placesGrow() async throws {
         let folder = try TemporaryFolder()

@@ -1,13 +1,14 @@
 import Foundation
 import Ledger
 import SQLite
+import ServiceProcess
 import TestSupport
 import Testing
 
 @testable import GotchuServer
 
 /// The program as a person or a script meets it.
-@Suite("Commands", .timeLimit(.minutes(2)))
+@Suite("Commands", .timeLimit(.minutes(hangLimit)))
 struct CommandTests {
     private let folder: TemporaryFolder
     private var database: String { "sqlite:\(folder.path)/books.db" }
@@ -86,6 +87,14 @@ struct CommandTests {
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
             (["--listen", "127.0.0.1:65536"], 64, "from 0 to 65535"),
+            (["--dev", "--dev-opening-balance", "x"], 64, "--dev-opening-balance: This"),
+            (["--connections", "0"], 64, "--connections: This must be a number from 1 to 65536."),
+            (["--queue", "65537"], 64, "--queue: This must be a number from 1 to 65536."),
+            (["--drain-seconds", "61"], 64, "--drain-seconds: This must be a number from 0 to"),
+            (["--token-seconds", "0"], 64, "--token-seconds: This must be a number from 1 to"),
+            (["--trusted-proxy", "::1", "--trusted-proxy", "x"], 64, "--trusted-proxy: This must"),
+            (["--log-level", "loud"], 64, "--log-level: A log level is one of trace, "),
+            (["--oidc-jwks", "http://i.example/keys.json"], 64, "--oidc-jwks: Keys that are"),
             (["--listen", "127.0.0.1:0", "--dev-opening-balance", "5"], 64, "goes with --dev"),
             (["--listen", "192.0.2.1:0"], 78, "does not have the address 192.0.2.1:0"),
             (["--listen", "no-such-host.invalid:0"], 78, "not known here"),
@@ -142,7 +151,8 @@ struct CommandTests {
         let books = database
         #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
         for command in [
-            ["devices", "revoke", "x"], ["devices", "renew", "x"], ["webhooks", "remove", "x"],
+            ["devices", "revoke", "x"], ["devices", "renew", "x"],
+            ["devices", "add", "till", "--user", "x"], ["webhooks", "remove", "x"],
             ["webhooks", "resend", "x"],
             ["webhooks", "add", "http://127.0.0.1:9/x", "--dev", "--payee", "x"],
         ] {
@@ -164,12 +174,36 @@ struct CommandTests {
     func variables() async throws {
         let help = try await ServerProcess.run("serve", "--help").text
         let options = help.matches(of: /\n  (?:-h, )?--([a-z-]+)/).map { String($0.output.1) }
-        #expect(Set(options) == Set(Variable.allCases.map(\.option) + ["help", "version"]))
+        let names = ServerSettings.table.map { $0.key.replacing("_", with: "-") }
+        #expect(Set(options) == Set(names + ["help", "version"]))
         let server = try await ServerProcess(
             environment: ["GOTCHU_SERVER_TRUSTED_PROXIES": "::1", "GOTCHU_SERVER_QUEUE": "99"]
         )
         #expect(server.program.text.contains("name=GOTCHU_SERVER_TRUSTED_PROXIES"))
         #expect(!server.program.text.contains("GOTCHU_SERVER_QUEUE"))
+    }
+
+    @Test(
+        "a bad variable is refused by its name",
+        arguments: [("QUEUE", "0"), ("DEV", "maybe"), ("TRUSTED_PROXY", "::1 x"), ("LISTEN", "x")]
+    )
+    func badVariable(name: String, value: String) async throws {
+        let name = "GOTCHU_SERVER_" + name
+        let program = try Program(
+            "gotchu-server",
+            ["--database", database],
+            environment: [name: value]
+        )
+        #expect(try await program.exitCode() == 78)
+        #expect(program.text.contains("gotchu-server: \(name): "), "\(program.text)")
+    }
+
+    @Test("an empty variable is as good as none")
+    func emptyVariable() async throws {
+        let empty = ["GOTCHU_SERVER_DATABASE": ""]
+        let program = try Program("gotchu-server", ["verify"], environment: empty)
+        #expect(try await program.exitCode() == 64)
+        #expect(program.text.contains("No database is named."), "\(program.text)")
     }
 
     @Test("a variable that lacks a part of its name is named; those of gotchud are not")
@@ -179,7 +213,7 @@ struct CommandTests {
             "GOTCHU_SERVER_LISTEN", "GOTCHU_LOG_LEVEL", "GOTCHU_SOCKET", "DATABASE",
         ]
         #expect(
-            Variable.unknown(among: names) == [
+            ServerSettings.unknownVariables(among: names) == [
                 "GOTCHU_DATABASE", "GOTCHU_SERVERLISTEN", "GOTCHU_SERVER_LISTN",
             ]
         )
@@ -241,7 +275,7 @@ struct CommandTests {
 
     @Test("without --dev nobody can log in, and the tokens of development are worth nothing")
     func withoutDev() async throws {
-        let server = try await ServerProcess()
+        let server = try await ServerProcess(opening: 0)
         let payee = try await server.wire.login("payee")
         #expect(try await server.stop() == 0)
         let program = try Program(

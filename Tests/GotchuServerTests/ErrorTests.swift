@@ -8,7 +8,7 @@ import Testing
 @testable import GotchuServer
 
 /// Every code that the server can send, reached over the wire.
-@Suite("Errors", .timeLimit(.minutes(2)))
+@Suite("Errors", .timeLimit(.minutes(hangLimit)))
 struct ErrorTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A session's events", .timeLimit(.minutes(2)))
+@Suite("A session's events", .timeLimit(.minutes(hangLimit)))
 struct EventTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }
@@ -67,6 +67,24 @@ struct EventTests {
         for _ in 0..<16 { open.append(try await EventStream(wire, sid, token: payee)) }
         #expect(try await EventStream(wire, sid, token: payee).status == 429)
         #expect(open.allSatisfy { $0.status == 200 })
+    }
+
+    @Test("are not given to a user who has as many as one may have, and still to others")
+    func boundedByUser() async throws {
+        var open: [EventStream] = []
+        for _ in 0..<4 {
+            let sid = try await wire.create(payee, cents: 5).string("sid")
+            for _ in 0..<16 { open.append(try await EventStream(wire, sid, token: payee)) }
+        }
+        #expect(open.allSatisfy { $0.status == 200 })
+        let sid = try await wire.lockedSession(payee, payer, cents: 5)
+        let refused = try await wire.get("/sessions/\(sid)/events", token: payee)
+        #expect(refused.code == "RATE_LIMITED" && refused.headers["retry-after"] == "5")
+        #expect(
+            refused.string("detail")
+                == "This device or login follows as many sessions as it may: 64."
+        )
+        #expect(try await EventStream(wire, sid, token: payer).status == 200)
     }
 
     @Test("begin when their request is whole, and the reply says that no other can follow")

@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("Every code", .timeLimit(.minutes(3)))
+@Suite("Every code", .timeLimit(.minutes(hangLimit)))
 struct EveryCodeTests {
     /// A 500 has no place in it: nothing that a client does may lead to one.
     @Test("that is described comes over the wire, and no other", arguments: BooksKind.allCases)
@@ -51,6 +51,7 @@ private struct StoryOfErrors {
         return [
             text,
             try await wire.post("/sessions/create", large, token: payee),
+            try await wire.call("GET", "/sessions/x/events", large, token: payee),
             try await wire.create(payee, cents: 0),
             try await wire.create("no token", cents: 5),
             try await wire.post("/wallet/send", #"{"sid":"x"}"#, token: payer),

@@ -1,9 +1,10 @@
 import Foundation
+import SQLite
 import TestSupport
 import Testing
 
 /// Tokens that a third-party library made, honest ones and every classic forgery.
-@Suite("OpenID tokens", .timeLimit(.minutes(3)))
+@Suite("OpenID tokens", .timeLimit(.minutes(hangLimit)))
 struct IdentityTests {
     private let issuer: IssuerProcess
     private let server: ServerProcess
@@ -155,6 +156,44 @@ struct IdentityTests {
             reply.string("detail") == "The call needs a valid bearer token.",
             sourceLocation: sourceLocation
         )
+    }
+
+    @Test("A till of an issuer's subject acts for that subject, and for no other")
+    func till() async throws {
+        let token = try await issuer.token()
+        let wallet = try await wire.get("/wallet/me", token: token).string("wallet_id")
+        func add(_ subject: String) async throws -> (code: Int32, text: String) {
+            try await ServerProcess.run(
+                "devices",
+                "add",
+                "till",
+                "--user",
+                "<\(IssuerProcess.name)>\(subject)",
+                "--database",
+                "sqlite:\(server.path)"
+            )
+        }
+        let made = try await add("anna")
+        #expect(made.code == 0, "\(made.text)")
+        let code = try #require(made.text.split(separator: "\n").last)
+        let login = try await wire.post("/auth/token", #"{"refresh_token":"\#(code)"}"#)
+        let access = login.string("access_token")
+        #expect(try await wire.get("/wallet/me", token: access).string("wallet_id") == wallet)
+        #expect(try await add("Anna").code == 1)
+    }
+
+    @Test("A user whom the books have lost is told to try again, and is then taken in anew")
+    func lost() async throws {
+        let token = try await issuer.token()
+        let first = try await wire.get("/wallet/me", token: token)
+        #expect(first.status == 200)
+        try Connection(path: server.path, mode: .readWrite)
+            .execute("PRAGMA foreign_keys = OFF; DELETE FROM wallets; DELETE FROM users")
+        let lost = try await wire.get("/wallet/me", token: token)
+        #expect(lost.code == "TRY_AGAIN", "\(lost.text)")
+        let anew = try await wire.get("/wallet/me", token: token)
+        #expect(anew.status == 200, "\(anew.text)")
+        #expect(anew.string("wallet_id") != first.string("wallet_id"))
     }
 
     @Test("tokens with unknown keys do not make the server fetch")

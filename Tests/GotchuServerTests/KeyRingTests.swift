@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("An issuer's keys", .timeLimit(.minutes(3)))
+@Suite("An issuer's keys", .timeLimit(.minutes(hangLimit)))
 struct KeyRingTests {
     private let clock = TestClock()
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

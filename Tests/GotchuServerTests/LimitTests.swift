@@ -1,5 +1,6 @@
 import GotchuAPI
 import GotchuCore
+import Ledger
 import Testing
 
 @testable import GotchuServer
@@ -32,6 +33,34 @@ struct LimitTests {
         clock.advance(.seconds(2))
         #expect(limiter.draw(for: ClientAddress(v4: [255, 255, 255, 255])).wait == nil)
         #expect(limiter.callerCount == 1)
+    }
+
+    @Test("More callers than are remembered have buckets of their own, a second apart")
+    func manyCallers() {
+        let clock = TestClock()
+        let limiter = CallerLimiter<Int>(.init(capacity: 300, perSecond: 50)) { clock.now }
+        let limit = CallerLimiter<Int>.callerLimit
+        for caller in 0..<limit { _ = limiter.draw(for: caller) }
+        clock.advance(.seconds(1))
+        let left = (limit..<2 * limit).map { limiter.draw(for: $0).left.remaining }
+        #expect(left.allSatisfy { $0 == 299 })
+    }
+
+    @Test("A login resolves although others at its address have used that one's share")
+    func resolvesByLogin() throws {
+        let limits = Limits(callsPerSecond: 50)
+        let address = Asker.address(ClientAddress(v4: [127, 0, 0, 1]))
+        #expect(throws: Refused.self) {
+            for _ in 0..<10_000 { try limits.allowResolve(as: address) }
+        }
+        let user = UserID(trusted: "u")
+        let till = Login(user: user, device: DeviceID(trusted: "d"))
+        #expect(throws: Refused.self) {
+            for _ in 0..<10_000 { try limits.allowResolve(as: .login(till)) }
+        }
+        for login in [Login(user: user), Login(user: user, device: DeviceID(trusted: "e"))] {
+            try limits.allowResolve(as: .login(login))
+        }
     }
 
     @Test("an IPv6 subscriber is one client, an IPv4 one within IPv6 is himself")

@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Many at once", .timeLimit(.minutes(3)))
+@Suite("Many at once", .timeLimit(.minutes(hangLimit)))
 struct LoadTests {
     @Test("64 payers pay one payee and not a cent is lost")
     func hotPayee() async throws {

@@ -4,7 +4,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("Metrics", .timeLimit(.minutes(2)))
+@Suite("Metrics", .timeLimit(.minutes(hangLimit)))
 struct MetricsTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -29,6 +29,14 @@ struct MissTests {
         #expect(limiter.wait(for: address(1)) == nil)
     }
 
+    @Test("Misses of a user's device do not keep the user's own questions from being answered")
+    func device() {
+        let login = Login(user: UserID(trusted: "u"))
+        for _ in 0..<50 { limiter.missed(.background(login)) }
+        #expect(limiter.wait(for: .background(login)) != nil)
+        #expect(limiter.wait(for: .login(login)) == nil)
+    }
+
     @Test("misses that were asked for at once are owed")
     func debt() {
         for _ in 0..<30 { limiter.missed(address(1)) }
@@ -104,7 +112,7 @@ struct MissTests {
         }
         // Now the newcomers' is spent as well; a user has his own.
         #expect(limiter.wait(for: address(201)) != nil)
-        let user = Asker.user(UserID(trusted: "u"))
+        let user = Asker.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)
         for _ in 0..<20 { limiter.missed(user) }
         #expect(limiter.wait(for: user) == 10)

@@ -4,7 +4,7 @@ import Testing
 
 /// The phones of the first contract: they send only its members, and read only its members, each of
 /// its type. What was added since must be nothing to them.
-@Suite("Old clients", .timeLimit(.minutes(2)))
+@Suite("Old clients", .timeLimit(.minutes(hangLimit)))
 struct OldClientTests {
     private struct Login: Decodable {
         let token: String

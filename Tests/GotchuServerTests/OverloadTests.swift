@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("Overload and ending", .timeLimit(.minutes(3)))
+@Suite("Overload and ending", .timeLimit(.minutes(hangLimit)))
 struct OverloadTests {
     @Test("who is too many is told when to come back, and what was accepted is done")
     func queue() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import GotchuServer
 
 /// Texts of strangers, most of them a few bytes off what they should be.
-@Suite("Parsers under fuzz", .timeLimit(.minutes(1)))
+@Suite("Parsers under fuzz", .timeLimit(.minutes(hangLimit)))
 struct ParserFuzzTests {
     @Test("what is taken for a JSON object is one to Foundation too, with the same members")
     func json() throws {
@@ -126,7 +126,7 @@ struct ParserFuzzTests {
         let tokens = OwnTokens(Secret(bytes: Array(repeating: 7, count: 32)))
         let now = Timestamp(milliseconds: 1_000_000)
         let token = try tokens.sign(
-            user: UserID(trusted: "u"),
+            Login(user: UserID(trusted: "u")),
             scope: "payee",
             lifetime: .seconds(600),
             at: now

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Payments are answered on their connection, without the router: whoever pays must not notice.
-@Suite("Payments on their connection", .timeLimit(.minutes(2)))
+@Suite("Payments on their connection", .timeLimit(.minutes(hangLimit)))
 struct PaymentHandlerTests {
     private struct Reply: Decodable {
         let status: Int

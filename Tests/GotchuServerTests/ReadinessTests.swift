@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Readiness", .timeLimit(.minutes(1)))
+@Suite("Readiness", .timeLimit(.minutes(hangLimit)))
 struct ReadinessTests {
     @Test("however many ask, one proof is under way, and one that takes too long is no")
     func oneProof() async throws {

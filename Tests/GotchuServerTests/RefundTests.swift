@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("Refunds over the wire", .timeLimit(.minutes(2)))
+@Suite("Refunds over the wire", .timeLimit(.minutes(hangLimit)))
 struct RefundTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

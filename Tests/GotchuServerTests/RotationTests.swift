@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("EID rotation over the wire", .timeLimit(.minutes(2)))
+@Suite("EID rotation over the wire", .timeLimit(.minutes(hangLimit)))
 struct RotationTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Clients that are slow, endless or no clients at all, over bare sockets.
-@Suite("Rude clients", .timeLimit(.minutes(3)))
+@Suite("Rude clients", .timeLimit(.minutes(hangLimit)))
 struct RudeClientTests {
     private struct Outcome: Decodable {
         let status: String

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Anybody may show a credential, so that what is not good must cost nobody else anything.
-@Suite("Strangers who show credentials", .timeLimit(.minutes(3)))
+@Suite("Strangers who show credentials", .timeLimit(.minutes(hangLimit)))
 struct StrangerTests {
     private func add(_ database: String) async throws -> String {
         let made = try await ServerProcess.run("devices", "add", "till", "--database", database)

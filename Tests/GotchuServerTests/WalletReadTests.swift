@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The public contract of wallet reads: every field is a commitment.
-@Suite("Wallet reads", .timeLimit(.minutes(2)))
+@Suite("Wallet reads", .timeLimit(.minutes(hangLimit)))
 struct WalletReadTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }

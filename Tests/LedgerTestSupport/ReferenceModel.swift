@@ -196,7 +196,7 @@ extension ReferenceModel.Reply {
                 until: rotation.replaced.resolvesUntil.milliseconds
             )
         case .refused(let refusal): self = .no(refusal.reason)
-        case .done: self = .user(-1)
+        case .done, .held: self = .user(-1)
         case .refund(let answer):
             switch answer.refund.outcome {
             case .refunded(let made):

@@ -1,7 +1,9 @@
 import Foundation
-import LocalAPI
+import GotchuAPI
 import TestSupport
 import Testing
+
+@testable import LocalAPI
 
 @Suite("Who may do what")
 struct AccessPolicyTests {
@@ -9,30 +11,50 @@ struct AccessPolicyTests {
         Peer(userID: user, groupID: group)
     }
 
-    @Test("owners do everything, strangers only look")
+    @Test("owners do everything, and strangers nothing")
     func ends() {
-        let policy = AccessPolicy(ownerUserIDs: [0])
+        let policy = AccessPolicy(ownerUserIDs: [0], cashierGroup: "no-such-group-here")
         #expect(policy.levels(of: peer(0)) == Set(AccessLevel.allCases))
-        #expect(policy.levels(of: peer(4_000_001)) == [.observer])
+        #expect(policy.levels(of: peer(4_000_001)).isEmpty)
     }
 
-    @Test("asking for money and spending it are two rights")
-    func separate() {
+    @Test("looking, asking for money and spending it are three rights")
+    func separate() throws {
         let policy = AccessPolicy(
             ownerUserIDs: [0],
+            observerUserIDs: [4_000_004],
             cashierUserIDs: [4_000_001],
-            cashierGroupID: 4_000_009,
+            cashierGroup: "nogroup",
             spenderUserIDs: [4_000_002]
         )
+        let group = try #require(AccessPolicy.groupID(named: "nogroup"))
         #expect(policy.levels(of: peer(4_000_001)) == [.observer, .cashier])
         #expect(policy.levels(of: peer(4_000_002)) == [.observer, .spender])
-        #expect(policy.levels(of: peer(4_000_003, group: 4_000_009)) == [.observer, .cashier])
+        #expect(policy.levels(of: peer(4_000_003, group: group)) == [.observer, .cashier])
+        #expect(policy.levels(of: peer(4_000_004)) == [.observer])
+    }
+
+    @Test("who lacks a level is told how to get it")
+    func advice() {
+        let caller = peer(4_000_001)
+        for (group, level, fix) in [
+            ("nogroup", .observer, "sudo usermod -aG nogroup USER"),
+            ("nogroup", .cashier, "sudo usermod -aG nogroup USER"),
+            ("no-such-group-here", .observer, "Add the user id to observer_uids in "),
+            ("no-such-group-here", .cashier, "Add the user id to cashier_uids in "),
+            ("nogroup", .spender, "Add the user id to spender_uids in "),
+            ("nogroup", .owner, "Run it again with sudo."),
+        ] as [(String, AccessLevel, String)] {
+            let policy = AccessPolicy(ownerUserIDs: [0], cashierGroup: group)
+            let refusal = policy.refusal(of: level, to: caller)
+            #expect(refusal.fix?.hasPrefix(fix) == true, "\(level): \(refusal.fix ?? "")")
+            #expect(refusal.detail.lowercased().contains("user id 4000001"))
+        }
     }
 
     @Test("a supplementary group counts: the system's database is asked")
-    func supplementary() throws {
-        let root = try #require(AccessPolicy.groupID(named: "root"))
-        let policy = AccessPolicy(ownerUserIDs: [], cashierGroupID: root)
+    func supplementary() {
+        let policy = AccessPolicy(ownerUserIDs: [], cashierGroup: "root")
         #expect(policy.levels(of: peer(0, group: 4_000_000)) == [.observer, .cashier])
         #expect(AccessPolicy.groupID(named: "no-such-group-here") == nil)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Events that are written where they are published", .timeLimit(.minutes(1)))
+@Suite("Events that are written where they are published", .timeLimit(.minutes(hangLimit)))
 struct EventSocketTests {
     /// A reader of the hub at the end of a real socket.
     private struct Connected {

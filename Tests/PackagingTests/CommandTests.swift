@@ -9,7 +9,7 @@ struct CommandTests {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
         let targets = [
-            "demo", "build", "test", "vm", "bench", "install", "deb", "openapi", "format", "lint",
+            "demo", "build", "test", "vm", "bench", "install", "deb", "format", "lint",
         ]
         for target in targets {
             #expect(help.text.contains("make \(target) "), "\(target)")

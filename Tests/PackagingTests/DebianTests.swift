@@ -29,7 +29,7 @@ struct DebianTests {
     @Test(
         "in a clean root they are installed, upgraded with their state, removed and purged",
         .enabled(if: getuid() == 0),
-        .timeLimit(.minutes(10))
+        .timeLimit(.minutes(hangLimit))
     )
     func story() async throws {
         let packages = try await DebianPackages.built()

@@ -31,6 +31,27 @@ struct OutcomeTests {
         #expect(problem.detail == "Another payer was first.")
     }
 
+    @Test("what a server says is cut to what a person reads, and an empty reason is none")
+    func limits() {
+        let long = String(repeating: "x", count: 150_000)
+        for (body, detail) in [
+            (#"{"code":"\#(long)","detail":"\#(long)"}"#, nil),
+            (#"{"code":"SESSION_PAID","detail":"","error":""}"#, "SESSION_PAID"),
+            (#"{"code":"","detail":""}"#, "The payment server gives no reason."),
+        ] {
+            guard case .refused(let problem) = classify(409, Array(body.utf8)) else {
+                Issue.record("\(body.prefix(80))")
+                continue
+            }
+            #expect(problem.code.count <= 64)
+            #expect(problem.detail.count == (detail?.count ?? 300))
+            #expect(problem.detail == detail ?? problem.detail)
+        }
+        let pile = "Z" + String(repeating: "\u{0301}", count: 10_000)
+        #expect(pile.cut(to: 140).unicodeScalars.count == 140)
+        #expect("Corner Shop".cut(to: 11) == "Corner Shop")
+    }
+
     @Test("401 is about who asks, not about the payment")
     func unauthorized() {
         guard case .unauthorized = classify(401, busy) else {

@@ -9,6 +9,8 @@ struct ServerURLTests {
             ("https://pay.example", true), ("https://pay.example:8443/base/", true),
             ("http://127.0.0.1:8080", true), ("http://localhost", true), ("http://[::1]:80", true),
             ("http://pay.example", false), ("http://10.0.0.1:8080", false),
+            ("http://127.255.0.9", true), ("http://127.evil.example", false),
+            ("http://127.0.0.1.evil.example:8080", false), ("http://localhost.evil.example", false),
         ]
     )
     func reads(text: String, isPrivate: Bool) throws {
@@ -27,5 +29,19 @@ struct ServerURLTests {
     )
     func refuses(text: String) {
         #expect(ServerURL(text) == nil)
+    }
+
+    @Test("a proxy's is http://, a host and a port, and nothing else")
+    func proxy() throws {
+        let proxy = try #require(ProxyURL("http://proxy.example:3128"))
+        #expect(proxy.host == "proxy.example" && proxy.port == 3128)
+        #expect(ProxyURL("http://[::1]:8080")?.host == "::1")
+        for text in [
+            "proxy.example:3128", "https://proxy.example:3128", "http://proxy.example",
+            "http://proxy.example:3128/", "http://user:pw@proxy.example:3128",
+            "http://proxy.example:+3128", "http://proxy.example:0",
+        ] {
+            #expect(ProxyURL(text) == nil, "\(text)")
+        }
     }
 }

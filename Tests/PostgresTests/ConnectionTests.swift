@@ -1,8 +1,9 @@
 import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
-@Suite("A PostgreSQL connection", .timeLimit(.minutes(2)))
+@Suite("A PostgreSQL connection", .timeLimit(.minutes(hangLimit)))
 struct ConnectionTests {
     private let link: PostgresCluster.Link
     private let database: String

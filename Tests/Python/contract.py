@@ -111,13 +111,6 @@ def sends(case, world):
     return world.payer
 
 
-def refunds(case, world):
-    key = uuid.uuid4().hex
-    call("POST", f"/sessions/{world.paid().sid}/refund", world.payee, key)
-    case.path_parameters = {"key": key, "sid": world.sid}
-    return world.payee
-
-
 def email(case, _):
     case.body = {"email": f"someone{next(numbers)}@contract.example"}
     return None
@@ -137,7 +130,6 @@ SEEDS = {
     "POST /sessions/{sid}/refund": refund,
     "POST /wallet/send": send,
     "GET /wallet/sends/{key}": sends,
-    "GET /wallet/refunds/{key}": refunds,
 }
 # Without a device there is no credential to show: refused is the best that can be had.
 WITHOUT_SUCCESS = {"POST /auth/token"}

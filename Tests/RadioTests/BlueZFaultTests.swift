@@ -9,7 +9,7 @@ import Testing
 @testable import Radio
 
 /// One fault at a time, on each release that matters.
-@Suite(.timeLimit(.minutes(3))) struct BlueZFaultTests {
+@Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
     private static let advertising = FaultyBlueZ.Reality(

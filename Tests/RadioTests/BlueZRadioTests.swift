@@ -5,7 +5,7 @@ import Radio
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct BlueZRadioTests {
+@Suite(.timeLimit(.minutes(hangLimit))) struct BlueZRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let other = EID(literal: "0123456789")
     private static let inProgress = "org.bluez.Error.InProgress"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The advertisement monitor against a bluetoothd that offers one, and goes wrong.
-@Suite("The advertisement monitor", .timeLimit(.minutes(2)))
+@Suite("The advertisement monitor", .timeLimit(.minutes(hangLimit)))
 struct MonitorRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let device = ScriptedBlueZ.device(1)

@@ -1,10 +1,11 @@
 import BusTestSupport
 import GotchuCore
 import Radio
+import TestSupport
 import Testing
 
 /// One trace through each transport gives the same presences.
-@Suite("Transports are alike", .timeLimit(.minutes(2))) struct ParityTests {
+@Suite("Transports are alike", .timeLimit(.minutes(hangLimit))) struct ParityTests {
     @Test("the kernel's frames and bluetoothd's signals come to the same sightings and verdicts")
     func parity() async throws {
         let overManagement = try await management()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What somebody finds in the log who was not there.
-@Suite("The radio's log", .timeLimit(.minutes(1)))
+@Suite("The radio's log", .timeLimit(.minutes(hangLimit)))
 struct RadioLogTests {
     @Test("tells what was wrong, when it was over, and which adapter is used")
     func problems() async throws {

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-@Suite("Replaying a recording", .timeLimit(.minutes(1))) struct ReplayTests {
+@Suite("Replaying a recording", .timeLimit(.minutes(hangLimit))) struct ReplayTests {
     private static let header = RecordingHeader(
         version: "0",
         radio: "bluez",

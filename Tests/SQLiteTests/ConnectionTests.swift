@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SQLite
 import ServiceProcess
@@ -105,6 +106,25 @@ struct ConnectionTests {
             #expect(try reader.query(count) { try $0.integer(0) } == [0])
         }
         #expect(try reader.query("SELECT count(*) FROM t") { try $0.integer(0) } == [1])
+    }
+
+    @Test("A log that somebody reads goes on growing, and nobody waits for that reader")
+    func readLog() throws {
+        let writer = try open()
+        try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER) STRICT")
+        let reader = try open(.readOnly)
+        try reader.snapshot {
+            _ = try reader.query("SELECT count(*) FROM t") { try $0.integer(0) }
+            try writer.run("INSERT INTO t VALUES (1)")
+            let start = ContinuousClock.now
+            try writer.restartLog()
+            #expect(ContinuousClock.now - start < .seconds(3))
+        }
+        let log = folder.path + "/test.db-wal"
+        let size = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
+        try writer.restartLog()
+        try writer.run("INSERT INTO t VALUES (1)")
+        #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == size)
     }
 
     @Test("a failure names the beginning of its statement, and not pages of it")

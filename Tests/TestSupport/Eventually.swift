@@ -7,7 +7,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
     }
 }
 
-/// Asks again and again until there is an answer, for at most `limit`.
+/// Asks again and again until there is an answer, for at most `limit` times `patience`.
 ///
 /// For conditions of another process, which cannot be awaited; within this one, await an event.
 @discardableResult
@@ -16,7 +16,7 @@ package func eventually<Value>(
     within limit: Duration = .seconds(60),
     _ probe: () async throws -> Value?
 ) async throws -> Value {
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.now + limit * patience
     while ContinuousClock.now < deadline {
         if let value = try await probe() { return value }
         // SAFETY: the pause between two looks at another process; the deadline decides.

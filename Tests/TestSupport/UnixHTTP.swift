@@ -2,8 +2,8 @@ package import Foundation
 
 /// One HTTP call over a Unix socket with nothing between: no answer is an answer too.
 package enum UnixHTTP {
-    /// How long an answer may take.
-    private static let limit = 20
+    /// The longest time for an answer, in seconds.
+    private static let limit = 20 * patience
 
     /// - Returns: `nil` if there was no whole answer.
     @concurrent

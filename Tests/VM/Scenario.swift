@@ -14,7 +14,6 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case latency
     case management
     case monitor
-    case interval
     case rotates
     case shares
     case recovers
@@ -38,7 +37,6 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .management: "a payer that listens to the kernel itself hears and pays as over D-Bus"
         case .monitor: "bluetoothd is killed, and a monitor hears while the kernel is busy"
         case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
-        case .interval: "the doctor hears with one adapter how often another one advertises"
         case .rotates: "a request's EID changes, and the air is never without one of them"
         case .shares: "more requests than places share the air fairly, and all are heard"
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"

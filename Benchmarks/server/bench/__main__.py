@@ -13,25 +13,30 @@ from . import machine
 from .bench import Bench
 from .report import Report
 
-PARTS = ("pairs", "scale", "single", "growth", "streams")
+PARTS = ("sale", "pairs", "scale", "single", "growth", "backlog", "streams")
 STORES = ("sqlite", "postgres")
 
 
 def options():
     parser = argparse.ArgumentParser(
         prog="Benchmarks/run server", description=__doc__,
-        epilog="Default: every part, about ten minutes. --quick tries everything in two.")
+        epilog="Default: every part, about a quarter of an hour. --quick tries everything in three"
+        " minutes.")
     parser.add_argument("--server", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--load", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--sale", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--results", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="short and rough")
     parser.add_argument("--seconds", type=float, help="of each measurement (3)")
     parser.add_argument("--pairs", type=int, help="how often ours and the peers take turns (5)")
+    parser.add_argument("--base", metavar="PROGRAM", help="another gotchu-server, as of the commit"
+                        " before, that takes turns in whole sales")
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")],
                         default=[1, 8, 64, 256])
     parser.add_argument("--users", type=int, default=2_000)
     parser.add_argument("--entries", type=int, help="how far the books grow, on PostgreSQL"
                         " (1000000; 10000000 takes 12 GiB and some minutes)")
+    parser.add_argument("--due", type=int, help="how many webhook events wait (1000000)")
     parser.add_argument("--streams", type=int, default=10_000)
     parser.add_argument("--stores", type=lambda text: text.split(","), default=list(STORES))
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS),
@@ -44,6 +49,7 @@ def options():
     found.seconds = found.seconds or (1.5 if found.quick else 3)
     found.pairs = found.pairs or (1 if found.quick else 5)
     found.entries = found.entries or (100_000 if found.quick else 1_000_000)
+    found.due = found.due or (100_000 if found.quick else 1_000_000)
     return found
 
 
@@ -52,6 +58,11 @@ def run(bench, report, wanted):
     results = bench.results
     for text in results["machine"] + results["durability"]:
         report.add(text)
+    if "sale" in wanted:
+        sales = bench.sales()
+        results["sale"] = {connections: [list(found.values()) for found in rounds]
+                           for connections, rounds in sales.items()}
+        report.sales(sales)
     for books, tokens in bench.stores:
         name = books.kind
         if "pairs" in wanted and name == "PostgreSQL":
@@ -64,6 +75,9 @@ def run(bench, report, wanted):
         if "growth" in wanted and name == "PostgreSQL":
             results["growth"] = bench.growth(tokens)
             report.growth(name, results["growth"])
+        if "backlog" in wanted:
+            results[f"backlog-{name}"] = bench.backlog(books, tokens)
+            report.backlog(name, results[f"backlog-{name}"])
     if "single" in wanted:
         results["single"] = bench.single()
         report.single(results["single"])

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 
-from . import gotchu, machine, past, peers, seed, streams
+from . import gotchu, machine, past, peers, sale, seed, streams
 from .postgres import Cluster
 
 # How many payments a second to be ready for before anything was measured.
@@ -29,33 +29,52 @@ class Bench:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def server(self, database):
-        return gotchu.Server(self.options.server, database, self.path("server.log"))
+    def server(self, database, program=None):
+        program = program or self.options.server
+        return gotchu.Server(program, database, self.path("server.log"))
 
     def prepare(self):
         """Users, taken in by the server itself, in a file and in databases with the same ones."""
         self.results["durability"] = []
         self.stores = []
+        self.base_stores = []
         if "sqlite" in self.options.stores:
             self.prepare_sqlite()
         if "postgres" in self.options.stores:
             self.prepare_postgres()
+        if self.options.base and "sale" in self.options.only:
+            self.prepare_base()
 
     def prepare_sqlite(self):
         self.say("preparing SQLite")
         path = self.path("books.db")
-        with self.server(f"sqlite:{path}") as server:
-            names, tokens = gotchu.log_in(server.port, self.options.users)
+        names, tokens = self.open_books(f"sqlite:{path}")
         self.sqlite = seed.SQLiteBooks(path, names)
         self.results["durability"].append(self.sqlite.durability())
         self.stores.append((self.sqlite, tokens))
+
+    def open_books(self, database, program=None):
+        """Makes books with users, by a server itself; their ids and tokens."""
+        with self.server(database, program) as server:
+            return gotchu.log_in(server.port, self.options.users)
+
+    def prepare_base(self):
+        """Another server's books: its tables may be others than ours."""
+        self.say("preparing the server to compare with")
+        if "sqlite" in self.options.stores:
+            path = self.path("base.db")
+            names, tokens = self.open_books(f"sqlite:{path}", self.options.base)
+            self.base_stores.append((seed.SQLiteBooks(path, names), tokens))
+        if "postgres" in self.options.stores:
+            self.cluster.create("base")
+            names, tokens = self.open_books(self.cluster.url("base"), self.options.base)
+            self.base_stores.append((seed.PostgreSQLBooks(self.cluster, "base", names), tokens))
 
     def prepare_postgres(self):
         self.say("preparing PostgreSQL")
         self.cluster = Cluster(self.folder)
         self.cluster.create("ours")
-        with self.server(self.cluster.url("ours")) as server:
-            names, tokens = gotchu.log_in(server.port, self.options.users)
+        names, tokens = self.open_books(self.cluster.url("ours"))
         self.postgres = seed.PostgreSQLBooks(self.cluster, "ours", names)
         self.postgres.name_users()
         self.peers = {}
@@ -207,6 +226,25 @@ class Bench:
             # What was measured has grown them too.
             target = min(self.options.entries, target * 10)
 
+    def backlog(self, books, tokens):
+        """Payments while events are due to an endpoint that is away, and with none, in turns."""
+        found = []
+        for number in range(self.options.pairs):
+            pair = {}
+            counts = (0, self.options.due)
+            for due in counts if number % 2 == 0 else reversed(counts):
+                self.say(f"{books.kind}, {due} events due")
+                books.owe(due)
+                with self.server(books.database) as server:
+                    pair[due > 0] = self.load(
+                        server, books, tokens, "gotchu", 64, False, self.options.seconds)
+            found.append((pair[False], pair[True]))
+        books.owe(0)
+        return found
+
+    def sales(self):
+        return sale.measure(self)
+
     def idle_streams(self, books, tokens):
         count = streams.open_files(self.options.streams)
         first = books.seed(count, False)
@@ -221,3 +259,5 @@ class Bench:
         for books in all_books:
             self.say(f"verifying {books.database}")
             gotchu.verify(self.options.server, books.database)
+        for books, _ in self.base_stores:
+            gotchu.verify(self.options.base, books.database)

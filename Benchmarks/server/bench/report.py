@@ -39,6 +39,53 @@ class Report:
         for result in results:
             self.add("  " + line(result))
 
+    def sales(self, found):
+        """The headline: what a shop buys."""
+        for connections, rounds in found.items():
+            self.add()
+            self.add(f"Whole sales, {connections} at a time, in turns (medians of {len(rounds)})")
+            for name in rounds[0]:
+                self.sale([sold[name] for sold in rounds])
+        for connections, rounds in found.items():
+            if connections > 1:
+                self.add()
+                for store in dict.fromkeys(store for _, store in rounds[0]):
+                    self.sale_aims(store, connections, rounds)
+
+    def sale(self, results):
+        def middle(read):
+            return median(read(result) for result in results)
+
+        first = results[0]
+        self.add(f"  {first['system']:8} {first['store']:10}"
+                 f"{middle(lambda r: r['per_second']):9.0f} sales/s   CPU/sale "
+                 f"{middle(lambda r: r['server_us']):6.0f} + "
+                 f"{middle(lambda r: r['database_us']):5.0f} µs   load "
+                 f"{middle(lambda r: r['load']):.1f}")
+        self.add("    p50, p99 in ms: " + " · ".join(
+            f"{call} {middle(lambda r: r['calls'][call]['p50_ms']):.1f}, "
+            f"{middle(lambda r: r['calls'][call]['p99_ms']):.1f}" for call in first["calls"]))
+
+    def sale_aims(self, store, connections, rounds):
+        ours, where = ("gotchu", store), f"{store}, {connections} at a time"
+
+        def ratio(other, read):
+            return median(read(sold[ours]) / read(sold[other]) for sold in rounds)
+
+        cpu = median(sold[ours]["server_us"] for sold in rounds)
+        self.aim(f"server CPU a sale, {where}", cpu, 250, at_least=False, unit=" µs")
+        if ("base", store) in rounds[0]:
+            self.aim(f"sales/s : before, {where}",
+                     ratio(("base", store), lambda r: r["per_second"]), 2)
+        fastapi = ("fastapi", "PostgreSQL")
+        if fastapi in rounds[0]:
+            self.aim(f"sales/s : FastAPI, {where}", ratio(fastapi, lambda r: r["per_second"]), 8)
+            worst = {call: ratio(fastapi, lambda r: r["calls"][call]["p99_ms"])
+                     for call in rounds[0][ours]["calls"]}
+            slowest = max(worst, key=worst.get)
+            self.aim(f"p99 : FastAPI's, the worst call ({slowest}), {where}", worst[slowest], 0.1,
+                     at_least=False)
+
     def pairs(self, rounds):
         self.table("At 64 connections on PostgreSQL, in turns (medians below)",
                    (result for found in rounds for result in found.values()))
@@ -73,6 +120,12 @@ class Report:
         whole = [result["server_us"] + result["database_us"] for result in found]
         self.aim(f"CPU per payment with {found[-1]['entries']} entries : with "
                  f"{found[0]['entries']}, {title}", whole[-1] / whole[0], 1.25, at_least=False)
+
+    def backlog(self, title, found):
+        self.table(f"With no webhook events due on {title}, and with many, in turns",
+                   (result for pair in found for result in pair))
+        self.aim(f"payments/s with events due : with none, {title}",
+                 median(due["per_second"] / none["per_second"] for none, due in found), 0.9)
 
     def streams(self, found):
         self.add()

@@ -32,6 +32,23 @@ def rows(numbers, names, hexadecimal, is_hot, users):
         JOIN {names} AS payees ON payees.number = {payee}
         JOIN {names} AS payers ON payers.number = {payer}"""
 
+# Sessions of ours begin with zeros; those that a server has made, with the time.
+PAID = """SELECT count(*) FROM sessions WHERE status = 'PAID'
+    AND id >= '00000000-0000-7000-8000-{first:012x}' AND id < '01'"""
+SOLD = "SELECT count(*) FROM sessions WHERE status = 'PAID' AND id >= '01'"
+
+# Events that are due to an endpoint where nobody listens; {numbers} has one row for each. It is for
+# one payee, so that hardly a payment adds to them.
+OWE = """
+    DELETE FROM webhook_deliveries; DELETE FROM webhook_endpoints;
+    INSERT INTO webhook_endpoints (id, url, payee_id, created_at, secret)
+        SELECT 'away', 'http://127.0.0.1:9/away', min(id), 0, {secret} FROM users;
+    INSERT INTO webhook_deliveries (endpoint_id, event_id, kind, session_id, happened_at, refunded,
+            attempts, next_try_at, give_up_at)
+        SELECT 'away', 'event-' || n, 'cancelled', session, {now}, 0, 0, {now} + n % 1000,
+            {now} + 86400000
+        FROM ({numbers}) AS numbers, (SELECT min(id) AS session FROM sessions) AS first;"""
+
 
 class SQLiteBooks:
     kind = "SQLite"
@@ -63,18 +80,35 @@ class SQLiteBooks:
         return first
 
     def paid(self, first):
-        connection = self.connect()
-        (count,) = connection.execute(
-            "SELECT count(*) FROM sessions WHERE status = 'PAID' AND id >= ?",
-            (f"00000000-0000-7000-8000-{first:012x}",)).fetchone()
+        return self.ask(PAID.format(first=first))
+
+    def sold(self):
+        return self.ask(SOLD)
+
+    def rest(self):
+        """Leaves nothing to be written later of what was done before."""
+        self.ask("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def ask(self, sql):
+        """The number that a query finds."""
+        connection = sqlite3.connect(self.path, timeout=60)
+        count = connection.execute(sql).fetchone()[0]
         connection.close()
         return count
 
-    def entries(self):
-        connection = self.connect()
-        (count,) = connection.execute("SELECT count(*) FROM entries").fetchone()
+    def owe(self, count):
+        """Has so many events due."""
+        connection = sqlite3.connect(self.path, timeout=60)
+        connection.executescript("BEGIN;" + OWE.format(
+            secret="zeroblob(32)", now=int(time.time() * 1000), numbers=f"""
+            WITH RECURSIVE all_numbers (n) AS (
+                VALUES (0) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {count}
+            ) SELECT n FROM all_numbers WHERE n > 0""") + "COMMIT;")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
-        return count
+
+    def entries(self):
+        return self.ask("SELECT count(*) FROM entries")
 
     def size(self):
         """Bytes of the books, and of the log written so far if that can be told."""
@@ -124,9 +158,20 @@ class PostgreSQLBooks:
         return first
 
     def paid(self, first):
-        return int(self.cluster.query(
-            self.name, "SELECT count(*) FROM sessions WHERE status = 'PAID' AND id >= "
-            f"'00000000-0000-7000-8000-{first:012x}'"))
+        return int(self.cluster.query(self.name, PAID.format(first=first)))
+
+    def sold(self):
+        return int(self.cluster.query(self.name, SOLD))
+
+    def rest(self):
+        """Leaves nothing to be written later of what was done before."""
+        self.cluster.query(self.name, "ANALYZE; CHECKPOINT")
+
+    def owe(self, count):
+        self.cluster.query(self.name, OWE.format(
+            secret="sha256('')", now=int(time.time() * 1000),
+            numbers=f"SELECT n FROM generate_series(1, {count}) AS n") + """
+            VACUUM ANALYZE webhook_deliveries; CHECKPOINT;""")
 
     def entries(self):
         return int(self.cluster.query(self.name, "SELECT count(*) FROM entries"))

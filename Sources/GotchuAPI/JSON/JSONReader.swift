@@ -29,6 +29,8 @@ package struct JSONReader {
     package struct Malformed: Error, Equatable {
         /// How many bytes from the start it stops making sense.
         package let offset: Int
+        /// The name that stands there a second time, if that is what is wrong.
+        package var repeatedName: String?
     }
 
     private var malformed: Malformed { Malformed(offset: bytes.startIndex) }
@@ -44,7 +46,9 @@ package struct JSONReader {
             skipSpace()
             try expect(":")
             let value = try value(depth: depth)
-            guard members.updateValue(value, forKey: name) == nil else { throw malformed }
+            guard members.updateValue(value, forKey: name) == nil else {
+                throw Malformed(offset: bytes.startIndex, repeatedName: name)
+            }
             skipSpace()
         } while take(",")
         try expect("}")

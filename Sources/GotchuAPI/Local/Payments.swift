@@ -7,8 +7,12 @@ package struct NewPayment: Codable, Equatable, Sendable {
     package var sid: SessionID?
     /// The amount the person saw; anything else is refused.
     package var confirmAmountCents: Int64
+    /// The currency the person saw; anything else is refused.
+    package var confirmCurrency: Currency?
     /// The payee's name the person saw; anything else is refused.
     package var confirmPayee: String?
+    /// The payee's id, which no other payee has; any other is refused.
+    package var confirmPayeeID: String?
     /// How near the EID must be heard at this very moment: `tap` or `near`; absent when a person
     /// typed the EID. An ambiguous or farther presence is refused.
     package var proximity: Verdict?
@@ -17,20 +21,26 @@ package struct NewPayment: Codable, Equatable, Sendable {
         eid: EID? = nil,
         sid: SessionID? = nil,
         confirmAmountCents: Int64,
+        confirmCurrency: Currency? = nil,
         confirmPayee: String? = nil,
+        confirmPayeeID: String? = nil,
         proximity: Verdict? = nil
     ) {
         self.eid = eid
         self.sid = sid
         self.confirmAmountCents = confirmAmountCents
+        self.confirmCurrency = confirmCurrency
         self.confirmPayee = confirmPayee
+        self.confirmPayeeID = confirmPayeeID
         self.proximity = proximity
     }
 
     enum CodingKeys: String, CodingKey {
         case eid, sid, proximity
         case confirmAmountCents = "confirm_amount_cents"
+        case confirmCurrency = "confirm_currency"
         case confirmPayee = "confirm_payee"
+        case confirmPayeeID = "confirm_payee_id"
     }
 }
 
@@ -45,10 +55,12 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency
     package var payee: String
+    /// With a payment, if the server gave one.
+    package var payeeID: String?
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
-    /// With `declined`: the server's code. With `unknown`: what the server says instead of how it
-    /// ended.
+    /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before an end: what the server
+    /// says instead of what it was asked for.
     package var code: String?
     /// One sentence about the state.
     package var detail: String
@@ -70,6 +82,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         amountCents: Int64,
         currency: Currency,
         payee: String,
+        payeeID: String? = nil,
         createdAt: Timestamp,
         updatedAt: Timestamp,
         code: String?,
@@ -87,6 +100,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         self.amountCents = amountCents
         self.currency = currency
         self.payee = payee
+        self.payeeID = payeeID
         self.createdAt = createdAt
         self.updatedAt = updatedAt
         self.code = code
@@ -107,7 +121,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
 
     /// Where a payment stands.
     package enum State: String, Codable, CaseIterable, Sendable {
-        /// Locking the session.
+        /// Locking the session: nothing was sent yet, and it can be cancelled.
         case locking
         /// The session is ours; the money is being sent.
         case sending
@@ -130,6 +144,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case id, kind, state, sid, eid, currency, payee, code, detail
         case amountCents = "amount_cents"
+        case payeeID = "payee_id"
         case createdAt = "created_at"
         case updatedAt = "updated_at"
         case nextStep = "next_step"

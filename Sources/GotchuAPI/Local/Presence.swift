@@ -75,6 +75,10 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency
     package var payee: String
+    /// Tells payees of one name apart, if the server gives one.
+    package var payeeID: String?
+    /// True if this device has paid that payee before; only in the answer to `POST /v1/resolve`.
+    package var isPayeeKnown: Bool?
     package var memo: String?
     package var status: SessionStatus?
     package var expiresAt: Timestamp?
@@ -84,6 +88,7 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         amountCents: Int64,
         currency: Currency,
         payee: String,
+        payeeID: String?,
         memo: String?,
         status: SessionStatus?,
         expiresAt: Timestamp?
@@ -92,6 +97,7 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         self.amountCents = amountCents
         self.currency = currency
         self.payee = payee
+        self.payeeID = payeeID
         self.memo = memo
         self.status = status
         self.expiresAt = expiresAt
@@ -102,6 +108,8 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case sid, currency, payee, memo, status
         case amountCents = "amount_cents"
+        case payeeID = "payee_id"
+        case isPayeeKnown = "payee_known"
         case expiresAt = "expires_at"
     }
 }

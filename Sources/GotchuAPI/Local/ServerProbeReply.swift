@@ -6,15 +6,15 @@ package struct ServerProbeReply: Codable, Equatable, Sendable {
     /// By how much this machine's clock is ahead of the server's; half a second either way is
     /// nothing, because the server tells whole seconds.
     package var clockLeadMilliseconds: Int?
-    /// Why it is not reachable: `unreachable`, `timed-out`, `busy` or `unreadable`.
-    package var problem: String?
+    /// The reason why it is not, or cannot do its work, in the words of the daemon's health.
+    package var problem: HealthItem?
 
     package init(
         url: String,
         isReachable: Bool,
         latencyMilliseconds: Int? = nil,
         clockLeadMilliseconds: Int? = nil,
-        problem: String? = nil
+        problem: HealthItem? = nil
     ) {
         self.url = url
         self.isReachable = isReachable

@@ -66,6 +66,8 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: WireInteger
     package var payee: PayeeDisplay
+    /// Tells one payee from another of the same name, always the same for each; not the user's id.
+    package var payeeID: String?
     package var currency: Currency?
     package var memo: String?
     package var expiresAt: Timestamp?
@@ -75,6 +77,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         sid: SessionID,
         amountCents: WireInteger,
         payee: PayeeDisplay,
+        payeeID: String?,
         currency: Currency?,
         memo: String?,
         expiresAt: Timestamp?,
@@ -83,6 +86,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         self.sid = sid
         self.amountCents = amountCents
         self.payee = payee
+        self.payeeID = payeeID
         self.currency = currency
         self.memo = memo
         self.expiresAt = expiresAt
@@ -96,6 +100,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         case sid, currency, memo, status
         case amountCents = "amount_cents"
         case payee = "payee_display"
+        case payeeID = "payee_id"
         case expiresAt = "exp_at"
     }
 }
@@ -107,6 +112,11 @@ package struct PayeeDisplay: Codable, Equatable, Sendable {
     package init(name: String) {
         self.name = name
     }
+}
+
+/// The answer to `GET /readyz`, in one word.
+package struct ReadyReply: Codable, Equatable, Sendable {
+    package var status: String
 }
 
 /// The body of `POST /sessions/lock`.

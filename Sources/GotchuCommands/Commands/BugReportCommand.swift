@@ -132,7 +132,7 @@ struct BugReportCommand: ReportingCommand {
             code == EEXIST
                 ? "\(path) is there already, and a report overwrites nothing."
                 : "\(path) cannot be written: \(String(cString: strerror(code))).",
-            next: "gotchu-ctl bugreport /tmp/gotchu-\(fileTime).txt"
+            next: "gotchu-ctl bugreport ~/gotchu-\(fileTime).txt"
         )
     }
 

@@ -3,32 +3,60 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl cancel`: take a request back that another command left on the air.
+/// `gotchu-ctl cancel`: take a request back that another command left on the air, or end a payment
+/// of which nothing was sent.
 struct CancelCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Take a request back.",
+        abstract: "Take a request back, or a payment that was not sent yet.",
         discussion: """
             EXAMPLES:
               gotchu-ctl cancel 0198f3c1-7a5e-7c1e-9d53-0242ac120002
+              gotchu-ctl cancel a1b2c3d4e5
               gotchu-ctl history
 
-            Does nothing for one that is taken back already. Exits with 1 if it was paid before.
+            Does nothing for one that is taken back already. Exits with 1 if it was paid before, \
+            or may have been: then 'history' tells how it ends.
             """
     )
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "The request's id, as 'request --no-wait' and 'history' print it.")
+    @Argument(help: "The request's id or EID, or the payment's id, as 'history' prints it.")
     var id: String
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        guard let id = SessionID(rawValue: id) else {
+        guard let given = SessionID(rawValue: id) else {
             throw CommandFailure.badData(
-                "'\(id.printable)' is not a request's id.",
+                "'\(id.printable)' is no request's or payment's id.",
                 next: "gotchu-ctl history"
             )
         }
+        let (requests, payments) = try await client.shown()
+        if let payment = payments?.first(where: { $0.id == id }) {
+            return try tell(try await client.cancelPayment(payment.id), output)
+        }
+        let request = requests?.first { $0.matches(id) }
+        try await cancel(request?.id ?? given, client, output)
+    }
+
+    private func tell(_ payment: PaymentView, _ output: Output) throws {
+        guard payment.state == .declined else {
+            let failure = CommandFailure.negative(
+                "It was paid before it could be taken back.",
+                next: "gotchu-ctl history"
+            )
+            throw CommandFailure.about(payment, failure)
+        }
+        guard !output.isJSON else { return try output.json(payment) }
+        output.line("Taken back · nobody was charged")
+    }
+
+    private func cancel(
+        _ id: SessionID,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws {
         let request = try await client.cancelRequest(id)
         switch request.state {
         case .cancelled, .expired:

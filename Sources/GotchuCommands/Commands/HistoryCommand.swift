@@ -64,7 +64,7 @@ struct HistoryCommand: SocketCommand {
         return [
             Table.Cell(request.createdAt.dateText, .dim), Table.Cell("request"),
             Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, ink),
-            Table.Cell(request.memo?.printable ?? ""),
+            Table.Cell(request.memo?.shortened ?? ""),
             Table.Cell(request.id.description, .dim),
         ]
     }
@@ -76,7 +76,7 @@ struct HistoryCommand: SocketCommand {
             case .declined: .red
             case .locking, .sending, .unknown: .yellow
             }
-        let whom = payment.kind == .refund ? "of \(payment.sid)" : "to \(payment.payee)"
+        let whom = payment.kind == .refund ? "of \(payment.sid)" : "to \(payment.payee.quotedName)"
         let what =
             switch payment.state {
             case .declined, .unknown: payment.detail

@@ -12,10 +12,12 @@ struct PayCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               gotchu-ctl pay
-              gotchu-ctl pay a1b2c3d4e5 --yes --max 50.00
+              gotchu-ctl pay a1b2c3d4e5 --yes --max 50.00 --payee 5be39a04c1f27d68
 
-            Shows the amount and the payee and asks before anything is sent. Exits with 0 if it \
-            was paid, 1 if it certainly was not, and 75 if that is not known yet.
+            Shows the amount and the payee and asks before anything is sent. Names are not \
+            unique, payees' ids are: 'scan --json' and 'history --json' have them. As long as \
+            nothing was sent, Ctrl-C and the time limit end the payment. Exits with 0 if it was \
+            paid, 1 if it certainly was not, and 75 if that is not known yet.
             """
     )
 
@@ -29,6 +31,12 @@ struct PayCommand: SocketCommand {
 
     @Option(help: ArgumentHelp("Refuse to pay more than this.", valueName: "amount"))
     var max: String?
+
+    @Option(help: ArgumentHelp("What --max is in.", valueName: "code"))
+    var currency: Currency = .usd
+
+    @Option(help: ArgumentHelp("Refuse to pay any other payee.", valueName: "payee-id"))
+    var payee: String?
 
     @Flag(help: "Also accept a request that is near and not held against this device.")
     var near = false
@@ -58,16 +66,21 @@ struct PayCommand: SocketCommand {
                 next: "gotchu-ctl pay --yes --max \(max?.shellQuoted ?? "AMOUNT")"
             )
         }
-        let reach: PresenceBoard.Reach? = typed == nil ? (near ? .near : .tap) : nil
+        var proximity: Verdict?
         let eid: EID
         if let typed {
             eid = typed
         } else {
-            let picking = Picking(reach: near ? .near : .tap)
-            eid = try await picking.pick(client, output, limit: timeout.duration).eid
+            let reach: PresenceBoard.Reach = near ? .near : .tap
+            let picking = Picking(reach: reach)
+            let picked = try await picking.pick(client, output, limit: timeout.duration)
+            eid = picked.eid
+            // One of several that are equally near was chosen by a person, not by its nearness.
+            if picked.verdict != .ambiguous { proximity = reach.verdict }
         }
         let session = try await client.resolve(eid)
-        try refuseMoreThanMaximum(session)
+        try refuseOthers(session)
+        try? await warn(of: session, client, output)
         try confirm(session, output)
 
         let agreed = ContinuousClock.now
@@ -75,15 +88,17 @@ struct PayCommand: SocketCommand {
             eid: eid,
             sid: session.sid,
             confirmAmountCents: session.amountCents,
+            confirmCurrency: session.currency,
             confirmPayee: session.payee,
-            proximity: reach?.verdict
+            confirmPayeeID: session.payeeID,
+            proximity: proximity
         )
         let doubt = CommandFailure.tryAgain(
             "gotchud has not answered: it may be paying \(session.amount) to "
-                + "\(session.payee.printable). Do not pay again before you know.",
+                + "\(session.payee.quotedName). Do not pay again before you know.",
             next: "gotchu-ctl history"
         )
-        let payment = try await PaymentWatch.begin(orElse: doubt) {
+        let payment = try await PaymentWatch.begin(client, output, orElse: doubt) {
             try await client.repeating { try await client.createPayment(new, key: $0) }
         }
         let watch = PaymentWatch(payment: payment, since: agreed, output: output)
@@ -91,9 +106,9 @@ struct PayCommand: SocketCommand {
     }
 
     private func typedEID() throws -> EID? {
-        if let max, Money(max, currency: .usd) == nil {
+        if let max, Money(max, currency: currency) == nil {
             throw CommandFailure.badData(
-                "'\(max.printable)' is not an amount.",
+                Money.misreading(max, in: currency),
                 next: "gotchu-ctl pay --yes --max 50.00"
             )
         }
@@ -107,23 +122,50 @@ struct PayCommand: SocketCommand {
         return typed
     }
 
-    private func refuseMoreThanMaximum(_ session: ResolvedSession) throws {
-        guard let max else { return }
-        let limit = Money(max, currency: session.currency)
-        guard let limit, session.amountCents <= limit.minorUnits else {
+    /// Refuses what is not what was said: another payee, another currency, or too much.
+    private func refuseOthers(_ session: ResolvedSession) throws {
+        if let payee, payee != session.payeeID {
+            let id = session.payeeID.map { " (\($0.printable))" } ?? ""
             throw CommandFailure.negative(
-                "\(session.payee.printable) asks for \(session.amount), and --max is \(max). "
-                    + "Nothing was paid.",
+                "This is a request of \(session.payee.quotedName)\(id), not of "
+                    + "\(payee.printable). Nothing was paid.",
+                next: "gotchu-ctl scan"
+            )
+        }
+        guard let max else { return }
+        let limit = Money(max, currency: currency)
+        guard session.currency == currency, let limit, session.amountCents <= limit.minorUnits
+        else {
+            throw CommandFailure.negative(
+                "\(session.payee.quotedName) asks for \(session.amount), and --max is "
+                    + "\(limit?.description ?? max). Nothing was paid.",
                 next: "gotchu-ctl pay"
             )
         }
     }
 
+    /// Says what speaks for looking twice at whose request it is.
+    private func warn(
+        of session: ResolvedSession,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws {
+        guard let id = session.payeeID else { return }
+        let isDouble = try await client.sessions().contains { presence in
+            presence.session.map { $0.payee == session.payee && $0.payeeID != id } ?? false
+        }
+        if isDouble {
+            output.talk("Another payee near has the same name. This one is \(id.printable).")
+        } else if session.isPayeeKnown == false {
+            output.talk("This device has not paid this payee (\(id.printable)) before.")
+        }
+    }
+
     /// Shows what would be paid; unless `--yes` was given, asks. The answer is no unless it is yes.
     private func confirm(_ session: ResolvedSession, _ output: Output) throws {
-        let memo = session.memo.map { " for “\($0.printable)”" } ?? ""
+        let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
         let amount = output.talking.paint(session.amount.description, .bold)
-        let payee = output.talking.paint(session.payee.printable, .bold)
+        let payee = output.talking.paint(session.payee.quotedName, .bold)
         if yes { return output.talk("Paying \(amount) to \(payee)\(memo)") }
         guard Question(output: output).ask("Pay \(amount) to \(payee)\(memo)?") else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")

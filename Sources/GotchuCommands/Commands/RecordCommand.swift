@@ -12,7 +12,7 @@ struct RecordCommand: SocketCommand {
             EXAMPLES:
               sudo gotchu-ctl record shop.ndjson
               sudo gotchu-ctl record shop.ndjson --seconds 600
-              gotchud --radio replay:shop.ndjson --socket /tmp/g.sock --state /tmp/g
+              gotchud --radio replay:shop.ndjson --socket ~/g.sock --state ~/g
 
             EIDs are replaced by others before they leave the daemon, in each recording by \
             different ones; addresses of devices are not in it. Ctrl-C ends it early and keeps \

@@ -24,7 +24,7 @@ struct RefundCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "The request's id, as 'history' prints it.")
+    @Argument(help: "The request's id or EID, as 'history' prints it.")
     var id: String
 
     @Argument(help: "How much; all that has not gone back yet unless said.")
@@ -50,17 +50,31 @@ struct RefundCommand: SocketCommand {
     var timeout = Seconds(10)
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        guard let sid = SessionID(rawValue: id) else {
+        guard let given = SessionID(rawValue: id) else {
             throw CommandFailure.badData(
                 "'\(id.printable)' is not a request's id.",
                 next: "gotchu-ctl history"
             )
         }
         let money = try typedAmount()
-        try confirm(money, output)
+        let question = Question(output: output)
+        guard yes || question.canBeAsked else {
+            throw CommandFailure.usage(
+                "There is no terminal to ask on, so --yes is needed.",
+                next: unasked
+            )
+        }
+        var request: RequestView?
+        // The request is needed for the question, and to find its id by an EID.
+        if !yes || EID(id) != nil {
+            request = try await client.shown().requests?.first {
+                $0.matches(id)
+            }
+        }
+        if !yes { try confirm(money, of: request, question) }
         let agreed = ContinuousClock.now
         let new = NewRefund(
-            sid: sid,
+            sid: request?.id ?? given,
             amountCents: money?.minorUnits,
             currency: money?.currency ?? currency,
             reference: reference
@@ -70,7 +84,7 @@ struct RefundCommand: SocketCommand {
                 + "the same refund.",
             next: "gotchu-ctl history"
         )
-        let refund = try await PaymentWatch.begin(orElse: doubt) {
+        let refund = try await PaymentWatch.begin(client, output, orElse: doubt) {
             try await client.createRefund(new)
         }
         let watch = PaymentWatch(payment: refund, since: agreed, output: output)
@@ -84,7 +98,7 @@ struct RefundCommand: SocketCommand {
             Money.allowedRequest.contains(money.minorUnits)
         else {
             throw CommandFailure.badData(
-                "'\(amount.printable)' is not an amount in \(currency.rawValue).",
+                Money.misreading(amount, in: currency),
                 next: "gotchu-ctl refund \(id.shellQuoted) 5.00"
             )
         }
@@ -100,17 +114,18 @@ struct RefundCommand: SocketCommand {
         return (words + ["--yes"]).joined(separator: " ")
     }
 
-    private func confirm(_ money: Money?, _ output: Output) throws {
-        guard !yes else { return }
-        let question = Question(output: output)
-        guard question.canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: unasked
-            )
+    private func confirm(
+        _ money: Money?,
+        of request: RequestView?,
+        _ question: Question
+    ) throws {
+        let paid = request.map { request in
+            let memo = request.memo.map { " for \($0.quotedName)" } ?? ""
+            return "\(request.amount)\(memo), \(request.createdAt.clockText)"
         }
-        let what = money?.description ?? "all that was paid"
-        guard question.ask("Give \(output.talking.paint(what, .bold)) back?") else {
+        let what = money?.description ?? "all that is left"
+        let from = paid.map { " of \($0)" } ?? ""
+        guard question.ask("Give back \(question.output.talking.paint(what, .bold))\(from)?") else {
             throw CommandFailure.negative("Nothing went back.", next: "gotchu-ctl history")
         }
     }

@@ -38,13 +38,15 @@ struct RequestCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         let new = try parsed()
         if isNotWaited {
-            return try announceOnly(
-                try await client.repeating { try await client.createRequest(new, key: $0) },
-                output
-            )
+            let request = try await client.repeating {
+                try await client.createRequest(new, key: $0)
+            }
+            try announceOnly(request, output)
+            try? await Self.warn(beside: request.id, client, output)
+            return
         }
         // Whoever ends the command while the request is being made wants it taken back too.
-        let interruption = await Interruption()
+        let interruption = Interruption()
         // What may be on the air must be known before it can be taken back: this is not cancelled.
         // SAFETY: it is awaited below whatever happens.
         let making = Task {
@@ -75,6 +77,7 @@ struct RequestCommand: SocketCommand {
         try Task.checkCancellation()
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
+        try? await Self.warn(beside: request.id, client, output)
         // Only once nothing is drawn any more.
         defer { if Task.isCancelled { Self.tellTakingBack(output) } }
         do {
@@ -88,6 +91,19 @@ struct RequestCommand: SocketCommand {
         }
     }
 
+    /// Requests of one device are equally near to whoever comes.
+    private static func warn(
+        beside id: SessionID,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws {
+        let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
+        guard let other = others.first else { return }
+        let many = others.count == 1 ? "Another request is" : "\(others.count) other requests are"
+        output.talk("\(many) on the air here, so that payers must choose between them.")
+        output.talk("Take one back:          gotchu-ctl cancel \(other.id)")
+    }
+
     private static func tellTakingBack(_ output: Output) {
         output.talk("Taking the request back …; Ctrl-C again leaves it as it is.")
     }
@@ -96,7 +112,7 @@ struct RequestCommand: SocketCommand {
         let next = "gotchu-ctl request 50.00"
         guard let money = Money(amount, currency: currency) else {
             throw CommandFailure.badData(
-                "'\(amount.printable)' is not an amount in \(currency.rawValue).",
+                Money.misreading(amount, in: currency),
                 next: next
             )
         }
@@ -107,6 +123,9 @@ struct RequestCommand: SocketCommand {
                 "An amount is between \(least) and \(most).",
                 next: next
             )
+        }
+        guard ttl.map((1...300).contains) ?? true else {
+            throw CommandFailure.badData("--ttl is 1 to 300 seconds.", next: next + " --ttl 300")
         }
         return NewRequest(
             amountCents: money.minorUnits,

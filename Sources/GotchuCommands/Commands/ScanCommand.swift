@@ -36,7 +36,7 @@ struct ScanCommand: SocketCommand {
     @Option(help: ArgumentHelp("End after this time.", valueName: "seconds"))
     var timeout: Seconds?
 
-    @Flag(help: "Only what is within reach: the verdicts tap and near.")
+    @Flag(help: "Only what is within reach: the verdicts tap, near and ambiguous.")
     var near = false
 
     @Flag(help: "Only what is held against this device: the verdict tap.")
@@ -52,7 +52,7 @@ struct ScanCommand: SocketCommand {
     }
 
     private var wanted: Set<Verdict> {
-        tap ? [.tap] : near ? [.tap, .near] : Set(Verdict.allCases)
+        tap ? [.tap] : near ? [.tap, .near, .ambiguous] : Set(Verdict.allCases)
     }
 
     func run(_ client: LocalClient, _ output: Output) async throws {

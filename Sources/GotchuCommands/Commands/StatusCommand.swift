@@ -88,7 +88,7 @@ struct StatusCommand: SocketCommand {
             case nil: "not asked yet"
             case true?:
                 server.latencyMilliseconds.map { "reachable (\($0) ms)" } ?? "reachable"
-            case false?: "not reachable"
+            case false?: "not working"
             }
         return [
             ("adapter  ", adapter.compactMap { $0?.printable }.joined(separator: " · ")),

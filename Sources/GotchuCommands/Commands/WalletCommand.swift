@@ -34,7 +34,7 @@ struct WalletCommand: SocketCommand {
         table.rows = wallet.recent.map { entry in
             [
                 Table.Cell(entry.createdAt.dateText, .dim), amount(of: entry, currency),
-                Table.Cell(what(entry.type)), Table.Cell(entry.memo?.printable ?? ""),
+                Table.Cell(what(entry.type)), Table.Cell(entry.memo?.shortened ?? ""),
             ]
         }
         table.lines(on: output.data).forEach { output.line($0) }

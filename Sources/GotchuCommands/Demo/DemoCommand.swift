@@ -26,7 +26,7 @@ struct DemoCommand: ReportingCommand {
     var amount = "50.00"
 
     var isJSON: Bool { options.json }
-    var socketPath: String { LocalClient.defaultSocketPath }
+    var socketPath: String { SocketPath.system }
 
     func validate() throws {
         guard options.socket == nil else {

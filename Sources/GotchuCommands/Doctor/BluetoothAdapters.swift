@@ -15,21 +15,8 @@ struct BluetoothAdapters {
         /// The controller matches for advertisement monitors, and not bluetoothd.
         let offloadsMonitors: Bool
 
-        /// As it is on the bus.
-        var state: AdapterState? {
-            guard let path = ObjectPath("/org/bluez/\(name)") else { return nil }
-            var state = AdapterState(path: path)
-            state.isPowered = isPowered
-            state.canAdvertise = canAdvertise
-            state.canMonitor = isExperimental
-            state.version = version
-            return state
-        }
-
-        /// - Parameters:
-        ///   - main: What bluetoothd is configured with.
-        ///   - heard: What another adapter heard of its advertising, if there is one.
-        func findings(main: MainConfiguration, heard: HeardInterval? = nil) -> [Finding] {
+        /// - Parameter main: bluetoothd's configuration.
+        func findings(main: MainConfiguration) -> [Finding] {
             [
                 isPowered
                     ? Finding("adapter", .good, "\(name) is on")
@@ -50,7 +37,7 @@ struct BluetoothAdapters {
                 versionFinding,
                 scanFinding,
                 monitorFinding,
-                heard?.finding(of: name, advice: intervalFinding(main)) ?? intervalFinding(main),
+                intervalFinding(main),
             ]
         }
 

@@ -5,10 +5,8 @@ import Logging
 /// The kernel, the bus, bluetoothd and its adapters, asked directly: the daemon may be the one that
 /// is broken.
 struct BluetoothCheck {
-    /// What radio the daemon uses, if it answers.
+    /// The daemon's kind of radio, if it answers.
     let radioKind: String?
-    /// And which adapter.
-    let adapter: String?
 
     func run() async -> [Finding] {
         guard radioKind != "simulated" else {
@@ -59,7 +57,7 @@ struct BluetoothCheck {
         at connection: Connection,
         _ kernel: KernelCheck
     ) async throws(DBusError) -> [Finding] {
-        guard let owner = try await connection.owner(of: BlueZ.busName) else {
+        guard try await connection.owner(of: BlueZ.busName) != nil else {
             return [
                 Finding(
                     "bluetoothd",
@@ -90,28 +88,6 @@ struct BluetoothCheck {
                 )
             return [running, none]
         }
-        let heard = await listen(adapters, connection, owner)
-        return [running]
-            + adapters.flatMap { adapter in
-                adapter.findings(main: .current, heard: heard?.0 == adapter.name ? heard?.1 : nil)
-            }
-    }
-
-    /// Has the daemon's adapter advertise for some seconds, and another one listen.
-    ///
-    /// - Returns: which one advertised, and what was heard; `nil` where there are not two.
-    private func listen(
-        _ adapters: [BluetoothAdapters.Adapter],
-        _ connection: Connection,
-        _ owner: String
-    ) async -> (String, HeardInterval)? {
-        let able = adapters.filter { $0.isPowered && $0.canAdvertise }
-        guard let advertiser = able.first(where: { $0.name == adapter }) ?? able.first,
-            let listener = adapters.first(where: { $0.isPowered && $0.name != advertiser.name }),
-            let path = advertiser.state?.path, let state = listener.state
-        else { return nil }
-        let outcome = await IntervalMeasurement(of: path, by: state, on: connection, owner: owner)
-            .run()
-        return (advertiser.name, HeardInterval(listener: listener.name, outcome: outcome))
+        return [running] + adapters.flatMap { $0.findings(main: .current) }
     }
 }

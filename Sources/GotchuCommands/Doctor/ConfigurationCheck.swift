@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Whether gotchud could start with what is configured: gotchud itself is asked.
 struct ConfigurationCheck {
-    private static let usualFile = "/etc/gotchu/gotchud.json"
+    static let usualFile = "/etc/gotchu/gotchud.json"
     private static let warningMark = "warning: "
     private static let outputLimit = 16 * 1024
 

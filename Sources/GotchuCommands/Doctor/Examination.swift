@@ -9,7 +9,7 @@ struct Examination {
         // What the daemon says decides only whether there is a radio at all.
         let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
         let radio = status?.radio
-        note(await BluetoothCheck(radioKind: radio?.kind, adapter: radio?.adapter).run())
+        note(await BluetoothCheck(radioKind: radio?.kind).run())
         let permission = PermissionCheck.current(socketPath: invocation.socketPath)
         note([await ConfigurationCheck().run(), permission.finding])
         note(daemonFindings)

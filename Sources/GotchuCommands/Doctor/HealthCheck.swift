@@ -3,11 +3,14 @@ import GotchuAPI
 /// What the daemon's own health says beyond what was looked at already.
 enum HealthCheck {
     /// Codes that a finding of another layer says in its own words.
-    private static let saidAlready: Set = ["not-logged-in", "login-refused", "server-unreachable"]
+    private static let saidAlready: Set = ["not-logged-in", "login-refused"]
 
     static func findings(_ status: StatusReply?) -> [Finding] {
         guard let status else { return [] }
-        return status.rootCauses.filter { !saidAlready.contains($0.code) }.map { item in
+        let others = status.rootCauses.filter {
+            !saidAlready.contains($0.code) && !$0.isAboutServer
+        }
+        return others.map { item in
             let verdict: Finding.Verdict =
                 switch item.severity {
                 case .error: .bad

@@ -1,16 +1,15 @@
 import CLinux
 import Glibc
 
-/// What whoever runs this may ask of gotchud: its socket is for the members of a group.
+/// The access levels of the user who runs this: members of the group may request money, other
+/// users have the levels for which gotchud.json lists them.
 struct PermissionCheck {
     private static let usualGroup = "gotchu"
 
     let userID: UInt32
     /// `nil` when the system has no such group.
     let groupID: UInt32?
-    /// Whether this process has the group.
-    let isEffective: Bool
-    /// Whether the system's databases say that the user has it.
+    /// True if gotchud counts the user as a member.
     let isMember: Bool
     /// The group's name.
     var group = usualGroup
@@ -23,14 +22,14 @@ struct PermissionCheck {
         return PermissionCheck(
             userID: geteuid(),
             groupID: groupID,
-            isEffective: groupID.map { $0 == getegid() || supplementaryGroups.contains($0) }
-                ?? false,
-            isMember: groupID.map { clinux_user_is_in_group(geteuid(), $0) == 1 } ?? false,
+            isMember: groupID.map {
+                $0 == getegid() || clinux_user_is_in_group(geteuid(), $0) == 1
+            } ?? false,
             group: group
         )
     }
 
-    /// The group that a daemon has opened its socket to. Root's is nobody's else.
+    /// The group that a daemon has given its socket to. Root's is nobody's else.
     private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
         var status = stat()
         guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
@@ -46,29 +45,16 @@ struct PermissionCheck {
             return Finding(
                 layer,
                 .doubtful,
-                "There is no group \(group), so the socket is for root alone.",
+                "There is no group \(group): root and listed users alone may use gotchud.",
                 fix: "sudo systemd-sysusers"
             )
         }
-        if isEffective { return Finding(layer, .good, "in the group \(group)") }
-        return isMember
-            ? Finding(
-                layer,
-                .doubtful,
-                "User \(userID) is in the group \(group) since this login began.",
-                fix: "newgrp \(group)"
-            )
-            : Finding(
-                layer,
-                .doubtful,
-                "User \(userID) is not in the group \(group), and may not open the socket.",
-                fix: "sudo usermod -aG \(group) USER, and log in again"
-            )
-    }
-
-    private static var supplementaryGroups: [gid_t] {
-        var groups = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
-        let count = getgroups(Int32(groups.count), &groups)
-        return Array(groups.prefix(max(0, Int(count))))
+        if isMember { return Finding(layer, .good, "in the group \(group)") }
+        return Finding(
+            layer,
+            .doubtful,
+            "User \(userID) is not in the group \(group): only what gotchud.json lists it for.",
+            fix: "sudo usermod -aG \(group) USER"
+        )
     }
 }

@@ -19,13 +19,7 @@ enum ServerCheck {
                     server.latencyMilliseconds.map { "\(server.url) answers in \($0) ms" }
                         ?? "\(server.url) answers"
                 )
-            case false?:
-                Finding(
-                    "server",
-                    .bad,
-                    "\(server.url) cannot be reached.",
-                    fix: "curl -sv \(server.url.shellQuoted)/readyz"
-                )
+            case false?: bad(status?.health.first(where: \.isAboutServer), server.url)
             }
         let problem = status?.health.first { ["not-logged-in", "login-refused"].contains($0.code) }
         let login =
@@ -40,19 +34,26 @@ enum ServerCheck {
         return [reach, login]
     }
 
+    private static func bad(_ item: HealthItem?, _ url: String) -> Finding {
+        Finding(
+            "server",
+            .bad,
+            item?.text.printable ?? "\(url.printable) cannot be reached.",
+            fix: item?.fix.printable ?? "curl -sv \(url.shellQuoted)/readyz"
+        )
+    }
+
     private static func finding(_ probe: ServerProbeReply) -> Finding {
-        guard probe.isReachable else {
-            return Finding(
-                "server",
-                .bad,
-                "\(probe.url) cannot be reached: \(probe.problem ?? "no answer").",
-                fix: "curl -sv \(probe.url.shellQuoted)/readyz"
-            )
-        }
+        guard probe.isReachable else { return bad(probe.problem, probe.url) }
         return Finding(
             "server",
             .good,
             "\(probe.url) answers in \(probe.latencyMilliseconds ?? 0) ms"
         )
     }
+}
+
+extension HealthItem {
+    /// True if it says why the payment server cannot do its work.
+    var isAboutServer: Bool { severity == .error && code.hasPrefix("server-") }
 }

@@ -10,17 +10,31 @@ enum ServerProbe {
     /// - Parameter server: The running daemon's; `nil` takes what is configured.
     /// - Returns: `nil` when there is no gotchud to ask with, or it could not say.
     static func run(server: String?) async -> ServerProbeReply? {
-        guard let folder = try? ProgramFinder.ownFolder(),
-            let gotchud = ProgramFinder.find("gotchud", in: folder)
-        else { return nil }
-        let result = try? await Subprocess.run(
+        try? await run(server.map { ["--server", $0] } ?? [], input: .none).reply
+    }
+
+    /// Asks with these options of gotchud's.
+    ///
+    /// - Returns: What it found, or the first line of what it says instead.
+    static func run(
+        _ options: [String],
+        input: some InputProtocol
+    ) async throws -> (reply: ServerProbeReply?, complaint: String) {
+        guard let gotchud = ProgramFinder.find("gotchud", in: try ProgramFinder.ownFolder()) else {
+            return (nil, "gotchud is not installed beside gotchu-ctl.")
+        }
+        let result = try await Subprocess.run(
             .path(FilePath(gotchud)),
-            arguments: .init(["--check-server"] + (server.map { ["--server", $0] } ?? [])),
+            arguments: .init(["--check-server"] + options),
+            input: input,
             output: .string(limit: outputLimit),
-            error: .discarded
+            error: .string(limit: outputLimit)
         )
-        guard let text = result?.standardOutput else { return nil }
-        return try? JSONDecoder().decode(ServerProbeReply.self, from: Data(text.utf8))
+        let reply = try? JSONDecoder().decode(
+            ServerProbeReply.self,
+            from: Data(result.standardOutput.utf8)
+        )
+        return (reply, result.standardError.split(separator: "\n").first.map(String.init) ?? "")
     }
 }
 

@@ -18,7 +18,7 @@ extension Event {
             return ["\(clock) --- \(status.summary.printable)"]
         case .presenceChanged(let presence):
             let verdict = terminal.paint(presence.verdict.rawValue, presence.verdict.ink)
-            let session = presence.session.map { " \($0.amount) \($0.payee.printable)" } ?? ""
+            let session = presence.session.map { " \($0.amount) \($0.payee.quotedName)" } ?? ""
             let level = presence.rssiDBm.map { "\($0) dBm" } ?? "? dBm"
             return ["\(clock) --> \(presence.eid) \(verdict) \(level)\(session)"]
         case .presenceLost(let eid):
@@ -30,7 +30,7 @@ extension Event {
             ]
         case .paymentChanged(let payment):
             return [
-                "\(clock) <-- payment \(payment.amount) to \(payment.payee.printable) "
+                "\(clock) <-- payment \(payment.amount) to \(payment.payee.quotedName) "
                     + "\(payment.state.rawValue) · \(payment.detail.printable)"
             ]
         case .lagged(let missed):

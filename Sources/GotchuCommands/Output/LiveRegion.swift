@@ -4,7 +4,8 @@ import Glibc
 /// The last few lines of a terminal, drawn over and over in place.
 struct LiveRegion {
     private let output: Output
-    private var height = 0
+    /// The columns that each drawn line took.
+    private var drawn: [Int] = []
     /// How often the process had gone on after a stop when that was last looked at.
     private var continuations: UInt32
     /// Whether it goes on behind the shell's back (`bg`).
@@ -24,28 +25,28 @@ struct LiveRegion {
         if lines.count > limit {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
-        var frame = Self.begin + rewind
+        var frame = Self.begin + rewind(width: output.data.size?.columns)
         // Cleared first: behind a full line the cursor stands on its last column.
         frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen + Self.end)
-        height = shown.count
+        drawn = shown.map(\.columnsWhenPainted)
     }
 
     /// Leaves what was drawn where it is.
     mutating func finish() {
         noteStop()
-        guard height > 0 else { return }
+        guard !drawn.isEmpty else { return }
         // The terminal has written ^C here if that is what ended it.
         output.raw("\r" + Self.clearToEndOfLine)
-        height = 0
+        drawn = []
     }
 
     /// Takes away what was drawn.
     mutating func erase() {
         noteStop()
-        guard height > 0 else { return }
-        output.raw(rewind + Self.clearToEndOfScreen)
-        height = 0
+        guard !drawn.isEmpty else { return }
+        output.raw(rewind(width: output.data.size?.columns) + Self.clearToEndOfScreen)
+        drawn = []
     }
 
     /// After a stop the shell has written below what was drawn: that stays where it is.
@@ -54,12 +55,24 @@ struct LiveRegion {
         // Never stopped, it may well be in another group than the terminal's, as under timeout(1).
         guard now != continuations || isInBackground else { return }
         continuations = now
-        height = 0
+        drawn = []
         let group = tcgetpgrp(output.data.descriptor)
         isInBackground = group >= 0 && group != getpgrp()
     }
 
-    private var rewind: String { height == 0 ? "" : "\u{1B}[\(height)A\r" }
+    /// Goes to the first line that is drawn.
+    private func rewind(width: Int?) -> String {
+        let height = Self.height(of: drawn, width: width)
+        return height == 0 ? "" : "\u{1B}[\(height)A\r"
+    }
+
+    /// The rows that drawn lines take, given their columns: a terminal that has become narrower
+    /// has wrapped those that no longer fit.
+    static func height(of drawn: [Int], width: Int?) -> Int {
+        drawn.reduce(0) { height, columns in
+            height + (width.map { max(1, (columns + $0 - 1) / $0) } ?? 1)
+        }
+    }
 
     // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 breaks lines at the right edge, and
     // a line that were broken would be two that the next frame does not know of. Both for the time
@@ -68,4 +81,14 @@ struct LiveRegion {
     private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"
     private static let clearToEndOfScreen = "\u{1B}[J"
+}
+
+extension String {
+    /// The columns that the text takes, without its colour sequences (ECMA-48, SGR).
+    fileprivate var columnsWhenPainted: Int {
+        split(separator: "\u{1B}[", omittingEmptySubsequences: false).enumerated().reduce(0) {
+            let text = $1.offset == 0 ? $1.element : $1.element.drop { $0 != "m" }.dropFirst()
+            return $0 + String(text).columns
+        }
+    }
 }

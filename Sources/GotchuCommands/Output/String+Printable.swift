@@ -1,20 +1,47 @@
 extension String {
-    /// The text without anything that could command a terminal or turn its direction.
+    /// The marks that one letter keeps: scripts need three, and piles of them cover other lines.
+    private static let markLimit = 3
+    /// The columns that a name or a memo may take.
+    private static let nameColumns = 40
+
+    /// The text without anything that could command a terminal, turn its direction, stand on other
+    /// text or be there unseen.
     ///
     /// Names and memos are written by strangers: an escape sequence or a right-to-left override in
     /// one could make an amount look like another.
     var printable: String {
         var result = ""
+        // A mark at the beginning would stand on what comes before the text.
+        var marks = Self.markLimit
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {
             case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
                 .paragraphSeparator:
                 result.unicodeScalars.append("\u{FFFD}")
-            default:
+                marks = 0
+            case .nonspacingMark, .enclosingMark, .spacingMark:
+                guard marks < Self.markLimit, !scalar.properties.isDefaultIgnorableCodePoint else {
+                    continue
+                }
                 result.unicodeScalars.append(scalar)
+                marks += 1
+            default:
+                // Fillers are letters and symbols by their category, and blank.
+                let isBlank =
+                    scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
+                result.unicodeScalars.append(isBlank ? "\u{FFFD}" : scalar)
+                marks = 0
             }
         }
         return result
+    }
+
+    /// A name or a memo that somebody else wrote, short enough to stand in a line.
+    var shortened: String { printable.truncated(to: Self.nameColumns) }
+
+    /// The same in quotation marks, so that nothing in it looks like this program's own words.
+    var quotedName: String {
+        "“" + String(shortened.map { "\"“”„‟".contains($0) ? "'" : $0 }) + "”"
     }
 
     /// How many columns of a terminal the text takes.

@@ -73,9 +73,13 @@ struct Table {
                 guard let minimum = columns[index].minimum, excess() > 0 else { continue }
                 widths[index] = max(min(minimum, widths[index]), widths[index] - excess())
             }
-            guard excess() > 0, let victim = leastNeeded(of: kept) else { return (kept, widths) }
+            guard excess() > 0 else { return (kept, widths) }
+            guard let victim = leastNeeded(of: kept) else { break }
             kept.removeAll { $0 == victim }
         }
+        // Narrower than what stays: cut from the left, for the amount is on the right.
+        for index in kept where excess() > 0 { widths[index] = max(1, widths[index] - excess()) }
+        return (kept, widths)
     }
 
     private func leastNeeded(of kept: [Int]) -> Int? {

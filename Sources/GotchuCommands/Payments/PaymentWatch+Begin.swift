@@ -4,16 +4,34 @@ import LocalAPI
 extension PaymentWatch {
     /// Has gotchud begin a payment. Once it was asked to, no answer is no "no": it may be paying.
     ///
+    /// Ctrl-C waits for that answer, which may take as long as the payment server does, and then
+    /// cancels the payment.
+    ///
     /// - Parameter doubt: what is said where no answer came.
     static func begin(
+        _ client: LocalClient,
+        _ output: Output,
         orElse doubt: CommandFailure,
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
+        // Before anything is asked for: from then on a signal does not just end the process.
+        let interruption = Interruption()
+        // The task is not cancelled: a payment's id must be known before it can be cancelled.
+        // SAFETY: it is awaited by the race, whatever happens.
+        let beginning = Task { try await call() }
         do {
-            switch try await race(call) {
-            case .finished(let payment): return payment
-            case .interrupted, .timedOut: throw doubt
+            let outcome = try await race(interruption: interruption) {
+                try await withTaskCancellationHandler {
+                    try await beginning.value
+                } onCancel: {
+                    output.talk("Waiting for gotchud, to cancel it …; Ctrl-C again leaves it.")
+                }
             }
+            if case .finished(let payment) = outcome { return payment }
+            let payment = try await beginning.value
+            guard payment.kind == nil, let ended = try? await client.cancelPayment(payment.id)
+            else { throw doubt }
+            return ended
         } catch let failure as LocalClientFailure where failure.isNoAnswer {
             throw doubt
         }

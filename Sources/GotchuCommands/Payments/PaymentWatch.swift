@@ -30,11 +30,11 @@ final class PaymentWatch: Sendable {
                 throw failure
             }
         }
-        let payment = latest.withLock { $0 }
         switch outcome {
         case .finished: break
-        case .timedOut, .interrupted: throw CommandFailure.about(payment, unfinished(payment))
+        case .timedOut, .interrupted: await cancel(client)
         }
+        let payment = latest.withLock { $0 }
         switch payment.state {
         case .paid:
             guard !output.isJSON else { return try output.json(payment) }
@@ -55,8 +55,20 @@ final class PaymentWatch: Sendable {
         }
     }
 
+    /// Cancels a payment that was not sent yet, because nobody waits for it any longer. The outcome
+    /// is in `latest`.
+    private func cancel(_ client: LocalClient) async {
+        let payment = latest.withLock { $0 }
+        guard payment.state == .locking, payment.kind == nil else { return }
+        do {
+            _ = take(try await client.cancelPayment(payment.id))
+        } catch {
+            if let now = try? await client.payment(payment.id) { _ = take(now) }
+        }
+    }
+
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
-        if payment.state == .unknown, payment.code != nil {
+        if payment.state == .locking || payment.state == .unknown, payment.code != nil {
             // The server answers, and with something that a person must know of.
             return .tryAgain(
                 payment.detail.printable,
@@ -138,7 +150,7 @@ final class PaymentWatch: Sendable {
 
     private func progressText(_ payment: PaymentView) -> String {
         switch payment.state {
-        case .locking: "Taking the request …"
+        case .locking: payment.nextStep == nil ? "Taking the request …" : payment.detail.printable
         case .sending:
             payment.kind == nil
                 ? "Paying \(payment.amount) …" : "Giving \(payment.amount) back …"
@@ -162,7 +174,7 @@ final class PaymentWatch: Sendable {
             return output.data.paint("Gave \(payment.amount) back", .green) + (balance ?? "")
         }
         return output.data.paint("Paid \(payment.amount)", .green)
-            + " to \(payment.payee.printable) · \(start.duration(to: .now).tookText)"
+            + " to \(payment.payee.quotedName) · \(start.duration(to: .now).tookText)"
             + (balance ?? "")
     }
 }

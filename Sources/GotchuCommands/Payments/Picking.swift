@@ -2,7 +2,8 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// Waits until exactly one request for payment is near enough.
+/// Waits until it is clear which request for payment is meant: the only one that is near enough, or
+/// the one that the person chooses from a list.
 final class Picking: Sendable {
     private struct State {
         var board = PresenceBoard()
@@ -33,7 +34,7 @@ final class Picking: Sendable {
         }
         switch outcome {
         case .finished(.one(let presence)): return presence
-        case .finished(.ambiguous): throw ambiguous
+        case .finished(.ambiguous(let several)): return try choose(several, output)
         case .finished(.nothing), .timedOut:
             if state.withLock({ $0.ambiguousSince }) != nil { throw ambiguous }
             let usual = CommandFailure.tryAgain(
@@ -64,9 +65,27 @@ final class Picking: Sendable {
         }
     }
 
+    /// Has the person choose, who may be standing before a till with several requests.
+    private func choose(_ several: [PresenceView], _ output: Output) throws -> PresenceView {
+        let question = Question(output: output)
+        // EIDs that the payment server does not know cannot be paid: they may be forged.
+        let several = several.filter { $0.session != nil }
+        guard question.canBeAsked, !several.isEmpty else { throw ambiguous }
+        output.talk("It is not certain which request is meant:")
+        for (number, presence) in zip(1..., several) {
+            guard let session = presence.session else { continue }
+            let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
+            output.talk("  \(number)  \(session.amount) to \(session.payee.quotedName)\(memo)")
+        }
+        guard let number = question.choose("Which one?", of: several.count) else {
+            throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
+        }
+        return several[number - 1]
+    }
+
     private var ambiguous: CommandFailure {
         .negative(
-            "Two requests are equally near, so neither was picked. Move closer to yours, or name "
+            "Several requests are equally near, so none was picked. Move closer to yours, or name "
                 + "it.",
             next: "gotchu-ctl scan"
         )

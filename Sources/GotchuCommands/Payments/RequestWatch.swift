@@ -27,7 +27,7 @@ final class RequestWatch: Sendable {
     func announce() {
         let request = state.withLock { $0.latest }
         guard !output.isJSON else { return }
-        let memo = request.memo.map { " · \($0.printable)" } ?? ""
+        let memo = request.memo.map { " · \($0.shortened)" } ?? ""
         // At once: between two writes a reader who wants one line is gone, and so would this be.
         output.line(
             output.data.paint("\(request.amount)", .bold) + memo

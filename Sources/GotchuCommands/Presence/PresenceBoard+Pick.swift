@@ -7,26 +7,37 @@ extension PresenceBoard {
         case nothing
         case one(PresenceView)
         /// More than one could be meant, so none is: the wrong one would cost somebody money.
-        case ambiguous
+        case ambiguous([PresenceView])
     }
 
     /// Picks the only presence at tap distance, or with `reach` near, the only one within reach.
     ///
     /// A single tap wins over others that are near: the daemon says tap only of one that leads.
     func pick(reach: Reach) -> Pick {
-        func all(_ verdict: Verdict) -> [PresenceView] {
-            presences.values.filter { $0.verdict == verdict }
-        }
         let taps = all(.tap)
-        if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous }
-        guard all(.ambiguous).isEmpty else { return .ambiguous }
+        if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
+        let ambiguous = all(.ambiguous)
+        guard ambiguous.isEmpty else { return .ambiguous(ambiguous) }
         switch reach {
         case .tap: return .nothing
         case .near:
             let near = all(.near)
             guard let one = near.first else { return .nothing }
-            return near.count == 1 ? .one(one) : .ambiguous
+            return near.count == 1 ? .one(one) : .ambiguous(near)
         }
+    }
+
+    /// Those with a verdict, the strongest first; of a session that changes its EID, the newer.
+    private func all(_ verdict: Verdict) -> [PresenceView] {
+        var found: [PresenceView] = []
+        let newestFirst = presences.values.sorted { $0.firstHeardAt > $1.firstHeardAt }
+        for presence in newestFirst where presence.verdict == verdict {
+            let isKnown = found.contains {
+                $0.session != nil && $0.session?.sid == presence.session?.sid
+            }
+            if !isKnown { found.append(presence) }
+        }
+        return found.sorted { ($0.level, $1.eid) > ($1.level, $0.eid) }
     }
 
     /// How near is near enough to pay.

@@ -26,7 +26,7 @@ enum PresenceRow {
             Table.Cell(presence.rssiDBm.map(String.init) ?? "?"),
             Table.Cell(presence.lastHeardAt.duration(to: now).tookText, .dim),
             Table.Cell(presence.session?.amount.description ?? "", .bold),
-            Table.Cell(presence.session?.payee.printable ?? ""),
+            Table.Cell(presence.session?.payee.shortened ?? ""),
         ]
     }
 
@@ -35,7 +35,7 @@ enum PresenceRow {
         [
             now.clockText, presence.eid.description, presence.verdict.rawValue,
             presence.rssiDBm.map { "\($0) dBm" } ?? "? dBm",
-            presence.session?.amount.description, presence.session?.payee.printable,
+            presence.session?.amount.description, presence.session?.payee.shortened,
         ].compactMap { $0 }.joined(separator: " ")
     }
 

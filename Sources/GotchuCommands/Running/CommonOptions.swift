@@ -1,11 +1,12 @@
 import ArgumentParser
+import Glibc
 import LocalAPI
 
 /// What every command understands.
 struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
-            "Where gotchud listens, instead of $GOTCHU_SOCKET or \(LocalClient.defaultSocketPath).",
+            "Where gotchud listens, instead of $GOTCHU_SOCKET or \(SocketPath.system).",
             valueName: "path"
         ),
         completion: .file()
@@ -19,7 +20,14 @@ struct CommonOptions: ParsableArguments, Sendable {
         guard socket?.isEmpty != true else { throw ValidationError("--socket needs a path.") }
     }
 
+    /// The service's socket, where nothing says otherwise; an ordinary user's own daemon's where
+    /// that alone is there.
     var socketPath: String {
-        socket ?? Environment["GOTCHU_SOCKET"] ?? LocalClient.defaultSocketPath
+        if let named = socket ?? Environment["GOTCHU_SOCKET"] { return named }
+        let personal = SocketPath.personal(runtimeFolder: Environment["XDG_RUNTIME_DIR"])
+        guard let personal, access(SocketPath.system, F_OK) != 0, access(personal, F_OK) == 0 else {
+            return SocketPath.system
+        }
+        return personal
     }
 }

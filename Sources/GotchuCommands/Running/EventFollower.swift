@@ -38,7 +38,8 @@ struct EventFollower: Sendable {
                 }
                 if let result { return result }
             } catch let failure as LocalClientFailure
-                where failure.isAbsence && (wasConnected || toleratesAbsence)
+                where (failure.isAbsence && (wasConnected || toleratesAbsence))
+                || (failure.isClosed && wasConnected)
             {
                 if !isKnownAbsent {
                     output.talk("gotchud has gone away; waiting for it to come back …")
@@ -52,6 +53,12 @@ struct EventFollower: Sendable {
 }
 
 extension LocalClientFailure {
+    /// True if this user may not open the socket. A new socket is the daemon's alone, and is opened
+    /// to others a moment later.
+    fileprivate var isClosed: Bool {
+        if case .permissionDenied = self { true } else { false }
+    }
+
     /// Whether the daemon is just not there, which time may heal.
     var isAbsence: Bool {
         switch self {

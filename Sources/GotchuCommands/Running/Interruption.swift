@@ -1,39 +1,40 @@
 import CLinux
-import Glibc
-import Synchronization
-import UnixSignals
+import Dispatch
 
 /// The signals by which a person, a closing terminal or a service manager ends a command that has
-/// something to tidy up. From the moment it is made they are kept for whoever reads them.
+/// something to tidy up: SIGINT, SIGTERM and SIGHUP. From the moment it is made the first one is
+/// kept for its reader, and the next one ends the process.
 struct Interruption: Sendable {
-    /// Whether SIGTERM has the command tidy up now, and does not just end it.
-    static var isAwaited: Bool { awaited.withLock(\.self) }
-    private static let awaited = Mutex(false)
+    /// True while SIGTERM has the command tidy up, and does not just end it.
+    static var isAwaited: Bool { clinux_catches_interruptions() == 1 }
 
-    private let signals: UnixSignalsSequence
-    private let numbers: [CInt]
+    private let signals: AsyncStream<Void>
 
     /// A signal that the caller has ignored stays ignored, as nohup(1) and a shell's background
     /// jobs expect.
-    init() async {
-        let heeded = [UnixSignal.sigint, .sigterm, .sighup].filter {
-            clinux_signal_is_ignored($0.rawValue) == 0
+    init() {
+        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.signals = signals
+        // Dispatch's own signal sources block what they wait for, in the threads that it comes to,
+        // so that the next one may end nothing.
+        // SAFETY: a source may be cancelled from any thread; nothing else is done to it.
+        nonisolated(unsafe) let source = DispatchSource.makeReadSource(
+            fileDescriptor: clinux_catch_interruptions()
+        )
+        source.setEventHandler {
+            clinux_forget_interruptions()
+            signal.yield()
         }
-        numbers = heeded.map(\.rawValue)
-        signals = await UnixSignalsSequence(trapping: heeded)
-        Self.awaited.withLock { $0 = heeded.contains(.sigterm) }
+        signal.onTermination = { _ in source.cancel() }
+        source.resume()
     }
 
-    /// Returns `true` once one came; `false` if none can come or the task was cancelled. Once only.
+    /// Returns `true` once one came; `false` if the task was cancelled. Once only.
     func came() async -> Bool {
         for await _ in signals { return true }
         return false
     }
 
-    /// Lets the signals end the process again, so that a second Ctrl-C works. But for SIGHUP: a
-    /// terminal that closes sends it twice, by the kernel and by the shell.
-    func release() {
-        Self.awaited.withLock { $0 = false }
-        for number in numbers where number != SIGHUP { signal(number, SIG_DFL) }
-    }
+    /// Lets SIGINT and SIGTERM end the process again.
+    func release() { clinux_release_interruptions() }
 }

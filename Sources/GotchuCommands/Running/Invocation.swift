@@ -10,11 +10,6 @@ struct Invocation {
     /// The command's name.
     let command: String?
 
-    /// The command line again, quoted for a shell. No secret is ever on it.
-    var commandLine: String {
-        (["gotchu-ctl"] + arguments.dropFirst()).map(\.shellQuoted).joined(separator: " ")
-    }
-
     /// Advice for the daemon that was asked: the same command on the same socket, where that was
     /// named on the command line.
     func onSameSocket(_ advice: String) -> String {
@@ -54,7 +49,7 @@ struct Invocation {
 
     /// Whether the daemon that was asked is the one that systemd runs.
     private var isService: Bool {
-        socketPath == LocalClient.defaultSocketPath && access("/run/systemd/system", F_OK) == 0
+        socketPath == SocketPath.system && access("/run/systemd/system", F_OK) == 0
     }
 }
 

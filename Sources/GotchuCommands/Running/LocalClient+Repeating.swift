@@ -40,7 +40,7 @@ extension LocalClient {
 extension LocalClientFailure {
     /// Whether a daemon that is just starting again looks like this.
     ///
-    /// It makes its socket for itself alone and opens it to its group a moment later.
+    /// It makes its socket for itself alone and opens it to others a moment later.
     fileprivate var isRestart: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .permissionDenied: true
@@ -65,7 +65,8 @@ extension ErrorCode {
         switch self {
         case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
-            .ambiguous, .paymentInProgress, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
+            .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
+            .sessionRefunded,
             .refundTooLarge, .insufficientWalletBalance:
             true
         // Who may call, who is logged in and what can be read at all is looked at before the key;

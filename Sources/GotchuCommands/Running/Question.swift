@@ -17,6 +17,15 @@ struct Question {
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
+    /// Has one of `count` be chosen by its number, from 1. No choice is `nil`, as is anything else.
+    func choose(_ text: String, of count: Int) -> Int? {
+        Self.forgetInput()
+        output.talk("\(text) [1-\(count), Enter for none] ", terminator: "")
+        let answer = readLine()
+        if answer == nil { output.talk("") }
+        return answer.flatMap { Int($0) }.flatMap { (1...count).contains($0) ? $0 : nil }
+    }
+
     /// What was typed before something was asked is no answer to it: nobody has seen it yet.
     static func forgetInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
 }

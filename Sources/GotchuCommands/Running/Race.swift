@@ -16,15 +16,12 @@ func race<Success: Sendable>(
     interruption earlier: Interruption? = nil,
     _ body: @escaping @Sendable () async throws -> Success
 ) async throws -> RaceOutcome<Success> {
-    let interruption = if let earlier { earlier } else { await Interruption() }
+    let interruption = earlier ?? Interruption()
     defer { interruption.release() }
     return try await withThrowingTaskGroup(of: RaceOutcome<Success>?.self) { group in
         group.addTask { .finished(try await body()) }
         group.addTask {
-            guard await interruption.came() else { return nil }
-            // From now on, and not once `body` has ended: that may take a while.
-            interruption.release()
-            return .interrupted
+            await interruption.came() ? .interrupted : nil
         }
         if let limit {
             group.addTask {

@@ -20,7 +20,7 @@ struct TokenSource {
         } else if isatty(STDIN_FILENO) == 1 {
             output.talk("Token (not shown): ", terminator: "")
             defer { output.talk("") }
-            bytes = try HiddenInput.readLine(limit: Self.limit)
+            bytes = HiddenInput.readLine(limit: Self.limit)
         } else {
             bytes = try readAll(STDIN_FILENO)
         }

@@ -10,7 +10,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     case near
     /// Something is held against this device.
     case tap
-    /// The request or payment with this id is paid.
+    /// The request or payment with this id, or the request with this EID, is paid.
     case paid(String)
 
     init?(argument: String) {
@@ -52,7 +52,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
         case .paid(let id):
             switch event {
             case .snapshot(let snapshot): judge(id, snapshot)
-            case .requestChanged(let request): request.id.rawValue == id ? judge(request) : .open
+            case .requestChanged(let request): request.matches(id) ? judge(request) : .open
             case .paymentChanged(let payment): payment.id == id ? judge(payment) : .open
             case .statusChanged, .presenceChanged, .presenceLost, .lagged: .open
             }
@@ -60,7 +60,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     }
 
     private func judge(_ id: String, _ snapshot: Event.Snapshot) -> Truth {
-        if let request = snapshot.requests.first(where: { $0.id.rawValue == id }) {
+        if let request = snapshot.requests.first(where: { $0.matches(id) }) {
             return judge(request)
         }
         if let payment = snapshot.payments.first(where: { $0.id == id }) {
@@ -94,5 +94,12 @@ extension WaitCondition: CustomStringConvertible {
         case .tap: "tap"
         case .paid(let id): "paid:\(id)"
         }
+    }
+}
+
+extension RequestView {
+    /// True if the text is the request's id, or its present EID.
+    func matches(_ text: String) -> Bool {
+        id.rawValue == text || eid.description == text.lowercased()
     }
 }

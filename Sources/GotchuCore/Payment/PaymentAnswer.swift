@@ -10,6 +10,14 @@ package enum PaymentAnswer: Equatable, Sendable {
     /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said
     /// so.
     case unknown(retryAfter: Duration?)
+
+    /// True if the answer says that the command was carried out.
+    package var mayBeDone: Bool {
+        switch self {
+        case .done, .unknown: true
+        case .refused, .unauthorized: false
+        }
+    }
 }
 
 /// What the server told of a payment that it made.
@@ -46,7 +54,13 @@ package struct Decline: Equatable, Codable, Sendable {
 
     static let sessionExpired = Decline(
         code: "SESSION_EXPIRED",
-        detail: "The session expired before the payment server could be reached."
+        detail: "The session expired before it could be paid."
+    )
+
+    /// The person did not want it any more, and nothing was sent.
+    package static let cancelled = Decline(
+        code: "PAYMENT_CANCELLED",
+        detail: "It was cancelled before anything was sent."
     )
 
     /// The same, as it must be told after a send whose answer was lost.

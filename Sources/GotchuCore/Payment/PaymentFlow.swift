@@ -54,7 +54,7 @@ package struct PaymentFlow: Sendable {
         /// The journal could not be written.
         case journalFailed
         case waited
-        /// The session's expiry has passed by the local clock, with a margin.
+        /// No session lives as long as nothing could be sent.
         case expired
     }
 

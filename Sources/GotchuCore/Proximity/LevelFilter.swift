@@ -4,7 +4,8 @@ import Glibc
 /// average.
 ///
 /// The median drops the outliers that the three advertising channels and a turning hand produce;
-/// the average smooths what is left. Both are monotone: raising any sample never lowers the level.
+/// the average smooths what is left, and keeps up where the device is moved. All of it is monotone:
+/// raising any sample never lowers the level.
 struct LevelFilter: Sendable {
     /// How many samples the median looks at.
     static let window = 5
@@ -19,20 +20,17 @@ struct LevelFilter: Sendable {
     /// The last measurement.
     private(set) var lastRSSI: RSSI?
 
-    mutating func add(_ rssi: RSSI, at time: MonotonicTime, timeConstant: Duration) {
+    mutating func add(_ rssi: RSSI, at time: MonotonicTime, policy: ProximityPolicy) {
         samples.append(rssi.dBm)
         if samples.count > Self.window { samples.removeFirst() }
         lastRSSI = rssi
         let median = Self.median(of: samples)
-        guard let previous = level, let lastTime else {
-            level = median
-            self.lastTime = time
-            return
-        }
-        let elapsed = max(.zero, time - lastTime)
-        let weight = 1 - exp(-elapsed.inSeconds / timeConstant.inSeconds)
-        level = previous + weight * (median - previous)
-        self.lastTime = max(lastTime, time)
+        let elapsed = max(.zero, time - (lastTime ?? time))
+        lastTime = max(lastTime ?? time, time)
+        guard let previous = level else { return level = median }
+        let weight = 1 - exp(-elapsed.inSeconds / policy.timeConstant.inSeconds)
+        let average = previous + weight * (median - previous)
+        level = min(median + policy.lag, max(median - policy.lag, average))
     }
 
     private static func median(of samples: [Int]) -> Double {

@@ -14,6 +14,28 @@ package struct Presence: Sendable {
     /// The verdict, which also depends on who else is there: set by the board.
     package internal(set) var verdict: Verdict = .far
 
+    /// The session that it stands for, as far as the payment server has said.
+    var standing: Standing = .unknown
+
+    /// True if it stands for a session.
+    var isSession: Bool {
+        if case .session = standing { true } else { false }
+    }
+
+    /// True if the server's answer is late. The EID then ranks lower, so that forged EIDs, more
+    /// than are resolved, hide no till.
+    var isOverdue = false
+
+    /// The payment server's answer about an EID.
+    package enum Standing: Equatable, Sendable {
+        /// Nothing yet.
+        case unknown
+        /// It stands for nothing that could be paid: so it is not what the device is held against.
+        case nobodys
+        /// A session, which changes its EID from time to time and is heard with both for a moment.
+        case session(SessionID)
+    }
+
     /// What each adapter measures: nearly always there is one.
     private var filters: [(adapter: String, filter: LevelFilter)] = []
     private var tapGate = ZoneGate()
@@ -66,9 +88,8 @@ package struct Presence: Sendable {
     package private(set) var silentAfter: MonotonicTime
 
     private mutating func findSilence() {
-        let learnt = (interval ?? .zero) * policy.silentIntervals
-        silentAfter =
-            lastHeard + min(policy.maximumSilence, max(policy.minimumSilence, learnt))
+        let learnt = interval.map { max(policy.minimumSilence, $0 * policy.silentIntervals) }
+        silentAfter = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
     }
 
     /// Judges by other numbers from the next sighting on.
@@ -78,8 +99,11 @@ package struct Presence: Sendable {
     }
 
     mutating func add(_ sighting: Sighting) {
-        let gap = sighting.time - lastHeard
-        if gap > .zero {
+        // Of two adapters each hears every advertisement.
+        let known = filters.first { $0.adapter == sighting.adapter }
+        let before = filters.isEmpty ? lastHeard : known?.filter.lastTime
+        if let before, sighting.time > before {
+            let gap = sighting.time - before
             interval = interval.map { $0 + (gap - $0) / 4 } ?? gap
         }
         lastHeard = max(lastHeard, sighting.time)
@@ -100,7 +124,7 @@ package struct Presence: Sendable {
             guard filters.count < Self.adapterLimit else { return }
             filters.append((sighting.adapter, LevelFilter()))
         }
-        filters[index].filter.add(rssi, at: sighting.time, timeConstant: policy.timeConstant)
+        filters[index].filter.add(rssi, at: sighting.time, policy: policy)
         if filters.count > 1 { index = chooseAdapter(at: sighting.time) }
         adapter = filters[index].adapter
         level = filters[index].filter.level

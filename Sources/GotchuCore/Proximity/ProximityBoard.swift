@@ -8,10 +8,10 @@ package struct ProximityBoard: Sendable {
     private var presences: [Presence] = []
     /// Their EIDs, in the same order.
     private var eids: [EID] = []
-    /// The two strongest, as of the last step.
+    /// The strongest, and the strongest that stands for something else, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    private var leader: EID?
+    private var leader: Ranked?
     private var leadingSince: MonotonicTime?
 
     package init(policy: ProximityPolicy = ProximityPolicy()) {
@@ -47,6 +47,20 @@ package struct ProximityBoard: Sendable {
         for index in presences.indices { presences[index].use(policy) }
     }
 
+    /// Notes what an EID stands for. One that is nobody's takes no part in the ranking: it is
+    /// `near` at most, and makes no other ambiguous. EIDs of one session are ranked as one. As long
+    /// as it is here; the next step judges by it.
+    package mutating func note(_ eid: EID, _ standing: Presence.Standing) {
+        guard let index = eids.firstIndex(of: eid) else { return }
+        presences[index].standing = standing
+    }
+
+    /// The verdict on the nearest EID that stands for a session; `nil` if none is here.
+    package func verdict(on session: SessionID) -> Verdict? {
+        presences.filter { $0.standing == .session(session) }
+            .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }?.verdict
+    }
+
     /// Takes one sighting.
     package mutating func add(_ sighting: Sighting) -> Changes {
         var changes = Changes()
@@ -54,7 +68,7 @@ package struct ProximityBoard: Sendable {
             presences[index].add(sighting)
         } else {
             if presences.count >= ProximityPolicy.presenceLimit {
-                guard let victim = leastWanted() else { return changes }
+                guard let victim = leastWanted(beside: sighting) else { return changes }
                 changes.lost.insert(remove(at: victim))
             }
             presences.append(Presence(first: sighting, policy: policy))
@@ -79,12 +93,18 @@ package struct ProximityBoard: Sendable {
     /// Gives every presence its verdict and returns those whose verdict is new.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
         (best, second) = (nil, nil)
+        // Answers count as late only beside a session that is known.
+        let hasSession = presences.contains { $0.isSession && $0.zone != .far }
         for index in presences.indices {
-            guard let level = presences[index].level else { continue }
-            let ranked = Ranked(eid: eids[index], level: level)
+            presences[index].isOverdue =
+                hasSession && presences[index].standing == .unknown
+                && now - presences[index].firstHeard >= policy.timeToResolve
+            guard let ranked = rank(presences[index]) else { continue }
+            let isSame = best.map(ranked.isSame) ?? false
             if best.map({ $0 < ranked }) ?? true {
-                (best, second) = (ranked, best)
-            } else if second.map({ $0 < ranked }) ?? true {
+                if !isSame { second = best }
+                best = ranked
+            } else if !isSame, second.map({ $0 < ranked }) ?? true {
                 second = ranked
             }
         }
@@ -112,10 +132,14 @@ package struct ProximityBoard: Sendable {
     /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it
     /// is alone or has no level.
     package func margin(of presence: Presence) -> Double? {
-        guard let level = presence.level,
-            let other = presence.eid == best?.eid ? second : best
-        else { return nil }
-        return level - other.level
+        guard let best, let own = rank(presence) ?? Ranked(presence, below: 0) else { return nil }
+        return (own.isSame(best) ? second : best).map { own.level - $0.level }
+    }
+
+    /// Its place by level; `nil` for one that takes no part.
+    private func rank(_ presence: Presence) -> Ranked? {
+        guard presence.standing != .nobodys else { return nil }
+        return Ranked(presence, below: presence.isOverdue ? policy.handicap : 0)
     }
 
     /// Remembers since when the nearest has led the next clearly; being alone is leading.
@@ -125,34 +149,62 @@ package struct ProximityBoard: Sendable {
             leadingSince = nil
             return
         }
-        guard leader != best.eid else { return }
-        leader = best.eid
-        leadingSince = now
+        if leader.map(best.isSame) != true { leadingSince = now }
+        leader = best
     }
 
     /// The verdict on one that is not far.
     private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
+        guard presence.standing != .nobodys else { return .near }
         guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
-        if presence.eid == leader, let leadingSince, now - leadingSince >= policy.timeToLead {
+        let isLeader = leader.flatMap { rank(presence).map($0.isSame) } ?? false
+        if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead {
             return presence.zone == .tap ? .tap : .near
         }
         // Clearly behind the leader: shown as near, never offered as the one that is held here.
-        if presence.eid != leader, margin <= -policy.lead { return .near }
+        if !isLeader, margin <= -policy.lead { return .near }
         return .ambiguous
     }
 
-    /// Who makes room for a new EID: never one that is near, else the longest unheard.
-    private func leastWanted() -> Int? {
-        presences.indices
-            .filter { presences[$0].zone == .far }
-            .min { presences[$0].lastHeard < presences[$1].lastHeard }
+    /// The one that makes room for a new EID: of those with a far level the longest unheard; where
+    /// none is far, the weakest that is nobody's, or the weakest of all if the new one is stronger.
+    private func leastWanted(beside new: Sighting) -> Int? {
+        let far = presences.indices.filter { index in
+            presences[index].zone == .far
+                && level(index) < presences[index].nearThresholds.enter
+        }
+        if let victim = far.min(by: { presences[$0].lastHeard < presences[$1].lastHeard }) {
+            return victim
+        }
+        let nobodys = presences.indices.filter { presences[$0].standing == .nobodys }
+        if let victim = nobodys.min(by: { level($0) < level($1) }) { return victim }
+        guard let rssi = new.rssi,
+            let victim = presences.indices.min(by: { level($0) < level($1) }),
+            level(victim) < Double(rssi.dBm)
+        else { return nil }
+        return victim
     }
+
+    private func level(_ index: Int) -> Double { presences[index].level ?? -.infinity }
 
     /// A presence's place by level; equal levels are told apart by EID, so that the order is
     /// certain.
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double
+        let standing: Presence.Standing
+
+        /// - Returns: `nil` for one without a level.
+        init?(_ presence: Presence, below handicap: Double) {
+            guard let level = presence.level else { return nil }
+            (eid, self.level) = (presence.eid, level - handicap)
+            standing = presence.standing
+        }
+
+        /// True if both stand for the same session.
+        func isSame(_ other: Ranked) -> Bool {
+            eid == other.eid || standing != .unknown && standing == other.standing
+        }
 
         static func < (left: Ranked, right: Ranked) -> Bool {
             left.level == right.level ? left.eid > right.eid : left.level < right.level

@@ -1,7 +1,9 @@
 /// One threshold with hysteresis in level and in time: inside or outside.
 struct ZoneGate: Sendable {
     private(set) var isInside = false
-    private var samplesAbove = 0
+    /// By how many dB the samples in a row above the threshold were so, added up.
+    private var evidence = 0.0
+    private var isAlone = true
     private var aboveSince: MonotonicTime?
     private var belowSince: MonotonicTime?
 
@@ -13,23 +15,23 @@ struct ZoneGate: Sendable {
         policy: ProximityPolicy
     ) {
         if level >= thresholds.enter {
-            samplesAbove += 1
+            evidence += max(policy.leastEvidence, level - thresholds.enter)
+            isAlone = aboveSince == nil
             aboveSince = aboveSince ?? time
         } else {
-            samplesAbove = 0
+            evidence = 0
             aboveSince = nil
         }
         belowSince = level < thresholds.leave ? belowSince ?? time : nil
         advance(to: time, policy: policy)
-        if let aboveSince, samplesAbove >= policy.samplesToEnter,
-            time - aboveSince >= policy.timeToEnter
-        {
-            isInside = true
-        }
     }
 
-    /// Lets time pass without a sample: being below for long enough leaves; nothing enters.
+    /// Lets time pass: being above for long enough enters, if enough speaks for it, and being below
+    /// for long enough leaves.
     mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
         if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
+        guard let aboveSince, evidence >= policy.evidenceToEnter else { return }
+        let needed = isAlone ? policy.timeToEnterAlone : policy.timeToEnter
+        if time - aboveSince >= needed { isInside = true }
     }
 }

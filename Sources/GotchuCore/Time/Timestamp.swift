@@ -17,21 +17,52 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
 
-    /// Reads ISO 8601 in UTC, with or without fractions of a second (what is finer than a
+    /// Reads ISO 8601 in UTC (`Z`), with or without fractions of a second (what is finer than a
     /// millisecond is dropped).
+    ///
+    /// Years are 1970 to 9999: a time outside is a mistake of who sent it, and not every program
+    /// that it would come to can read it.
     package init?(iso8601 text: String) {
-        var whole = text
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
+            bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
+            let year = Self.number(bytes[0..<4]), (1970...9999).contains(year),
+            let month = Self.number(bytes[5..<7]), (1...12).contains(month),
+            let day = Self.number(bytes[8..<10]),
+            let hour = Self.number(bytes[11..<13]), hour < 24,
+            let minute = Self.number(bytes[14..<16]), minute < 60,
+            let second = Self.number(bytes[17..<19]), second < 60
+        else { return nil }
+        let days = Self.days(year, month, day)
+        // Whatever is no day of its month comes back as another one.
+        guard Self.civil(days) == (year, month, day) else { return nil }
         var fraction: Int64 = 0
-        if let point = text.firstIndex(of: "."), text.hasSuffix("Z") {
-            let digits = text[text.index(after: point)...].dropLast()
-            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let number = Int64((digits + "00").prefix(3))
+        if bytes.count > 20 {
+            let digits = bytes[20..<bytes.count - 1]
+            guard bytes[19] == UInt8(ascii: "."),
+                digits.allSatisfy({ (0x30...0x39).contains($0) }),
+                let thousandths = Self.number(digits.prefix(3))
             else { return nil }
-            fraction = number
-            whole = text[..<point] + "Z"
+            fraction = thousandths * [100, 10, 1][min(digits.count, 3) - 1]
         }
-        guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
-        self.init(milliseconds: Int64(date.timeIntervalSince1970) * 1000 + fraction)
+        let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second
+        self.init(milliseconds: seconds * 1000 + fraction)
+    }
+
+    /// Decimal digits and nothing else, at least one; no more than 18 are passed.
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    }
+
+    /// The number of days from 1970-01-01 to a date (`days_from_civil`, as below).
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let marchYear = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = marchYear.flooredDivision(by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
     }
 
     /// `2026-11-21T09:30:00.000Z`

@@ -39,14 +39,15 @@ extension Money {
 }
 
 extension Money: CustomStringConvertible {
-    /// The amount as a person reads it: `$50.00`, `-$0.05`, `¥500`, `CHF 12.30`.
+    /// The amount as a person reads it: `$50.00`, `-$0.05`, `¥500`, `CHF 1,230.00`.
     package var description: String {
         let digits = currency.minorUnitDigits
         var text = String(minorUnits.magnitude)
-        if digits > 0 {
-            text = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
-            text.insert(".", at: text.index(text.endIndex, offsetBy: -digits))
+        text = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+        for separator in stride(from: text.count - digits - 3, to: 0, by: -3) {
+            text.insert(",", at: text.index(text.startIndex, offsetBy: separator))
         }
+        if digits > 0 { text.insert(".", at: text.index(text.endIndex, offsetBy: -digits)) }
         return (minorUnits < 0 ? "-" : "") + currency.sign + text
     }
 }

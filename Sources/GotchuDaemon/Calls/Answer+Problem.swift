@@ -36,13 +36,22 @@ extension Problem {
     init(_ outage: Outage) {
         let detail =
             switch outage.code {
-            case .unreachable: "The payment server cannot be reached."
+            case .unreachable, .unknownName: "The payment server cannot be reached."
+            case .refusedByProxy: "The proxy makes no connection to the payment server."
+            case .untrusted: "The payment server's TLS certificate is not trusted."
             case .timedOut: "The payment server does not answer in time."
-            case .busy: "The payment server is busy."
+            case .busy: outage.said ?? "The payment server is busy."
+            case .failing: "What stands before the payment server does not reach it."
             case .unreadable: "What answers at the payment server's address is not one."
             case .otherUser: "Somebody else is logged in by now."
             }
-        self.init(.serverUnreachable, detail: detail, fix: "gotchu-ctl status", retryable: true)
+        let wait = outage.retryAfter.map { "Try again in \(max(1, $0.components.seconds)) s." }
+        self.init(
+            .serverUnreachable,
+            detail: detail,
+            fix: wait ?? "gotchu-ctl status",
+            retryable: true
+        )
     }
 
     /// Nothing is begun that a crash would forget.

@@ -1,14 +1,17 @@
 import Glibc
 import LocalAPI
+import Logging
 import Synchronization
 
 /// The access policy in force; a reload replaces it.
 final class AccessControl: Sendable {
     private let current: Mutex<AccessPolicy>
     private let hub: EventHub
+    private let logger: Logger
 
     /// - Parameter hub: Whose readers were let in by the policy that was in force when they came.
-    init(_ configuration: DaemonConfiguration, hub: EventHub) {
+    init(_ configuration: DaemonConfiguration, hub: EventHub, logger: Logger) {
+        self.logger = logger
         current = Mutex(Self.policy(configuration))
         self.hub = hub
     }
@@ -21,15 +24,23 @@ final class AccessControl: Sendable {
             defer { current = policy }
             return current != policy
         }
+        guard isChange else { return }
+        LocalServer.open(
+            path: configuration.socketPath,
+            to: policy,
+            groupID: AccessPolicy.groupID(named: configuration.group),
+            logger: logger
+        )
         // Who may still read comes back, and is judged anew.
-        if isChange { hub.endReaders() }
+        hub.endReaders()
     }
 
     private static func policy(_ configuration: DaemonConfiguration) -> AccessPolicy {
         AccessPolicy(
             ownerUserIDs: [0, geteuid()],
+            observerUserIDs: configuration.observerUserIDs,
             cashierUserIDs: configuration.cashierUserIDs,
-            cashierGroupID: AccessPolicy.groupID(named: configuration.group),
+            cashierGroup: configuration.group,
             spenderUserIDs: configuration.spenderUserIDs
         )
     }

@@ -1,125 +1,16 @@
 import FoundationEssentials
 import Glibc
+import GotchuAPI
+import ServiceProcess
 
-/// `gotchud.json`, as it is on disk.
-struct ConfigurationFile: Decodable, Sendable {
-    var socket: Text?
-    var state: Text?
-    var server: Text?
-    var tokenFile: Text?
-    var radio: Text?
-    var serviceUUID: Text?
-    var eidSeconds: Int?
-    var group: Text?
-    var cashierUIDs: [UInt32]?
-    var spenderUIDs: [UInt32]?
-    var acceptUnknownRSSI: Bool?
-    var powerCycle: Bool?
-    var proximity: Levels?
-    var logLevel: Text?
-
+/// `gotchud.json`: its settings by key, as variables would hold them, with their lines.
+struct ConfigurationFile: Sendable {
+    private(set) var settings: [String: SettingText] = [:]
     private var path = ""
     private var text = ""
 
     /// An empty one, for when there is no file.
     init() {}
-
-    /// A string setting.
-    struct Text: Decodable, Sendable {
-        let value: String
-
-        init(from decoder: any Decoder) throws {
-            value = try decoder.singleValueContainer().decode(String.self)
-        }
-    }
-
-    /// Levels in dBm; what is absent keeps its default.
-    struct Levels: Decodable, Sendable {
-        var tapEnter: Double?
-        var tapLeave: Double?
-        var nearEnter: Double?
-        var nearLeave: Double?
-
-        enum CodingKeys: String, CodingKey, CaseIterable {
-            case tapEnter = "tap_enter"
-            case tapLeave = "tap_leave"
-            case nearEnter = "near_enter"
-            case nearLeave = "near_leave"
-        }
-
-        init(from decoder: any Decoder) throws {
-            try refuseUnknownKeys(decoder, CodingKeys.self)
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            tapEnter = try container.decodeIfPresent(Double.self, forKey: .tapEnter)
-            tapLeave = try container.decodeIfPresent(Double.self, forKey: .tapLeave)
-            nearEnter = try container.decodeIfPresent(Double.self, forKey: .nearEnter)
-            nearLeave = try container.decodeIfPresent(Double.self, forKey: .nearLeave)
-        }
-    }
-
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case socket, state, server, radio, group, proximity
-        case tokenFile = "token_file"
-        case serviceUUID = "service_uuid"
-        case eidSeconds = "eid_seconds"
-        case cashierUIDs = "cashier_uids"
-        case spenderUIDs = "spender_uids"
-        case acceptUnknownRSSI = "accept_unknown_rssi"
-        case powerCycle = "power_cycle"
-        case logLevel = "log_level"
-    }
-
-    init(from decoder: any Decoder) throws {
-        try refuseUnknownKeys(decoder, CodingKeys.self)
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        socket = try container.decodeIfPresent(Text.self, forKey: .socket)
-        state = try container.decodeIfPresent(Text.self, forKey: .state)
-        server = try container.decodeIfPresent(Text.self, forKey: .server)
-        tokenFile = try container.decodeIfPresent(Text.self, forKey: .tokenFile)
-        radio = try container.decodeIfPresent(Text.self, forKey: .radio)
-        serviceUUID = try container.decodeIfPresent(Text.self, forKey: .serviceUUID)
-        eidSeconds = try Self.value(container, .eidSeconds)
-        group = try container.decodeIfPresent(Text.self, forKey: .group)
-        cashierUIDs = try Self.userIDs(container, .cashierUIDs)
-        spenderUIDs = try Self.userIDs(container, .spenderUIDs)
-        acceptUnknownRSSI = try container.decodeIfPresent(Bool.self, forKey: .acceptUnknownRSSI)
-        powerCycle = try container.decodeIfPresent(Bool.self, forKey: .powerCycle)
-        proximity = try Self.value(container, .proximity)
-        logLevel = try container.decodeIfPresent(Text.self, forKey: .logLevel)
-    }
-
-    /// What has numbers in it. Of one that does not fit, the decoder has an error of its own kind,
-    /// which does not say under which key it stands.
-    private static func value<Value: Decodable>(
-        _ container: KeyedDecodingContainer<CodingKeys>,
-        _ key: CodingKeys
-    ) throws -> Value? {
-        do {
-            return try container.decodeIfPresent(Value.self, forKey: key)
-        } catch let error as DecodingError {
-            throw error
-        } catch {
-            throw misfit(container, key)
-        }
-    }
-
-    private static func userIDs(
-        _ container: KeyedDecodingContainer<CodingKeys>,
-        _ key: CodingKeys
-    ) throws -> [UInt32]? {
-        let numbers: [Int]? = try value(container, key)
-        return try numbers?.map { number in
-            guard let userID = UInt32(exactly: number) else { throw misfit(container, key) }
-            return userID
-        }
-    }
-
-    private static func misfit(
-        _ container: KeyedDecodingContainer<CodingKeys>,
-        _ key: CodingKeys
-    ) -> DecodingError {
-        .dataCorruptedError(forKey: key, in: container, debugDescription: "no such number")
-    }
 
     /// Reads a file. An error names the file and the line.
     init(path: String) throws(ConfigurationError) {
@@ -132,61 +23,137 @@ struct ConfigurationFile: Decodable, Sendable {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(place: path, problem: "The file is not UTF-8 text.")
         }
-        try ConfigurationError.requireObject(text, path: path)
-        do {
-            self = try JSONDecoder().decode(Self.self, from: data)
-        } catch let error as DecodingError {
-            throw ConfigurationError(decoding: error, path: path, text: text)
-        } catch {
-            throw ConfigurationError(place: path, problem: "The file is not valid JSON.")
-        }
         self.path = path
         self.text = text
+        try requireObject()
+        guard let values = try? JSONDecoder().decode([String: FileValue].self, from: data) else {
+            throw ConfigurationError(place: path, problem: "The file is not valid JSON.")
+        }
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let setting = DaemonConfiguration.table.first(where: { $0.key == key }) else {
+                throw unknown(key)
+            }
+            guard let text = try self.text(of: value, key, setting.form) else { continue }
+            settings[key] = SettingText(text, place: place(of: key))
+        }
     }
 
-    /// Whether a file is there, though perhaps not to be read: then the defaults must not apply.
+    /// True if a file is there, though perhaps not to be read: then the defaults must not apply.
     static func isThere(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
-    /// Why a file cannot be read.
-    private static func obstacle(_ path: String) -> String {
+    /// The reason why a file cannot be read.
+    static func obstacle(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return String(cString: strerror(errno)) }
         close(descriptor)
         return "it is not a file"
     }
 
-    /// `FILE:LINE` of a key.
-    func place(of key: String) -> String {
-        "\(path):\(ConfigurationError.line(of: key, in: text) ?? 1)"
+    /// Refuses what is no JSON object, and one that names a key twice: which of the two counts
+    /// must not be guessed.
+    private func requireObject() throws(ConfigurationError) {
+        do throws(JSONReader.Malformed) {
+            _ = try JSONReader.object(Array(text.utf8))
+        } catch {
+            throw ConfigurationError(
+                place: place(at: text.utf8.index(text.startIndex, offsetBy: error.offset)),
+                problem: error.repeatedName.map { "\($0): This key stands twice." }
+                    ?? "This is not a valid JSON object."
+            )
+        }
+    }
+
+    /// A value as a variable would hold it; `nil` for null, which is as good as absent.
+    private func text(
+        of value: FileValue,
+        _ key: String,
+        _ form: SettingForm
+    ) throws(ConfigurationError) -> String? {
+        switch (form, value) {
+        case (_, .null): return nil
+        case (.text, .text(let text)): return text
+        case (.boolean, .boolean(let isOn)): return "\(isOn)"
+        case (.wholeNumber, _): return try digits(of: value, key)
+        case (.userIDs, .list(let items)):
+            let userIDs = try items.map { item throws(ConfigurationError) in
+                try digits(of: item, key)
+            }
+            return userIDs.joined(separator: ",")
+        case (.numbers(let names), .object(let members)):
+            var parts: [String] = []
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                guard names.contains(name) else { throw unknown(name) }
+                if member == .null { continue }
+                guard case .number(let number) = member else {
+                    throw wrong(name, "This must be a number.")
+                }
+                guard number.isFinite else { throw wrong(key, Self.misfit) }
+                parts.append("\(name)=\(number)")
+            }
+            return parts.joined(separator: ",")
+        case (.text, _): throw wrong(key, "This must be text in quotes.")
+        case (.boolean, _): throw wrong(key, "This must be true or false.")
+        case (.userIDs, _): throw wrong(key, "This must be a list.")
+        case (.numbers, _): throw wrong(key, "This must be an object.")
+        }
+    }
+
+    private static let misfit = "No such number can be here."
+
+    private func digits(of value: FileValue, _ key: String) throws(ConfigurationError) -> String {
+        guard case .number(let number) = value else {
+            throw wrong(key, "This must be a whole number.")
+        }
+        guard let whole = UInt32(exactly: number) else { throw wrong(key, Self.misfit) }
+        return "\(whole)"
+    }
+
+    /// A key that is not known is a typing error, and a setting that silently does nothing.
+    private func unknown(_ key: String) -> ConfigurationError {
+        wrong(key, "There is no setting of this name.")
+    }
+
+    private func wrong(_ key: String, _ problem: String) -> ConfigurationError {
+        ConfigurationError(place: place(of: key), problem: "\(key): \(problem)")
+    }
+
+    /// `FILE:LINE`, the line from 1, on which a key stands first.
+    private func place(of key: String) -> String {
+        place(at: text.firstRange(of: "\"\(key)\"")?.lowerBound ?? text.startIndex)
+    }
+
+    private func place(at index: String.Index) -> String {
+        "\(path):\(1 + text.utf8[..<index].count { $0 == UInt8(ascii: "\n") })"
     }
 }
 
-/// A key that is not known is a typing error, and a setting that silently does nothing.
-private func refuseUnknownKeys<Key: CodingKey & CaseIterable>(
-    _ decoder: any Decoder,
-    _ known: Key.Type
-) throws {
-    let names = Set(known.allCases.map(\.stringValue))
-    for key in try decoder.container(keyedBy: AnyKey.self).allKeys
-    where !names.contains(key.stringValue) {
-        throw DecodingError.dataCorrupted(
-            .init(codingPath: decoder.codingPath + [key], debugDescription: UnknownKey.mark)
-        )
+/// A value of the file, which is known to be JSON.
+private enum FileValue: Decodable, Equatable {
+    case null
+    case boolean(Bool)
+    /// Infinite if it is too large.
+    case number(Double)
+    case text(String)
+    case list([FileValue])
+    case object([String: FileValue])
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let isOn = try? value.decode(Bool.self) {
+            self = .boolean(isOn)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let items = try? value.decode([FileValue].self) {
+            self = .list(items)
+        } else if let members = try? value.decode([String: FileValue].self) {
+            self = .object(members)
+        } else {
+            self = .number((try? value.decode(Double.self)) ?? .infinity)
+        }
     }
-}
-
-private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-}
-
-/// How our own decoder marks an unknown key.
-enum UnknownKey {
-    static let mark = "unknown key"
 }

@@ -1,105 +1,125 @@
+import Glibc
 import GotchuCore
+import LocalAPI
 import Logging
 import PaymentClient
+import Radio
+import ServiceProcess
 
 /// Everything that gotchud is told, resolved: flag, else environment, else file, else default.
-struct DaemonConfiguration: Sendable {
-    var socketPath: String
-    var stateDirectory: String
-    var server: ServerURL
-    /// Where the token is read from; `nil`: the credential `token` of systemd, else the state
-    /// folder.
+struct DaemonConfiguration: Settings {
+    var socketPath = SocketPath.system
+    var stateDirectory = ""
+    /// At first that of a machine that runs its own.
+    var server = Self.defaultServer
+    /// A PEM file of certificates that are trusted beside the system's.
+    var caFile: String?
+    var proxy: ProxyURL?
+    /// The file of the token; `nil`: the credential `token` of systemd, else the state folder.
     var tokenFile: String?
-    var radio: RadioSpecification
-    var serviceUUID: UInt16
-    /// How long an open request keeps its EID; `nil`: to its end.
-    var eidLifetime: Duration?
-    var group: String
-    var cashierUserIDs: Set<UInt32>
-    var spenderUserIDs: Set<UInt32>
-    var proximity: ProximityPolicy
-    /// Whether the adapter may be switched off and on when nothing else brings the scan back.
-    var canPowerCycle: Bool
-    var logLevel: Logger.Level
+    var radio = RadioSpecification.bluez(adapter: nil, transport: .best)
+    /// 0xFEED is assigned to Tile: a product ships with a number of its own.
+    var serviceUUID: UInt16 = 0xFEED
+    /// The time for which an open request keeps its EID; `nil`: to its end. Most requests end
+    /// before this; those that wait longer cannot be followed for longer.
+    var eidLifetime: Duration? = .seconds(120)
+    var group = Self.defaultGroup
+    var observerUserIDs: Set<UInt32> = []
+    var cashierUserIDs: Set<UInt32> = []
+    var spenderUserIDs: Set<UInt32> = []
+    var proximity = ProximityPolicy()
+    /// A Boolean that lets the adapter be switched off and on when nothing else brings the scan
+    /// back.
+    var canPowerCycle = false
+    /// The address on which metrics are served beside the socket; `nil`: none.
+    var metrics: LoopbackAddress?
+    var logLevel = Logger.Level.info
 
-    /// Builds it from the three sources.
-    ///
-    /// - Parameter environment: The process's environment.
-    init(
-        flags: ConfigurationFlags,
-        environment: [String: String],
-        file: ConfigurationFile
-    ) throws(ConfigurationError) {
-        let sources = ConfigurationSources(flags: flags, environment: environment, file: file)
-        socketPath = try sources.socketPath()
-        stateDirectory = try sources.stateDirectory()
-        server = try sources.server()
-        tokenFile = try sources.tokenFile()
-        radio = try sources.radio()
-        serviceUUID = try sources.serviceUUID()
-        eidLifetime = try sources.eidLifetime()
-        group = sources.group()
-        cashierUserIDs = try sources.userIDs(
-            \.cashierUserIDs,
-            "GOTCHU_CASHIER_UIDS",
-            file.cashierUIDs
-        )
-        spenderUserIDs = try sources.userIDs(
-            \.spenderUserIDs,
-            "GOTCHU_SPENDER_UIDS",
-            file.spenderUIDs
-        )
-        proximity = try sources.proximity()
-        canPowerCycle = file.powerCycle ?? false
-        logLevel = try sources.logLevel()
-    }
+    static let prefix = "GOTCHU_"
 
-    /// Every environment variable that sets something.
-    static let variables: Set = [
-        "GOTCHU_CONFIG", "GOTCHU_SOCKET", "GOTCHU_STATE", "GOTCHU_SERVER", "GOTCHU_TOKEN_FILE",
-        "GOTCHU_RADIO", "GOTCHU_CASHIER_UIDS", "GOTCHU_SPENDER_UIDS", "GOTCHU_LOG_LEVEL",
-        "GOTCHU_GROUP", "GOTCHU_SERVICE_UUID", "GOTCHU_EID_SECONDS",
+    /// Only who is listed may change while the daemon runs. The socket keeps the group that it was
+    /// made for, by which `gotchu-ctl doctor` goes.
+    static let table: [Setting<Self>] = [
+        Setting("socket", \.socketPath, .socketPath),
+        Setting("state", \.stateDirectory, .path("The state folder's path begins with /.")),
+        Setting("server", \.server, .own),
+        Setting("ca_file", \.caFile, .path("The path of a file of CA certificates begins with /.")),
+        Setting("proxy", \.proxy, .own),
+        Setting("token_file", \.tokenFile, .tokenFile),
+        Setting("radio", \.radio, .own),
+        Setting("service_uuid", \.serviceUUID, .serviceUUID),
+        Setting("eid_seconds", \.eidLifetime, .eidSeconds),
+        Setting("group", \.group, .text),
+        Setting("observer_uids", \.observerUserIDs, .userIDs, isReloaded: true),
+        Setting("cashier_uids", \.cashierUserIDs, .userIDs, flag: "cashier-uid", isReloaded: true),
+        Setting("spender_uids", \.spenderUserIDs, .userIDs, flag: "spender-uid", isReloaded: true),
+        // Sets the whole policy: before what sets a part of it.
+        Setting("proximity", \.proximity, .proximity, variable: false),
+        Setting("accept_unknown_rssi", \.proximity.acceptsUnknownRSSI, .boolean, variable: false),
+        Setting("power_cycle", \.canPowerCycle, .boolean, variable: false),
+        Setting("metrics", \.metrics, .own),
+        Setting("log_level", \.logLevel, .logLevel),
     ]
-
-    /// Variables that look as if they set something: mostly typing errors.
-    static func unknownVariables(in environment: [String: String]) -> [String] {
-        environment.keys.filter { name in
-            // Those of gotchu-server may be there as well.
-            name.hasPrefix("GOTCHU_") && !name.hasPrefix("GOTCHU_SERVER_")
-                && !variables.contains(name)
-        }.sorted()
-    }
 
     /// The group that a package makes.
     static let defaultGroup = "gotchu"
-    /// The socket of a packaged installation.
-    static let defaultSocketPath = "/run/gotchu/gotchud.sock"
     /// Read if it is there and no other is named.
     static let defaultFile = "/etc/gotchu/gotchud.json"
-    /// The payment server of a machine that runs its own.
-    static let defaultServer = "http://127.0.0.1:8080"
-    /// Most requests end before this; those that wait longer cannot be followed for longer.
-    static let defaultEIDSeconds = 120
-    /// 0xFEED is assigned to Tile: a product ships with a number of its own.
-    static let defaultServiceUUID: UInt16 = 0xFEED
+    private static let defaultServer: ServerURL = {
+        guard let server = ServerURL("http://127.0.0.1:8080") else {
+            preconditionFailure("this is the URL of a server")
+        }
+        return server
+    }()
 }
 
-/// The flags that have a configuration key.
-struct ConfigurationFlags: Sendable {
-    var socket: String?
-    var state: String?
-    var server: String?
-    var tokenFile: String?
-    var radio: String?
-    var cashierUserIDs: [UInt32] = []
-    var spenderUserIDs: [UInt32] = []
-    var logLevel: String?
-}
+extension DaemonConfiguration {
+    /// Builds it from the three sources.
+    ///
+    /// - Parameters:
+    ///   - flags: The command line's options by key.
+    ///   - environment: The process's environment.
+    init(
+        flags: [String: String?] = [:],
+        environment: [String: String],
+        file: ConfigurationFile
+    ) throws(ConfigurationError) {
+        self.init()
+        try resolve(
+            from: SettingSources(
+                flags: flags,
+                environment: environment,
+                file: file.settings,
+                usual: [
+                    "socket": SocketPath.personal(runtimeFolder: environment["XDG_RUNTIME_DIR"]),
+                    "state": environment["STATE_DIRECTORY"] ?? Self.stateDirectory(environment),
+                ]
+            )
+        )
+        guard !stateDirectory.isEmpty else {
+            throw ConfigurationError(
+                place: "state",
+                problem: "There is no HOME to keep the journal in: name a folder with --state."
+            )
+        }
+    }
 
-/// A configuration that cannot be used: where it is wrong, and what is wrong there.
-struct ConfigurationError: Error, Equatable, Sendable {
-    /// `--radio`, `GOTCHU_RADIO`, `/etc/gotchu/gotchud.json:3`.
-    var place: String
-    /// One sentence.
-    var problem: String
+    /// Variables that look as if they set something: mostly typing errors.
+    static func unknownVariables(in environment: [String: String]) -> [String] {
+        unknownVariables(among: environment.keys) { name in
+            // Those of gotchu-server may be there as well.
+            name.hasPrefix(prefix) && !name.hasPrefix("GOTCHU_SERVER_") && name != "GOTCHU_CONFIG"
+        }
+    }
+
+    /// The folder of a person's own daemon (XDG Base Directory Specification); root's is the
+    /// system's. `nil` where nothing says where that person is at home.
+    private static func stateDirectory(_ environment: [String: String]) -> String? {
+        if geteuid() == 0 { return "/var/lib/gotchu" }
+        if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") {
+            return folder + "/gotchu"
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/gotchu"
+    }
 }

@@ -2,6 +2,7 @@ import BlueZ
 import Glibc
 import Logging
 import Radio
+import ServiceProcess
 
 extension RadioSpecification {
     /// The radio that was asked for. It does nothing before it is run.

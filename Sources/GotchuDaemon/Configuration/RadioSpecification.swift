@@ -1,4 +1,5 @@
 import Radio
+import ServiceProcess
 
 /// Which radio to use, as `--radio` says it.
 enum RadioSpecification: Equatable, Sendable {

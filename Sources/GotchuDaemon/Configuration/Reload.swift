@@ -1,5 +1,6 @@
 import GotchuAPI
 import Logging
+import ServiceProcess
 
 /// Takes a changed configuration while the daemon runs: who may do what, and the token file.
 ///

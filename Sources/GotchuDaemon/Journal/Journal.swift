@@ -15,12 +15,18 @@ final class Journal: Sendable {
     private let file: Mutex<JournalFile>
     private let statistics = Mutex(Statistics())
     private let thread: NIOThreadPool
+    /// True if the last write or check failed.
+    private let isFailing = Mutex(false)
+    /// The outcome of each write and each check: its failure, or `nil`.
+    let outcomes: AsyncStream<JournalFailure?>
+    private let outcome: AsyncStream<JournalFailure?>.Continuation
 
     init(folder: String) throws(JournalFailure) {
         let opened = try JournalFile(folder: folder)
         contentsAtStart = opened.contentsAtStart
         wasTorn = opened.wasTorn
         file = Mutex(opened)
+        (outcomes, outcome) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
     }
@@ -37,11 +43,13 @@ final class Journal: Sendable {
     /// Writes one record and syncs it.
     func append(_ record: JournalRecord) async throws(JournalFailure) {
         let start = MonotonicTime.now
-        let outcome: Result<Void, JournalFailure>
+        let result: Result<Void, JournalFailure>
         do {
-            outcome = try await thread.runIfActive {
+            result = try await thread.runIfActive {
                 self.file.withLock { file in
-                    Result { () throws(JournalFailure) in try file.append(record) }
+                    let result = Result { () throws(JournalFailure) in try file.append(record) }
+                    self.report(result.failure)
+                    return result
                 }
             }
         } catch {
@@ -49,16 +57,41 @@ final class Journal: Sendable {
         }
         let latency = MonotonicTime.now - start
         statistics.withLock { statistics in
-            switch outcome {
+            switch result {
             case .success: statistics.latency.observe(latency)
             case .failure: statistics.failures += 1
             }
         }
-        try outcome.get()
+        try result.get()
+    }
+
+    /// In the order of the writes: called with the file's lock.
+    private func report(_ failure: JournalFailure?) {
+        isFailing.withLock { $0 = failure != nil }
+        outcome.yield(failure)
+    }
+
+    /// Looks whether a record could be written: an element of `outcomes`.
+    func check() async {
+        try? await thread.runIfActive {
+            self.file.withLock { file in
+                let isDoubtful = self.isFailing.withLock(\.self)
+                let result = Result { () throws(JournalFailure) in
+                    try file.check(isDoubtful: isDoubtful)
+                }
+                self.report(result.failure)
+            }
+        }
     }
 
     /// Waits for what is being written and lets no more be written.
     func close() async {
         try? await thread.shutdownGracefully()
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }

@@ -4,10 +4,12 @@ enum JournalFailure: Error, Equatable, Sendable {
     case inUse(folder: String)
     /// A file operation failed: which, and the errno's text.
     case system(operation: String, reason: String)
-    /// A line in the middle does not say what was written: the disk or a person changed it.
+    /// A line that is no torn one does not say what was written: the disk or a person changed it.
     case corrupt(file: String, line: Int)
     /// A line is whole, and of a form that another version of gotchud writes.
     case foreign(file: String, line: Int)
+    /// A record could not be read back from the line that was made of it, and was not written.
+    case unreadable
 
     /// One sentence.
     var sentence: String {
@@ -19,6 +21,7 @@ enum JournalFailure: Error, Equatable, Sendable {
             "Line \(line) of \(file) is damaged, so payments may be missing from it."
         case .foreign(let file, let line):
             "Line \(line) of \(file) was written by another version of gotchud than this one."
+        case .unreadable: "A record of the journal cannot be written so that it can be read again."
         }
     }
 
@@ -30,6 +33,7 @@ enum JournalFailure: Error, Equatable, Sendable {
         case .corrupt:
             "Keep a copy, compare open payments with the payment server, then move the file away."
         case .foreign: "Install the version that wrote it again, or a later one."
+        case .unreadable: "Please report it: gotchu-ctl bugreport"
         }
     }
 }

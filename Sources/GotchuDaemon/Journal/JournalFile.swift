@@ -1,16 +1,24 @@
 import FoundationEssentials
 import Glibc
+import ServiceProcess
 
 /// The journal on disk: appended to and synced, one line a record. All calls block.
 struct JournalFile: ~Copyable {
     /// A journal with more lines than this is rewritten with what is worth keeping.
     static let lineLimit = 2000
     private static let name = "journal"
+    /// More than the longest record, in bytes.
+    private static let checkLength = 16 * 1024
+    /// The free bytes that are surely enough: a payment takes a few hundred.
+    private static let enoughSpace: UInt = 1024 * 1024
+
+    /// The number of bytes of a torn line that are copied to a file beside the journal.
+    private static let keptLength = 64 * 1024
 
     /// What it held when it was opened.
     let contentsAtStart: JournalContents
-    /// Whether a torn last line was cut off then. A crash leaves one when it comes before the sync:
-    /// what the line would have announced never left.
+    /// True if a torn last line was cut off at the start. A crash before the sync leaves one,
+    /// without its line feed; nothing was sent because of it.
     let wasTorn: Bool
 
     private let folder: String
@@ -22,9 +30,8 @@ struct JournalFile: ~Copyable {
     /// Whether something may lie behind it on the disk.
     private var hasRemains = false
 
-    /// Opens the journal of a state folder, making both if they are not there.
+    /// Opens the journal of a state folder, making it if it is not there.
     init(folder: String) throws(JournalFailure) {
-        try Self.makeFolder(folder)
         let lock = try Self.takeLock(folder)
         let opened: (contents: JournalContents, length: Int, wasTorn: Bool, descriptor: Int32)
         do throws(JournalFailure) {
@@ -47,7 +54,7 @@ struct JournalFile: ~Copyable {
         close(lock)
     }
 
-    /// Writes one record and returns when it is on the disk.
+    /// Writes one record, which must read back, and returns when it is on the disk.
     ///
     /// If anything fails the file is cut back to what it was: a record is there whole or not at
     /// all. While even that fails nothing more is written, for what was refused could come back.
@@ -55,6 +62,8 @@ struct JournalFile: ~Copyable {
         if hasRemains { try cutBack() }
         if contents.lineCount > Self.lineLimit { try shrink() }
         let line = JournalLine.encode(record)
+        // A line that cannot be read would keep the daemon, and every open payment, from starting.
+        guard case .record = JournalLine.decode(line.dropLast()) else { throw .unreadable }
         do throws(JournalFailure) {
             var written = 0
             while written < line.count {
@@ -72,6 +81,35 @@ struct JournalFile: ~Copyable {
         }
         length += line.count
         contents.add(record)
+    }
+
+    /// Looks at the disk, and where there is doubt proves with a file beside the journal that a
+    /// record could be written and synced.
+    ///
+    /// - Parameter isDoubtful: Whether to prove it whatever the disk says of itself.
+    mutating func check(isDoubtful: Bool) throws(JournalFailure) {
+        if hasRemains { try cutBack() }
+        var disk = statvfs()
+        let isRoomy =
+            statvfs(folder, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) == 0
+            && disk.f_bavail >= Self.enoughSpace / max(1, disk.f_frsize)
+        guard isDoubtful || !isRoomy else { return }
+        let path = "\(folder)/check"
+        let descriptor = try Self.call("open") {
+            Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        let bytes = [UInt8](repeating: 0, count: Self.checkLength)
+        let written = try Self.call("write") {
+            Int32(pwrite(descriptor, bytes, bytes.count, 0))
+        }
+        guard written.asInt == bytes.count else {
+            throw .system(operation: "write", reason: String(cString: strerror(ENOSPC)))
+        }
+        try Self.call("sync") { fdatasync(descriptor) }
     }
 
     private mutating func cutBack() throws(JournalFailure) {
@@ -100,12 +138,16 @@ struct JournalFile: ~Copyable {
         path: String,
         in folder: String
     ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool, Int32) {
-        let (contents, length, wasTorn) = try read(path)
+        var (contents, length, wasTorn) = try read(path)
         let descriptor = try call("open") {
             Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
         do throws(JournalFailure) {
             try call("truncate") { ftruncate(descriptor, length) }
+            if isUnended(path) {
+                try call("write") { Int32(pwrite(descriptor, "\n", 1, length)) }
+                length += 1
+            }
             try call("sync") { fsync(descriptor) }
             try durably { () throws(DurableFile.Failure) in
                 try DurableFile.syncFolder(of: path)
@@ -115,6 +157,12 @@ struct JournalFile: ~Copyable {
             throw error
         }
         return (contents, length, wasTorn, descriptor)
+    }
+
+    /// True if the last record has no line feed.
+    private static func isUnended(_ path: String) -> Bool {
+        let last = FileManager.default.contents(atPath: path)?.last
+        return last.map { $0 != UInt8(ascii: "\n") } ?? false
     }
 
     private static func read(
@@ -133,38 +181,32 @@ struct JournalFile: ~Copyable {
         var start = data.startIndex
         while start < data.endIndex {
             guard let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) else {
+                let torn = data[start...]
+                if case .record(let record) = JournalLine.decode(torn) {
+                    // Whole but for its line feed: to take it for written is the safe reading.
+                    contents.add(record)
+                    return (contents, data.count, false)
+                }
+                if JournalLine.holdsRecord(torn) {
+                    throw .corrupt(file: path, line: contents.lineCount + 1)
+                }
+                copy(torn, beside: path)
                 return (contents, start - data.startIndex, true)
             }
-            let next = data.index(after: end)
             switch JournalLine.decode(data[start..<end]) {
             case .record(let record): contents.add(record)
             // Also as the last line: it was written whole, so what it announces may have left.
             case .foreign: throw .foreign(file: path, line: contents.lineCount + 1)
-            case .damaged:
-                guard next == data.endIndex else {
-                    throw .corrupt(file: path, line: contents.lineCount + 1)
-                }
-                return (contents, start - data.startIndex, true)
+            case .damaged: throw .corrupt(file: path, line: contents.lineCount + 1)
             }
-            start = next
+            start = data.index(after: end)
         }
         return (contents, data.count, false)
     }
 
-    private static func makeFolder(_ folder: String) throws(JournalFailure) {
-        if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else {
-            throw .system(operation: "mkdir \(folder)", reason: String(cString: strerror(errno)))
-        }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw .system(operation: "mkdir \(folder)", reason: "it could not be made")
-        }
+    /// Copies what is cut off, as far as that works, for those who want to know what it was.
+    private static func copy(_ torn: Data, beside path: String) {
+        try? DurableFile.replace("\(path).torn", with: Array(torn.prefix(keptLength)))
     }
 
     private static func takeLock(_ folder: String) throws(JournalFailure) -> Int32 {

@@ -30,6 +30,30 @@ enum JournalLine {
         return record.map(Decoded.record) ?? .foreign
     }
 
+    /// True if a last line without its line feed holds a whole record: it was not torn, but the
+    /// line feed behind that record is damaged.
+    static func holdsRecord(_ tail: Data) -> Bool {
+        // No record is longer than this.
+        let line = tail.suffix(64 * 1024)
+        if isRecord(line.dropLast()) { return true }
+        // A record begins with its checksum, a space and a brace.
+        var start = line.startIndex
+        while let brace = line[start...].firstRange(of: Data(" {".utf8)) {
+            start = brace.upperBound
+            guard let first = line.index(brace.lowerBound, offsetBy: -8, limitedBy: line.startIndex)
+            else { continue }
+            if isRecord(line[..<first].dropLast()) || isRecord(line[first...].dropLast()) {
+                return true
+            }
+            if first > line.startIndex, isRecord(line[first...]) { return true }
+        }
+        return false
+    }
+
+    private static func isRecord(_ line: Data) -> Bool {
+        if case .damaged = decode(line) { false } else { true }
+    }
+
     /// CRC-32 as in ISO 3309 (polynomial 0xEDB88320, reflected).
     private static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var remainder = UInt32.max

@@ -19,6 +19,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     let amountCents: Int64
     let currency: Currency
     let payee: String
+    /// The id that tells that payee from others of the same name, if the server gave one.
+    var payeeID: String?
     let createdAt: Timestamp
     /// When the session ends, if the server said so.
     let expiresAt: Timestamp?

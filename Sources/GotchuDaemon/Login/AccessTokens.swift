@@ -130,9 +130,15 @@ final class AccessTokens: AccessSource {
     /// - Returns: What to keep.
     func enrol(_ credential: String) async throws(Problem) -> String {
         let asked = MonotonicTime.now
-        let reply = try await client.refresh(credential).getOrThrow(tokens)
+        let reply = try await client.refresh(Self.withNonce(credential)).getOrThrow(tokens)
         grant(reply, since: asked)
-        return reply.refreshToken
+        return Self.withNonce(reply.refreshToken)
+    }
+
+    /// A credential with what names its exchange: kept with it, the server takes a repeat for one
+    /// even when it comes late, and tells it from what a copy of this machine asks for.
+    private static func withNonce(_ credential: String) -> String {
+        "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 
     /// The fetch that is under way, or a new one: the same credential twice at once would be two
@@ -163,7 +169,7 @@ final class AccessTokens: AccessSource {
         case .success(let reply):
             note(login, isTaken: true)
             do {
-                try tokens.replace(login.text, with: reply.refreshToken)
+                try tokens.replace(login.text, with: Self.withNonce(reply.refreshToken))
             } catch {
                 logger.error(
                     "The device's new credential cannot be kept; the old one stays in use",

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import ServiceProcess
 import Synchronization
 
 /// The bearer token of whoever is logged in, or a device's credential, in memory and in one file.

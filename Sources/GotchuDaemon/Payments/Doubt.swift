@@ -8,6 +8,8 @@ enum Doubt: Equatable, Sendable {
     case refused(Decline)
     /// The server does not accept the login any more.
     case unauthorized(Decline)
+    /// The next step cannot be journalled, and is not done before it is.
+    case journal
     /// Another user is logged in: nothing is sent in his name.
     case otherLogin
     /// Another payment server is configured: nothing is sent there.
@@ -26,11 +28,11 @@ enum Doubt: Equatable, Sendable {
     /// What the server said, if that is what is wrong.
     var refusal: Decline? {
         switch self {
-        case .noAnswer, .otherLogin, .otherServer: nil
+        case .noAnswer, .journal, .otherLogin, .otherServer: nil
         case .refused(let refusal), .unauthorized(let refusal): refusal
         }
     }
 
     /// Whether it ends by itself: the others need a person.
-    var endsByItself: Bool { self == .noAnswer }
+    var endsByItself: Bool { self == .noAnswer || self == .journal }
 }

@@ -6,9 +6,8 @@ import ServiceLifecycle
 
 /// Carries out what `PaymentFlow` decides for one payment, step by step, until it has ended.
 struct PaymentDriver {
-    /// By how much the server's clock may be behind ours when a session's expiry is judged here.
-    static let clockMargin: Duration = .seconds(30)
-    /// How long a session can live whose expiry the server did not tell.
+    /// The longest life of a session. Its end is never judged by the wall clock, which may differ
+    /// from the server's.
     static let longestSession: Duration = .seconds(300)
 
     let id: String
@@ -20,38 +19,51 @@ struct PaymentDriver {
             stage: record.stage == .locking ? .locking : .sending(isUncertain: true),
             isKeyDerived: record.attempt != nil
         )
+        let begun = MonotonicTime.now
         var event = PaymentFlow.Event.started
-        var holdsLock = record.stage == .sending
+        var mayHoldLock = record.stage == .sending
         var doubt = Doubt.noAnswer
         while true {
             let action = flow.handle(event, jitter: .random(in: 0..<1))
+            if case .finish(let end) = action { return await service.finish(id, end) }
+            guard let now = await service.record(id), now.isOpen else {
+                // The person has cancelled it: nothing more is sent.
+                if mayHoldLock { await unlock(record) }
+                return
+            }
+            record = now
             switch action {
+            case .finish: continue
             case .lock, .send, .lookUp:
                 // What an interruption would leave behind is in the journal: stop between two
                 // steps.
                 guard !isStopping else { return }
                 event = await ask(action, record, &doubt)
+                if case .lockAnswered(let answer) = event, answer.mayBeDone { mayHoldLock = true }
             case .journalSending:
-                holdsLock = true
-                event = await journal { $0.stage = .sending }
+                event = await journal(&doubt) { $0.stage = .sending }
             case .journalNextKey:
-                event = await journal { $0.takeNextKey() }
-                if let now = await service.record(id) { record = now }
+                event = await journal(&doubt) { $0.takeNextKey() }
             case .journalEnd(let end):
-                if case .declined = end, holdsLock, record.refund == nil {
+                if case .declined = end, mayHoldLock {
                     // Given back before anybody is told: a second try must find it free.
-                    _ = await service.client.unlock(record.sid)
-                    holdsLock = false
+                    await unlock(record)
+                    mayHoldLock = false
                 }
-                event = await journal { $0.end(end) }
+                event = await journal(&doubt) { $0.end(end) }
             case .wait(let duration):
                 await service.note(id, doubt)
                 guard await pause(duration) else { return }
-                event = flow.stage == .locking && isOver(record) ? .expired : .waited
-            case .finish(let end):
-                return await service.finish(id, end)
+                let isOver = MonotonicTime.now - begun >= Self.longestSession
+                event = flow.stage == .locking && isOver ? .expired : .waited
             }
         }
+    }
+
+    /// Lets another payer in at once, instead of when the lock ends by itself.
+    private func unlock(_ record: PaymentRecord) async {
+        guard record.refund == nil else { return }
+        _ = await client(of: record).unlock(record.sid)
     }
 
     /// Asks the server, unless that could be a second payment: the key protects one wallet and one
@@ -122,7 +134,9 @@ struct PaymentDriver {
         }
     }
 
+    /// Writes how far the payment has come; of one that was cancelled meanwhile, nothing.
     private func journal(
+        _ doubt: inout Doubt,
         _ change: @Sendable (inout PaymentRecord) -> Void
     ) async -> PaymentFlow.Event {
         do throws(JournalFailure) {
@@ -133,6 +147,7 @@ struct PaymentDriver {
                 "A payment could not be journalled",
                 metadata: ["payment": "\(id)", "reason": "\(error.sentence)"]
             )
+            doubt = .journal
             return .journalFailed
         }
     }
@@ -141,19 +156,10 @@ struct PaymentDriver {
     ///
     /// - Returns: `false` if the daemon stops meanwhile.
     private func pause(_ duration: Duration) async -> Bool {
-        do {
-            // A server that could not answer tells nobody when it can again.
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
-            return !isStopping
-        } catch {
-            return false
-        }
+        // A server that could not answer tells nobody when it can again.
+        await cancelWhenGracefulShutdown { await service.pause(id, for: duration) }
+        return !isStopping
     }
 
     private var isStopping: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
-
-    private func isOver(_ record: PaymentRecord) -> Bool {
-        let end = record.expiresAt ?? record.createdAt.advanced(by: Self.longestSession)
-        return end.advanced(by: Self.clockMargin) < .now
-    }
 }

@@ -25,6 +25,7 @@ extension PaymentRecord {
             amountCents: session.amountCents,
             currency: session.currency,
             payee: session.payee,
+            payeeID: session.payeeID,
             createdAt: now,
             expiresAt: session.expiresAt,
             updatedAt: now,

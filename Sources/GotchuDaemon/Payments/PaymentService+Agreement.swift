@@ -11,14 +11,18 @@ extension PaymentService {
         guard new.sid == nil || new.sid == session.sid else {
             throw Problem(.validationError, detail: "eid and sid name two different sessions.")
         }
-        guard session.amountCents == new.confirmAmountCents else {
+        guard session.amountCents == new.confirmAmountCents,
+            new.confirmCurrency == nil || new.confirmCurrency == session.currency
+        else {
             throw Problem(
                 .amountChanged,
                 detail: "The payee now asks for \(session.amount).",
                 fix: "Look again, and confirm the new amount if it is right."
             )
         }
-        guard new.confirmPayee == nil || new.confirmPayee == session.payee else {
+        guard new.confirmPayee == nil || new.confirmPayee == session.payee,
+            new.confirmPayeeID == nil || new.confirmPayeeID == session.payeeID
+        else {
             throw Problem(
                 .payeeChanged,
                 detail: "The payee is not the one that was confirmed.",
@@ -33,10 +37,13 @@ extension PaymentService {
         guard let sid = new.sid else {
             throw Problem(.validationError, detail: "eid or sid is missing.")
         }
-        guard new.confirmPayee == nil, new.proximity == nil else {
+        guard new.confirmPayee == nil, new.confirmPayeeID == nil, new.confirmCurrency == nil,
+            new.proximity == nil
+        else {
             throw Problem(
                 .validationError,
-                detail: "confirm_payee and proximity can only be checked with an eid."
+                detail: "confirm_payee, confirm_payee_id, confirm_currency and proximity can only "
+                    + "be checked with an eid."
             )
         }
         return ResolvedSession(
@@ -44,16 +51,18 @@ extension PaymentService {
             amountCents: new.confirmAmountCents,
             currency: .usd,
             payee: "",
+            payeeID: nil,
             memo: nil,
             status: nil,
             expiresAt: nil
         )
     }
 
-    /// Refuses an EID that is not as near as was asked for at this moment.
-    func checkProximity(_ new: NewPayment) async throws(Problem) {
+    /// Refuses an EID that is not as near as was asked for at this moment, unless its session is
+    /// by another EID of it.
+    func checkProximity(_ new: NewPayment, _ sid: SessionID) throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
-        let verdict = presences.verdict(on: eid)
+        let verdict = presences.verdict(on: sid) ?? presences.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)
         if isNear { return }
         if verdict == .ambiguous {

@@ -14,34 +14,6 @@ actor PaymentService: Service, KeyedCreation {
     /// How many payments are remembered; the oldest ended ones are forgotten.
     static let memoryLimit = 200
 
-    /// What became of payments since the start.
-    struct Counts: Sendable {
-        var payments = Tally()
-        var refunds = Tally()
-        /// From the first sighting at a near level to the server's word that it is paid.
-        var tapLatency = Histogram.human
-    }
-
-    /// How payments, or refunds, began and ended.
-    struct Tally: Sendable {
-        var started = 0
-        var done = 0
-        /// Of those, how many the server had done before under the same key: nothing more moved.
-        var repeated = 0
-        /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
-        var declined: [ErrorCode?: Int] = [:]
-
-        mutating func count(_ ended: PaymentRecord) {
-            guard ended.stage != .paid else {
-                done += 1
-                if ended.receipt?.wasMadeBefore == true { repeated += 1 }
-                return
-            }
-            let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
-            declined[code, default: 0] += 1
-        }
-    }
-
     let client: PaymentClient
     let tokens: TokenStore
     let access: AccessTokens
@@ -60,6 +32,10 @@ actor PaymentService: Service, KeyedCreation {
     /// Lets one record at a time be written that is there already.
     private var changes = Turnstile()
     private var isStopping = false
+    /// Sessions of cancelled payments whose lock may still be on its way or be given back.
+    private var closing: [String: SessionID] = [:]
+    /// The pauses between two tries.
+    private var naps: [String: Task<Void?, Never>] = [:]
     /// When what an open payment pays was first heard near, for the latency of a tap.
     private var nearSince: [String: MonotonicTime] = [:]
     private(set) var counts = Counts()
@@ -101,7 +77,10 @@ actor PaymentService: Service, KeyedCreation {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
                 for id in takeToDrive() {
-                    group.addTask { await PaymentDriver(id: id, service: self).run() }
+                    group.addTask {
+                        await PaymentDriver(id: id, service: self).run()
+                        await self.forgetDriver(of: id)
+                    }
                 }
             }
             isStopping = true
@@ -139,7 +118,7 @@ actor PaymentService: Service, KeyedCreation {
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
         guard let payer = tokens.identity else { throw .notLoggedIn(tokens) }
         let session = try await agreedSession(new)
-        try await checkProximity(new)
+        try checkProximity(new, session.sid)
         let since = new.eid.flatMap { presences.nearSince($0) }
         if let open = openPayment(of: session.sid) {
             guard open.payer == payer else {
@@ -160,11 +139,11 @@ actor PaymentService: Service, KeyedCreation {
             return try await join(open.id, call)
         }
         guard !isStopping else { throw .stopping }
-        guard !starting.contains(session.sid) else {
+        guard !starting.contains(session.sid), !closing.values.contains(session.sid) else {
             throw Problem(
                 .paymentInProgress,
-                detail: "This payment is being started.",
-                fix: "gotchu-ctl history"
+                detail: "A payment of this is being started, or was cancelled a moment ago.",
+                fix: "Try again in a few seconds."
             )
         }
         guard records.values.count(where: \.isOpen) + starting.count < Self.openLimit else {
@@ -255,6 +234,11 @@ actor PaymentService: Service, KeyedCreation {
         return view(record)
     }
 
+    /// True if a payee is among those who were paid, as far back as is remembered.
+    func hasPaid(_ payeeID: String?) -> Bool {
+        payeeID != nil && records.values.contains { $0.stage == .paid && $0.payeeID == payeeID }
+    }
+
     /// All that are remembered, newest first.
     func views() -> [PaymentView] {
         records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
@@ -266,7 +250,7 @@ actor PaymentService: Service, KeyedCreation {
 
     /// Says why the end is not known yet.
     func note(_ id: String, _ doubt: Doubt) {
-        guard let record = records[id] else { return }
+        guard let record = records[id], record.isOpen else { return }
         let isNews = doubts.note(id, doubt, at: .now)
         tellUnresolved()
         guard isNews else { return }
@@ -285,13 +269,61 @@ actor PaymentService: Service, KeyedCreation {
         onUnresolved(records.values.count { $0.stage == .sending && unresolved.contains($0.id) })
     }
 
-    /// Writes how far a payment has come, and says so once it is on the disk.
+    /// Waits between two tries, for at most `duration`: the payment's cancellation ends it.
+    func pause(_ id: String, for duration: Duration) async {
+        guard records[id]?.isOpen == true else { return }
+        // SAFETY: ends with its caller, which waits for it. The wait is `PaymentFlow`'s backoff.
+        let nap = Task { try? await Task.sleep(for: duration) }
+        naps[id] = nap
+        await withTaskCancellationHandler {
+            await nap.value
+        } onCancel: {
+            nap.cancel()
+        }
+        naps[id] = nil
+    }
+
+    /// Ends a payment of which nothing was sent. Again is no error.
+    ///
+    /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` where a send may have left: then only the
+    ///   server can say how it ends.
+    func cancel(_ id: String) async throws(Problem) -> PaymentView {
+        await enterChange()
+        defer { changes.leave() }
+        guard var record = records[id] else {
+            throw Problem(.notFound, detail: "There is no such payment.")
+        }
+        guard record.isOpen else { return view(record) }
+        guard record.stage == .locking, record.refund == nil else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "It may have been sent already, and ends as the payment server says.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        record.end(.declined(.cancelled))
+        record.updatedAt = .now
+        do throws(JournalFailure) {
+            try await journal.append(.payment(record))
+        } catch {
+            throw Problem(error)
+        }
+        closing[id] = record.sid
+        publish(record)
+        naps[id]?.cancel()
+        return view(record)
+    }
+
+    /// Lets the session of a cancelled payment be paid again.
+    private func forgetDriver(of id: String) { closing[id] = nil }
+
+    /// Writes how far an open payment has come, and says so once it is on the disk.
     func advance(_ id: String, _ change: @Sendable (inout PaymentRecord) -> Void)
         async throws(JournalFailure)
     {
         await enterChange()
         defer { changes.leave() }
-        guard var record = records[id] else { return }
+        guard var record = records[id], record.isOpen else { return }
         change(&record)
         record.updatedAt = .now
         try await journal.append(.payment(record))
@@ -300,13 +332,9 @@ actor PaymentService: Service, KeyedCreation {
 
     /// Says how a payment ended, whether or not the journal could keep it.
     func finish(_ id: String, _ end: PaymentEnd) {
-        guard var record = records[id] else { return }
+        guard var record = records[id], record.isOpen else { return }
         record.end(end)
         publish(record)
-        logger.notice(
-            record.refund == nil ? "Payment has ended" : "Refund has ended",
-            metadata: ["payment": "\(id)", "state": "\(record.stage.rawValue)"]
-        )
     }
 
     /// One after the other: each writes the whole record, and must not undo another's change.
@@ -318,7 +346,14 @@ actor PaymentService: Service, KeyedCreation {
     private func publish(_ record: PaymentRecord) {
         if !record.isOpen {
             doubts.remove(record.id)
-            if records[record.id]?.isOpen == true { count(record) }
+            if record.stage == .paid, record.refund == nil { presences.end(record.sid) }
+            if records[record.id]?.isOpen == true {
+                count(record)
+                logger.notice(
+                    record.refund == nil ? "Payment has ended" : "Refund has ended",
+                    metadata: ["payment": "\(record.id)", "state": "\(record.stage.rawValue)"]
+                )
+            }
         }
         // An end is told as soon as it is on the disk, and again where the disk did not take it.
         let isNews = records[record.id] != record

@@ -8,7 +8,8 @@ extension PaymentView {
     init(_ record: PaymentRecord, doubt: Doubt?) {
         let state: State =
             switch record.stage {
-            case .locking: doubt == nil ? .locking : .unknown
+            // A refund's key may have been sent in an earlier try that nobody here remembers.
+            case .locking: doubt == nil || record.refund == nil ? .locking : .unknown
             case .sending: doubt == nil ? .sending : .unknown
             case .paid: .paid
             case .declined: .declined
@@ -22,6 +23,7 @@ extension PaymentView {
             amountCents: record.amountCents,
             currency: record.currency,
             payee: record.payee,
+            payeeID: record.payeeID,
             createdAt: record.createdAt,
             updatedAt: record.updatedAt,
             code: record.refusal?.code ?? (record.isOpen ? doubt?.refusal?.code : nil),
@@ -38,7 +40,7 @@ extension PaymentView.State {
     fileprivate func sentence(_ record: PaymentRecord, _ doubt: Doubt?) -> String {
         guard record.refund == nil else { return refundSentence(record, doubt) }
         return switch self {
-        case .locking: "Asking for the session."
+        case .locking: doubt.map { doubtful(record, $0) } ?? "Asking for the session."
         case .sending: "Sending \(record.amount)."
         case .unknown: doubtful(record, doubt ?? .noAnswer)
         case .paid: "Paid \(record.amount)."
@@ -68,6 +70,8 @@ extension PaymentView.State {
             return isSent
                 ? "The payment server has not confirmed. gotchud keeps asking; \(once)."
                 : "The payment server does not answer. \(known); gotchud keeps trying."
+        case .journal:
+            return "\(known): the journal cannot be written. gotchud keeps trying."
         case .refused(let refusal):
             return "\(known): the payment server only says “\(refusal.detail)” "
                 + "(\(refusal.code)). gotchud keeps asking; \(once). Tell its operator."
@@ -85,12 +89,16 @@ extension PaymentView.State {
 
     fileprivate func nextStep(_ record: PaymentRecord, _ doubt: Doubt?) -> String? {
         switch self {
-        case .locking, .sending, .paid: return nil
-        case .unknown:
+        case .sending, .paid: return nil
+        case .locking, .unknown:
             switch doubt {
+            case nil where self == .locking: return nil
             case .unauthorized, .otherLogin: return "gotchu-ctl login"
             case .otherServer: return DaemonFailure.checkCommand
-            case .noAnswer, .refused, nil: return "gotchu-ctl history"
+            case .journal: return "df -h"
+            case .noAnswer, .refused, nil:
+                return self == .locking
+                    ? "gotchu-ctl cancel \(record.id)" : "gotchu-ctl history"
             }
         case .declined:
             switch record.refusal.flatMap({ ErrorCode(rawValue: $0.code) }) {

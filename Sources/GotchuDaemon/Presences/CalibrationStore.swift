@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GotchuAPI
 import GotchuCore
+import ServiceProcess
 import Synchronization
 
 /// What was measured with each adapter, in memory and in one file of the state folder.

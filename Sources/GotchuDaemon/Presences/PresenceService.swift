@@ -22,6 +22,8 @@ final class PresenceService: Service {
     private let calibrations: CalibrationStore
     private let recorder: SightingRecorder
     private let state: Mutex<State>
+    /// A Boolean that is false for a recording: that its EIDs are nobody's today says nothing.
+    private let isPresent: Bool
 
     /// Not to be copied by mistake: that costs more than to judge an advertisement.
     fileprivate struct State: ~Copyable {
@@ -62,6 +64,7 @@ final class PresenceService: Service {
         onRadioState: @escaping @Sendable (RadioState) async -> Void
     ) {
         self.radio = radio
+        isPresent = !(radio is ReplayRadio)
         self.calibrations = calibrations
         self.hub = hub
         self.recorder = recorder
@@ -87,7 +90,12 @@ final class PresenceService: Service {
                 for await state in self.radioStates { await self.onRadioState(state) }
             }
             group.addTask {
-                await self.resolver.run { eid in self.state.withLock { self.tell([eid], &$0) } }
+                await self.resolver.run { eid in
+                    self.state.withLock { state in
+                        if self.isPresent { state.board.note(eid, self.resolver.standing(of: eid)) }
+                        self.tell([eid], &state)
+                    }
+                }
             }
         }
     }
@@ -106,6 +114,25 @@ final class PresenceService: Service {
         state.withLock { state in
             apply(state.board.advance(to: .now), &state)
             return state.board[eid]?.verdict
+        }
+    }
+
+    /// The verdict on a session at this moment, whichever of its EIDs is heard best: it may have
+    /// changed its EID since a person saw it. `nil` if none is heard that is known to be its.
+    func verdict(on session: SessionID) -> Verdict? {
+        state.withLock { state in
+            apply(state.board.advance(to: .now), &state)
+            return state.board.verdict(on: session)
+        }
+    }
+
+    /// Notes that a session was paid: whoever goes on advertising its EIDs, or repeats them, is in
+    /// nobody's way any more.
+    func end(_ session: SessionID) {
+        let eids = resolver.end(session)
+        state.withLock { state in
+            guard isPresent else { return }
+            for eid in eids { state.board.note(eid, .nobodys) }
         }
     }
 
@@ -155,7 +182,11 @@ final class PresenceService: Service {
         recorder.heard(sighting)
         let wasEmpty = state.board.isEmpty
         state.untold.insert(sighting.eid)
-        apply(state.board.add(sighting), &state)
+        let isNew = isPresent && !state.board.contains(sighting.eid)
+        let changes = state.board.add(sighting)
+        // One that comes back is what it was; the next step judges by it, before it can be near.
+        if isNew { state.board.note(sighting.eid, resolver.standing(of: sighting.eid)) }
+        apply(changes, &state)
         state.noteNearness(sighting)
         if wasEmpty { arrival.yield() }
     }
@@ -202,12 +233,17 @@ final class PresenceService: Service {
     }
 
     private func tell(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
-        for eid in lost { state.untold.remove(eid) }
+        for eid in lost {
+            state.untold.remove(eid)
+            resolver.forget(eid)
+        }
         for eid in eids { state.untold.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
-        for presence in presences where presence.verdict != .far { resolver.want(presence.eid) }
+        for presence in presences where presence.verdict != .far {
+            resolver.want(presence.eid, level: presence.level ?? -.infinity)
+        }
         let lost = Array(lost)
         hub.publish(lost.count + presences.count) { index in
             guard index >= lost.count else { return .presenceLost(lost[index]) }

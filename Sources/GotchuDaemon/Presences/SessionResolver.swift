@@ -4,88 +4,88 @@ import PaymentClient
 import ServiceLifecycle
 import Synchronization
 
-/// Asks the payment server what the EIDs nearby stand for, politely: one question at a time, each
-/// EID once, and again only after an answer has grown old.
+/// Asks the payment server what the EIDs nearby stand for, one question at a time (`ResolvePlan`).
 final class SessionResolver: Sendable {
-    /// How many EIDs wait to be resolved; more are not worth asking about now.
-    static let queueLimit = 16
-    /// How many answers are remembered.
-    static let memoryLimit = 256
-    /// After a "no such session" or no answer, this EID is not asked about for so long.
-    static let negativeLifetime: Duration = .seconds(10)
-    /// After this long an answer is asked for again when the EID is still wanted.
-    static let lifetime: Duration = .seconds(60)
-
     private let client: PaymentClient
-    private let state = Mutex(State())
+    private let plan = Mutex(ResolvePlan())
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-
-    private struct State {
-        var queue: [EID] = []
-        var answers: [EID: Answered] = [:]
-    }
-
-    private struct Answered {
-        let session: ResolvedSession?
-        let validUntil: MonotonicTime
-    }
 
     init(client: PaymentClient) {
         self.client = client
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// What is known of an EID, without asking.
-    func cached(_ eid: EID) -> ResolvedSession? {
-        state.withLock { $0.answers[eid]?.session }
-    }
+    /// The session of an EID as far as it is known, without asking.
+    func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 
     /// Everything that is known.
-    var known: [EID: ResolvedSession] {
-        state.withLock { $0.answers.compactMapValues(\.session) }
+    var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
+
+    /// The server's answer about an EID. That it is nobody's holds only while the answer is fresh.
+    func standing(of eid: EID) -> Presence.Standing {
+        plan.withLock { plan in
+            if let session = plan.session(of: eid) { return .session(session.sid) }
+            return plan.isNobodys(eid, at: .now) ? .nobodys : .unknown
+        }
     }
 
     /// Has an EID resolved soon, unless an answer is still fresh.
-    func want(_ eid: EID) {
-        let now = MonotonicTime.now
-        let isNew = state.withLock { state in
-            if let answer = state.answers[eid], answer.validUntil > now { return false }
-            guard state.queue.count < Self.queueLimit, !state.queue.contains(eid) else {
-                return false
-            }
-            state.queue.append(eid)
-            return true
-        }
-        if isNew { wake.yield() }
+    ///
+    /// - Parameter level: In dBm.
+    func want(_ eid: EID, level: Double) {
+        if plan.withLock({ $0.want(eid, level: level, at: .now) }) { wake.yield() }
     }
+
+    /// Takes back a wish whose turn has not come.
+    func forget(_ eid: EID) { plan.withLock { $0.forget(eid) } }
+
+    /// Notes that a session has ended.
+    ///
+    /// - Returns: Its EIDs, as far as they are known.
+    func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
     /// Asks, until the daemon stops.
     ///
-    /// - Parameter onAnswer: Told each EID that was resolved.
+    /// - Parameter onAnswer: Called with each EID of which the server has said what it stands for.
     func run(_ onAnswer: @Sendable (EID) async -> Void) async {
         for await _ in wakes.cancelOnGracefulShutdown() {
-            while let eid = state.withLock({ $0.queue.first }) {
-                let answer = await client.resolve(eid)
+            while !Task.isCancelled, let eid = await nextQuestion() {
+                let outcome = ResolvePlan.Outcome(await client.resolve(eid, isBackground: true))
                 guard !Task.isCancelled else { return }
-                let session: ResolvedSession? =
-                    if case .success(let reply) = answer { ResolvedSession(reply) } else { nil }
-                remember(session, for: eid)
-                if session != nil { await onAnswer(eid) }
+                plan.withLock { $0.answer(eid, outcome, at: .now) }
+                switch outcome {
+                case .session, .nobodys: await onAnswer(eid)
+                case .unknown: break
+                }
             }
         }
     }
 
-    private func remember(_ session: ResolvedSession?, for eid: EID) {
-        let now = MonotonicTime.now
-        state.withLock { state in
-            state.queue.removeAll { $0 == eid }
-            if state.answers.count >= Self.memoryLimit {
-                state.answers = state.answers.filter { $0.value.validUntil > now }
-            }
-            guard state.answers.count < Self.memoryLimit else { return }
-            let lifetime = session == nil ? Self.negativeLifetime : Self.lifetime
-            state.answers[eid] = Answered(session: session, validUntil: now + lifetime)
+    /// Waits until something may be asked; `nil` if nothing is wanted.
+    private func nextQuestion() async -> EID? {
+        while let wait = plan.withLock({ $0.wait(at: .now) }) {
+            // Until the plan allows a question; a stop ends it, and is looked at next.
+            try? await Task.sleep(for: wait)
+            if Task.isCancelled { return nil }
+        }
+        return plan.withLock { $0.next(at: .now) }
+    }
+}
+
+extension ResolvePlan.Outcome {
+    fileprivate init(_ answer: Answer<ResolveReply>) {
+        switch answer {
+        case .success(let reply): self = .session(ResolvedSession(reply))
+        case .refused(let problem):
+            self =
+                switch problem.errorCode {
+                case .notFound, .sessionPaid, .sessionCancelled, .sessionExpired: .nobodys
+                // It says nothing about the EID.
+                default: .unknown(retryAfter: nil)  // SAFETY: as every other code does not.
+                }
+        case .unauthorized: self = .unknown(retryAfter: nil)
+        case .unknown(let outage): self = .unknown(retryAfter: outage.retryAfter)
         }
     }
 }
@@ -98,6 +98,7 @@ extension ResolvedSession {
             amountCents: reply.amountCents.value,
             currency: reply.currency ?? .usd,
             payee: reply.payee.name,
+            payeeID: reply.payeeID,
             memo: reply.memo,
             status: reply.status,
             expiresAt: reply.expiresAt

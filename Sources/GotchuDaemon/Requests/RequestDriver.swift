@@ -24,7 +24,7 @@ struct RequestDriver {
         while let record = await service.record(id), !record.state.isFinal {
             let answer = await service.client.followSession(id) { session in
                 schedule = RetrySchedule()
-                await service.take(session)
+                await service.take(session, of: id)
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }

@@ -188,7 +188,7 @@ actor RequestService: Service, KeyedCreation {
             await note(id, state: .cancelled, paidAt: nil)
         } else if case .success(let session) = await client.session(id) {
             // It may have been paid at this very moment: the server's word decides.
-            await take(session)
+            await take(session, of: id)
         }
         if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
         // Also when the server's push told of the end first: whoever takes a request back may rely
@@ -201,8 +201,18 @@ actor RequestService: Service, KeyedCreation {
 
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
-    /// Takes the server's word on a session.
-    func take(_ session: SessionReply) async {
+    /// Takes the server's word on a request. What is another's is no word on it, whatever stream it
+    /// came by: goods are handed out for it.
+    func take(_ session: SessionReply, of id: SessionID) async {
+        guard let record = records[id] else { return }
+        guard session.sid == id, session.amountCents.value == record.amountCents,
+            session.currency ?? .usd == record.currency
+        else {
+            return logger.error(
+                "The payment server told of another session than it was asked about",
+                metadata: ["request": "\(id)", "session": "\(session.sid)"]
+            )
+        }
         let state: RequestView.State =
             switch session.status {
             case .created, .advertising: .advertising
@@ -211,7 +221,7 @@ actor RequestService: Service, KeyedCreation {
             case .timeout: .expired
             case .cancelled: .cancelled
             }
-        await note(session.sid, state: state, paidAt: session.paidAt)
+        await note(id, state: state, paidAt: session.paidAt)
     }
 
     /// The session has ended by our clock and the server could not be asked.

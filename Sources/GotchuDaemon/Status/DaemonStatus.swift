@@ -3,19 +3,22 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 import Radio
+import ServiceProcess
 import Synchronization
 
 /// Puts together what is known of the daemon's parts, and tells the readers when it changes.
 final class DaemonStatus: Sendable {
     private let kind: String
-    private let server: ServerURL
+    private let route: ServerRoute
     private let tokens: TokenStore
     private let hub: EventHub
     private let state: Mutex<State>
 
     private struct State {
         var radio: RadioState
-        var reachability = ServerMonitor.Reachability()
+        var serverCondition = ServerMonitor.Condition.notAsked
+        /// The reason why the journal cannot be written, if it cannot.
+        var journalFailure: JournalFailure?
         var ignored: [StrangerReason: Int] = [:]
         var unresolvedPayments = 0
         /// Why the last reload was not taken, if it was not.
@@ -23,9 +26,9 @@ final class DaemonStatus: Sendable {
         var told: StatusReply?
     }
 
-    init(radioKind: String, server: ServerURL, tokens: TokenStore, hub: EventHub) {
+    init(radioKind: String, route: ServerRoute, tokens: TokenStore, hub: EventHub) {
         kind = radioKind
-        self.server = server
+        self.route = route
         self.tokens = tokens
         self.hub = hub
         state = Mutex(State(radio: RadioState()))
@@ -36,9 +39,18 @@ final class DaemonStatus: Sendable {
         tell()
     }
 
-    func take(reachability: ServerMonitor.Reachability) {
-        state.withLock { $0.reachability = reachability }
+    func take(server condition: ServerMonitor.Condition) {
+        state.withLock { $0.serverCondition = condition }
         tell()
+    }
+
+    /// - Parameter failure: Why the journal cannot be written; `nil` if it can.
+    func take(journal failure: JournalFailure?) {
+        let isNews = state.withLock { state in
+            defer { state.journalFailure = failure }
+            return state.journalFailure != failure
+        }
+        if isNews { tell() }
     }
 
     func take(ignored: [StrangerReason: Int]) {
@@ -99,9 +111,11 @@ final class DaemonStatus: Sendable {
                 )
             ),
             server: ServerStatus(
-                url: server.description,
-                isReachable: state.reachability.isReachable,
-                latencyMilliseconds: state.reachability.latency.map { Int($0.wholeMilliseconds) },
+                url: route.server.description,
+                isReachable: state.serverCondition.isReady,
+                latencyMilliseconds: state.serverCondition.latency.map {
+                    Int($0.wholeMilliseconds)
+                },
                 isLoggedIn: tokens.token != nil && !tokens.isRefused
             ),
             health: health
@@ -114,8 +128,9 @@ final class DaemonStatus: Sendable {
             let more = roots.count > 1 ? " (and \(roots.count - 1) more)" : ""
             return "Not ready · \(first.text)\(more)"
         }
-        let latency = state.reachability.latency.map { "\($0.wholeMilliseconds) ms" } ?? "not asked"
-        return "Ready · adapter \(state.radio.adapter ?? "none") · server \(server) "
+        let latency =
+            state.serverCondition.latency.map { "\($0.wholeMilliseconds) ms" } ?? "not asked"
+        return "Ready · adapter \(state.radio.adapter ?? "none") · server \(route.server) "
             + "reachable (\(latency))"
     }
 
@@ -136,18 +151,34 @@ final class DaemonStatus: Sendable {
         if state.radio.isDemoted, let note = state.radio.transportNote {
             items.append(.transportLost(note))
         }
-        switch state.reachability.isReachable {
-        case true?: break
-        case nil: items.append(.serverNotAsked)
-        case false?: items.append(.serverUnreachable(server))
+        switch state.serverCondition {
+        case .ready: break
+        case .notAsked: items.append(.serverNotAsked)
+        case .outage(let outage): items.append(.server(route, outage))
+        case .callsFail(let outage): items.append(.callsFail(route.server, outage))
         }
+        if let failure = state.journalFailure { items.append(.journalUnwritable(failure)) }
         if tokens.token == nil { items.append(.notLoggedIn(from: tokens.origin)) }
         if tokens.isRefused { items.append(.loginRefused(from: tokens.origin)) }
         if state.unresolvedPayments > 0 {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }
-        if !server.isPrivate { items.append(.serverNotEncrypted(server)) }
+        if !route.server.isPrivate { items.append(.serverNotEncrypted(route.server)) }
         if let problem = state.reloadProblem { items.append(.reloadRefused(problem)) }
         return items
+    }
+}
+
+extension ServerMonitor.Condition {
+    fileprivate var isReady: Bool? {
+        switch self {
+        case .notAsked: nil
+        case .ready: true
+        case .outage, .callsFail: false
+        }
+    }
+
+    fileprivate var latency: Duration? {
+        if case .ready(let latency) = self { latency } else { nil }
     }
 }

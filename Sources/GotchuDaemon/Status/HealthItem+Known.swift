@@ -1,5 +1,6 @@
 import GotchuAPI
 import PaymentClient
+import ServiceProcess
 
 /// What can be wrong beside the radio; the radio's own problems are `RadioFailure`s.
 extension HealthItem {
@@ -27,12 +28,84 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
-    static func serverUnreachable(_ server: ServerURL) -> HealthItem {
+    /// The reason why the payment server cannot do its work, as far as it is known.
+    static func server(_ route: ServerRoute, _ outage: Outage) -> HealthItem {
+        let server = route.server
+        let look = route.look
+        let way = route.proxy.map { " through the proxy \($0)" } ?? ""
+        // A proxy looks the server's name up by itself: then it is its own that is unknown.
+        let named = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
+        let (code, text, fix) =
+            switch outage.code {
+            case .unreachable:
+                ("server-unreachable", "Nothing can be connected to at \(server)\(way).", look)
+            case .unknownName:
+                (
+                    "server-name-unknown",
+                    "No address is known for the name of \(named).",
+                    "getent hosts \(route.proxy?.host ?? server.host)"
+                )
+            case .refusedByProxy:
+                (
+                    "server-refused-by-proxy",
+                    "The proxy before the payment server \(server) makes no connection to it.",
+                    "Tell the operator of \(named): \(look)"
+                )
+            case .untrusted:
+                (
+                    "server-untrusted",
+                    "The TLS certificate of \(server) is not trusted here, or this machine's clock "
+                        + "is wrong.",
+                    "Name its CA, if that is one of your own, as ca_file in gotchud.json: \(look)"
+                )
+            case .timedOut:
+                (
+                    "server-silent", "The payment server \(server) does not answer in time\(way).",
+                    look
+                )
+            case .unreadable:
+                (
+                    "server-foreign",
+                    "What answers at \(server) is no payment server: the address is wrong, or this "
+                        + "network wants to be logged in to first.",
+                    look
+                )
+            case .failing:
+                (
+                    "server-failing",
+                    "What stands before the payment server \(server) does not reach it "
+                        + "(\(outage.underlying ?? "HTTP 5xx")).",
+                    "Tell the payment server's operator: \(look)"
+                )
+            case .busy, .otherUser:
+                (
+                    "server-not-ready",
+                    "The payment server \(server) says that it cannot work now"
+                        + "\(outage.said.map { ": \($0)" } ?? ".")",
+                    "Tell the payment server's operator: \(look)"
+                )
+            }
+        return HealthItem(code: code, severity: .error, text: text, fix: fix)
+    }
+
+    /// The server says that it is ready, and real calls come to nothing all the same.
+    static func callsFail(_ server: ServerURL, _ outage: Outage) -> HealthItem {
         HealthItem(
-            code: "server-unreachable",
+            code: "server-calls-fail",
             severity: .error,
-            text: "The payment server \(server) does not answer.",
-            fix: "curl \(server)/healthz"
+            text: "The payment server \(server) says that it is ready, but calls to it come to "
+                + "nothing (\(outage.code.rawValue)).",
+            fix: "journalctl -u gotchud -n 50"
+        )
+    }
+
+    /// Nothing is begun that a crash would forget, so that nothing can be paid or asked for.
+    static func journalUnwritable(_ failure: JournalFailure) -> HealthItem {
+        HealthItem(
+            code: "journal-unwritable",
+            severity: .error,
+            text: failure.sentence,
+            fix: failure.fix
         )
     }
 

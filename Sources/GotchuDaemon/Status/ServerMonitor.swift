@@ -1,42 +1,59 @@
+import GotchuAPI
+import GotchuCore
 import Logging
 import PaymentClient
 import ServiceLifecycle
 import ServiceProcess
+import Synchronization
 
-/// Knows whether the payment server can be reached, by asking now and then.
+/// Knows whether the payment server can do its work: by its own word, asked for now and then, and
+/// by what the daemon's calls came to.
 actor ServerMonitor: Service {
-    /// How often a server that answers is asked.
+    /// The interval between two probes of a server that works.
     static let interval: Duration = .seconds(30)
     /// How often one that does not is asked.
     static let outageInterval: Duration = .seconds(3)
 
     /// What is known of the server.
-    struct Reachability: Equatable, Sendable {
-        /// `nil` until it was first asked.
-        var isReachable: Bool?
-        var latency: Duration?
+    enum Condition: Equatable, Sendable {
+        case notAsked
+        /// It says that it is ready, within this time.
+        case ready(latency: Duration)
+        /// It is not, or nobody knows.
+        case outage(Outage)
+        /// It says that it is ready, and does not answer what it is asked to do.
+        case callsFail(Outage)
     }
 
     private let client: PaymentClient
-    private let outages: AsyncStream<Void>
-    private let onAnswer: @Sendable (Reachability) async -> Void
+    private let calls: ServerCalls
+    private let isLoginRefused: @Sendable () -> Bool
+    private let onChange: @Sendable (Condition) async -> Void
     private var failures: FailureLog
+    /// The number of probes.
+    private var newest = 0
 
-    /// - Parameter outages: An element whenever somebody else's call found the server away.
+    /// - Parameters:
+    ///   - client: Its calls are noted in `calls`.
+    ///   - isLoginRefused: Whether the server has refused the login last: it is shown again now and
+    ///     then, for something else may have answered.
+    ///   - onChange: Told what each look came to.
     init(
         client: PaymentClient,
-        outages: AsyncStream<Void>,
+        calls: ServerCalls,
+        isLoginRefused: @escaping @Sendable () -> Bool,
         logger: Logger,
-        onAnswer: @escaping @Sendable (Reachability) async -> Void
+        onChange: @escaping @Sendable (Condition) async -> Void
     ) {
         self.client = client
-        self.outages = outages
-        self.onAnswer = onAnswer
+        self.calls = calls
+        self.isLoginRefused = isLoginRefused
+        self.onChange = onChange
         failures = FailureLog(
             logger,
             level: .notice,
-            failure: "The payment server cannot be reached",
-            recovery: "The payment server can be reached again"
+            failure: "The payment server cannot do its work",
+            recovery: "The payment server works again"
         )
     }
 
@@ -44,41 +61,95 @@ actor ServerMonitor: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 while !Task.isCancelled {
-                    await askUntilReachable()
+                    await askUntilReady()
                     // A server that goes away tells nobody: it is asked now and then.
                     try? await Task.sleep(for: Self.interval)
                 }
             }
             group.addTask { [self] in
-                for await _ in outages { await askUntilReachable() }
+                for await _ in calls.outages { await askUntilReady() }
             }
             try? await gracefulShutdown()
             group.cancelAll()
         }
     }
 
-    private func askUntilReachable() async {
+    private func askUntilReady() async {
         while !Task.isCancelled, await !ask() {
             // Nor does one that is back.
             try? await Task.sleep(for: Self.outageInterval)
         }
     }
 
+    /// - Returns: Whether there is no need to ask again soon.
     private func ask() async -> Bool {
+        newest += 1
+        let number = newest
         let start = ContinuousClock.now
-        let answer = await client.ping()
-        let isReachable: Bool
-        switch answer {
-        // A server of the first contract has no /healthz: a definite refusal is an answer too.
-        case .success, .refused, .unauthorized: isReachable = true
-        case .unknown(let outage):
-            isReachable = outage.code == .unreadable || outage.code == .busy
-            // What the daemon's end cuts off is no answer.
-            if !isReachable, !Task.isCancelled { failures.failed(outage) }
+        let condition: Condition
+        switch await client.ping() {
+        case .refused(let problem) where problem.errorCode != .notFound:
+            // A server of the first contract has no such address; another answer is another's.
+            condition = .outage(Outage(.unreadable, underlying: problem.code))
+        case .unauthorized(let problem):
+            condition = .outage(Outage(.unreadable, underlying: problem.code))
+        case .success, .refused:
+            let latency = start.duration(to: .now)
+            // Nobody may be making a call by which it could be seen that they work again.
+            if calls.areFailing || isLoginRefused() { _ = await client.wallet() }
+            condition = calls.failure.map(Condition.callsFail) ?? .ready(latency: latency)
+        case .unknown(let outage): condition = .outage(outage)
         }
-        if isReachable { failures.worked() }
-        let latency = isReachable ? start.duration(to: .now) : nil
-        await onAnswer(Reachability(isReachable: isReachable, latency: latency))
-        return isReachable
+        // Ignores a probe that the daemon's end cut off, and one older than the newest.
+        guard !Task.isCancelled, number == newest else { return true }
+        await onChange(condition)
+        switch condition {
+        case .notAsked, .ready:
+            failures.worked()
+            return true
+        case .outage(let outage), .callsFail(let outage):
+            failures.failed(outage)
+            return false
+        }
+    }
+}
+
+/// The outcomes of calls to the payment server. Safe to use from any number of tasks.
+final class ServerCalls: Sendable {
+    /// The number of failures in a row that is more than chance.
+    static let failureLimit = 3
+
+    private struct State {
+        var count = 0
+        var last: Outage?
+    }
+
+    private let state = Mutex(State())
+    /// An element whenever a call came to nothing.
+    let outages: AsyncStream<Void>
+    private let outage: AsyncStream<Void>.Continuation
+
+    init() {
+        (outages, outage) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Notes what a call came to.
+    ///
+    /// - Parameter outage: `nil` if the server has answered it.
+    func note(_ outage: Outage?) {
+        // Not made, or asked to come later: that says nothing about the server's work.
+        if let outage, outage.code == .otherUser || outage.code == .busy { return }
+        state.withLock { state in
+            state.count = outage == nil ? 0 : state.count + 1
+            state.last = outage
+        }
+        if outage != nil { self.outage.yield() }
+    }
+
+    var areFailing: Bool { failure != nil }
+
+    /// The last outcome, if too many calls in a row failed.
+    var failure: Outage? {
+        state.withLock { $0.count >= Self.failureLimit ? $0.last : nil }
     }
 }

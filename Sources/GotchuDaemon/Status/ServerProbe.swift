@@ -8,20 +8,22 @@ import ServiceProcess
 
 /// `gotchud --check-server`: asks the payment server as the daemon would, without being one.
 struct ServerProbe {
-    let server: ServerURL
+    let route: ServerRoute
+    /// Made for this way.
+    let http: HTTPClient.Configuration
 
     /// Prints a `ServerProbeReply`. Without an answer of the server the exit code is 75.
     func run() async throws {
-        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
-        let client = PaymentClient(server: server, http: http)
+        let http = HTTPClient(configuration: http)
+        let client = PaymentClient(server: route.server, http: http)
         let probe = await client.probe()
         try? await http.shutdown()
         let reply = ServerProbeReply(
-            url: server.description,
+            url: route.server.description,
             isReachable: probe.outage == nil,
             latencyMilliseconds: probe.latency.map { Int($0.wholeMilliseconds) },
             clockLeadMilliseconds: probe.clockLead.map { Int($0.wholeMilliseconds) },
-            problem: probe.outage?.code.rawValue
+            problem: probe.outage.map { HealthItem.server(route, $0) }
         )
         Console.output(String(decoding: JSONEncoder.canonicalBytes(of: reply), as: UTF8.self))
         guard reply.isReachable else { throw ExitCode(ExitStatus.tryAgain.rawValue) }

@@ -2,6 +2,7 @@ internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
+internal import OutboundHTTP
 
 /// Where an issuer's keys are: a URL or a file.
 enum KeySource: Equatable, Sendable {
@@ -33,10 +34,7 @@ enum KeySource: Equatable, Sendable {
 
     /// The settings of a client that reads no more than it must.
     static var httpConfiguration: HTTPClient.Configuration {
-        HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: limit, read: limit)
-        )
+        .outbound(connect: limit, read: limit)
     }
 
     /// The bytes of the set.

@@ -17,9 +17,9 @@ struct OwnTokens: Sendable {
         key = SymmetricKey(data: secret.bytes)
     }
 
-    /// A token for a user.
+    /// A token for a login.
     func sign(
-        user: UserID,
+        _ login: Login,
         scope: String,
         lifetime: Duration,
         at time: Timestamp
@@ -27,12 +27,13 @@ struct OwnTokens: Sendable {
         let seconds = time.milliseconds / 1000
         let claims = try JSONEncoder.canonical.encode(
             Wire(
-                sub: user.rawValue,
+                sub: login.user.rawValue,
                 iss: Self.issuer,
                 aud: Self.issuer,
                 iat: seconds,
                 exp: seconds + lifetime.components.seconds,
-                scope: scope
+                scope: scope,
+                client_id: login.device?.rawValue
             )
         )
         let signed = "\(Self.header).\(Base64URL.encode(claims))"
@@ -63,5 +64,6 @@ struct OwnTokens: Sendable {
         let sub, iss, aud: String
         let iat, exp: Int64
         let scope: String
+        let client_id: String?
     }
 }

@@ -52,7 +52,7 @@ struct Secret: Sendable {
     /// second server starting at the same time can leave or read half a secret.
     private static func make(_ file: String) throws(ServerFailure) -> Secret {
         let bytes = random().bytes
-        let draft = "\(file).\(getpid())"
+        let draft = "\(file).\(UInt64.random(in: .min ... .max))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .secret(file, "It cannot be made.") }
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

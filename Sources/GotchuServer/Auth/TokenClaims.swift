@@ -15,6 +15,8 @@ struct TokenClaims: Equatable, Sendable {
     let issuedAt: Timestamp?
     /// Also those that mean nothing here.
     let scopes: Set<String>
+    /// The client that the token was issued to (RFC 9068, 2.2): a device's id in tokens of ours.
+    let clientID: String?
     /// What the issuer calls the bearer, if it does.
     let name: String?
 
@@ -39,6 +41,7 @@ struct TokenClaims: Equatable, Sendable {
         notBefore = start ?? nil
         issuedAt = issued ?? nil
         scopes = Set((wire.scope ?? "").split(separator: " ").map(String.init))
+        clientID = wire.client_id
         name = Self.name(wire)
     }
 
@@ -50,6 +53,7 @@ struct TokenClaims: Equatable, Sendable {
         let nbf: Double?
         let iat: Double?
         let scope: String?
+        let client_id: String?
         let name: String?
         let preferred_username: String?
     }

@@ -34,18 +34,18 @@ struct Tokens: Sendable {
     func developmentToken(for user: UserID) throws -> String {
         let scope = Scope.allCases.map(\.rawValue).joined(separator: " ")
         return try own.sign(
-            user: user,
+            Login(user: user),
             scope: scope,
             lifetime: Self.developmentLifetime,
             at: clock()
         )
     }
 
-    /// The user who calls.
+    /// The login that a request is made with.
     ///
     /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope. A failure of the
-    ///   ledger if he had to be taken in and that could not be written.
-    func user(of request: Request, needing scope: Scope? = nil) async throws -> UserID {
+    ///   ledger if a new user could not be written.
+    func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
         guard let token = Self.bearer(of: request), let claims = await claims(of: token) else {
             throw Self.unauthorized
         }
@@ -62,15 +62,34 @@ struct Tokens: Sendable {
             )
         }
         return claims.issuer == OwnTokens.issuer
-            ? UserID(trusted: claims.subject) : try await users.user(claims)
+            ? Self.login(claims) : Login(user: try await users.user(claims))
     }
 
-    /// The user who calls, if that is known at once: by a token that was found good before.
-    func knownUser(of request: Request, needing scope: Scope) -> UserID? {
+    /// The login that a request is made with, if its token was found good before.
+    func knownLogin(of request: Request, needing scope: Scope) -> Login? {
         guard let token = Self.bearer(of: request), let claims = believed.claims(of: token),
             OwnTokens.isTimely(claims, at: clock()), claims.scopes.contains(scope.rawValue)
         else { return nil }
-        return UserID(trusted: claims.subject)
+        return Self.login(claims)
+    }
+
+    /// The login that a token of ours was signed for.
+    private static func login(_ claims: TokenClaims) -> Login {
+        Login(
+            user: UserID(trusted: claims.subject),
+            device: claims.clientID.map(DeviceID.init(trusted:))
+        )
+    }
+
+    /// Forgets which user of the books an issuer's token stands for: they have no such user any
+    /// more.
+    ///
+    /// - Returns: Whether the user can be taken in anew.
+    func forgetUser(of request: Request) -> Bool {
+        guard let text = Self.bearer(of: request), let token = SignedToken(text),
+            token.claims.issuer != OwnTokens.issuer
+        else { return false }
+        return users.forget(token.claims)
     }
 
     /// What a token says, if it is to be believed now.

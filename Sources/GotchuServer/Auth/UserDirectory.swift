@@ -18,7 +18,7 @@ final class UserDirectory: Sendable {
 
     /// The user that the claims are about.
     func user(_ claims: TokenClaims) async throws(LedgerError) -> UserID {
-        let login = "<\(claims.issuer)>\(claims.subject)"
+        let login = Self.login(claims)
         if let user = known.withLock({ $0[login] }) { return user }
         let user = try await ledger.openWallet(
             OpenWallet(
@@ -32,6 +32,18 @@ final class UserDirectory: Sendable {
             known[login] = user.id
         }
         return user.id
+    }
+
+    /// Forgets the user that the claims are about, because the books have lost them: a replica that
+    /// took over did not have them yet.
+    ///
+    /// - Returns: Whether they were remembered. If so they are taken in anew by their next call.
+    func forget(_ claims: TokenClaims) -> Bool {
+        known.withLock { $0.removeValue(forKey: Self.login(claims)) } != nil
+    }
+
+    private static func login(_ claims: TokenClaims) -> String {
+        "<\(claims.issuer)>\(claims.subject)"
     }
 
     /// For one whose issuer does not say: something that a payer can at least compare.

@@ -16,6 +16,10 @@ struct AddDevice: AsyncParsableCommand {
             The code is printed once, on standard output, and is good for a day: whoever reads it \
             first has the device's login, so let nobody else read the file. Without --user \
             the device gets a wallet of its own, and its name is what payers are shown.
+
+            The tills of a shop act for its user: what they earn goes to the shop's wallet, whose \
+            name payers are shown.
+              gotchu-server devices add "Till 7" --user '<https://id.example>corner-cafe' …
             """
     )
 
@@ -24,7 +28,12 @@ struct AddDevice: AsyncParsableCommand {
     @Argument(help: "What the device is called.")
     var name: String
 
-    @Option(help: ArgumentHelp("The user whose wallet it acts for.", valueName: "user"))
+    @Option(
+        help: ArgumentHelp(
+            "The user whose wallet it acts for: an id, an e-mail address, or <issuer>subject.",
+            valueName: "user"
+        )
+    )
     var user: String?
 
     @Flag(help: "Let it spend from the wallet too; otherwise it can only ask for money.")
@@ -42,15 +51,15 @@ struct AddDevice: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let store = try DeviceOffice(database.books)
+            let books = try database.books
             let device = DeviceID.make()
             let credential = DeviceCredential(for: device)
             let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
-            let owner = try await owner(of: device, in: store)
-            try await store.add(
+            let owner = try await owner(of: device, in: books)
+            try await books.add(
                 Device(
                     id: device,
-                    user: owner,
+                    user: owner.id,
                     name: name,
                     scopes: scopes.map(\.rawValue).joined(separator: " "),
                     createdAt: .now,
@@ -59,14 +68,14 @@ struct AddDevice: AsyncParsableCommand {
                     expiresAt: Timestamp.now.advanced(by: Device.enrolment)
                 )
             )
-            Console.error("Device \(device) acts for user \(owner). Its code, shown only now:")
+            Console.error("Device \(device) acts for user \(owner.id). Its code, shown only now:")
             Console.output(credential.text)
         }
     }
 
-    private func owner(of device: DeviceID, in store: DeviceOffice) async throws -> UserID {
-        if let user { return UserID(trusted: user) }
-        return try await store.openWallet(
+    private func owner(of device: DeviceID, in books: any LedgerStore) async throws -> User {
+        if let user { return try await books.user(user) }
+        return try await books.openWallet(
             OpenWallet(
                 email: "<device>\(device)",
                 displayName: name,

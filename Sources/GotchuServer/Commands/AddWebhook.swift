@@ -17,7 +17,7 @@ struct AddWebhook: AsyncParsableCommand {
     @Argument(help: "Where to post to: an https URL on the open Internet.")
     var url: String
 
-    @Option(help: "Only this payee's sessions, by his user id; everybody's unless said.")
+    @Option(help: "Only this payee's sessions, named as in devices add; else everybody's.")
     var payee: String?
 
     @Flag(help: "Let the endpoint be on this machine, and without TLS.")
@@ -27,29 +27,23 @@ struct AddWebhook: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
+            let url = try checked()
+            let books = try database.books
+            let owner: User? = if let payee { try await books.user(payee) } else { nil }
             let endpoint = WebhookEndpoint(
                 id: "whe_\(TransferID.make())",
-                url: try checked().text,
-                payee: payee.map(UserID.init(trusted:)),
+                url: url.text,
+                payee: owner?.id,
                 createdAt: .now
             )
             let secret = WebhookSecret.random()
-            let books = try database.books
             do {
                 try await books.add(endpoint, secret: secret.bytes)
             } catch let error as LedgerError where error.code == .rejected {
-                guard try await books.webhookEndpoints().count < WebhookEndpoint.limit else {
-                    throw ServerFailure(
-                        .negative,
-                        "There are \(WebhookEndpoint.limit) endpoints already.",
-                        fix: "gotchu-server webhooks list"
-                    )
-                }
-                guard let payee else { throw error }
                 throw ServerFailure(
                     .negative,
-                    "There is no user \(payee).",
-                    fix: "gotchu-server devices list"
+                    "There are \(WebhookEndpoint.limit) endpoints already.",
+                    fix: "gotchu-server webhooks list"
                 )
             }
             Console.output("endpoint\t\(endpoint.id)")

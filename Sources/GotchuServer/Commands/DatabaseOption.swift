@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import ServiceProcess
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {
@@ -13,26 +12,11 @@ struct DatabaseOption: ParsableArguments {
     )
     var text: String?
 
-    /// What the command line or GOTCHU_SERVER_DATABASE says.
+    /// The database that the command line or GOTCHU_SERVER_DATABASE names.
     var database: DatabaseLocation {
         get throws {
-            if let text {
-                if let location = DatabaseLocation(text) { return location }
-                throw ServerFailure(
-                    .usage,
-                    "A database is written as sqlite:PATH or postgres://USER@HOST/NAME."
-                )
-            }
-            let form = "written as sqlite:PATH or postgres://USER@HOST/NAME"
-            guard let location = try Variable.database.value(form, { DatabaseLocation($0) })
-            else {
-                throw ServerFailure(
-                    .usage,
-                    "No database is named.",
-                    fix: "Name one with --database sqlite:PATH or GOTCHU_SERVER_DATABASE."
-                )
-            }
-            return location
+            let settings = try ServerSettings([.database], flags: ["database": text])
+            return try settings.namedDatabase
         }
     }
 }

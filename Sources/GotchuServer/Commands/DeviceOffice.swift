@@ -12,20 +12,14 @@ struct DeviceOffice: Sendable {
         self.store = store
     }
 
-    func devices() async throws -> [Device] {
-        try await store.devices(limit: Self.listLimit)
-    }
-
-    func add(_ device: Device) async throws {
-        do {
-            try await store.add(device)
-        } catch  where error.code == .rejected {
-            throw ServerFailure(
-                .usage,
-                "There is no user of that id in these books.",
-                fix: "Leave --user out for a wallet of its own."
-            )
-        }
+    /// The devices, oldest first, each with its user's login.
+    func devices() async throws -> [(device: Device, login: String)] {
+        let devices = try await store.devices(limit: Self.listLimit)
+        var wanted = Footprint()
+        wanted.users = Set(devices.map(\.user))
+        let users = try await store.users(wanted)
+        let logins = Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0.email) })
+        return devices.map { ($0, logins[$0.user] ?? "") }
     }
 
     func change(_ id: String, _ body: @Sendable (inout Device) -> Void) async throws {
@@ -36,18 +30,6 @@ struct DeviceOffice: Sendable {
                 fix: "gotchu-server devices list"
             )
         }
-    }
-
-    /// Takes a user in, in a transaction of its own.
-    func openWallet(_ open: OpenWallet) async throws -> UserID {
-        let commands = [Command(acceptedAt: .now, action: .openWallet(open))]
-        let decision = try await store.commit(touching: Footprint(commands)) { snapshot in
-            apply(commands, to: snapshot)
-        }
-        guard case .user(let user)? = decision.answers.first else {
-            preconditionFailure("opening answers with a user")
-        }
-        return user.id
     }
 }
 

@@ -21,6 +21,12 @@ enum Failures {
         switch error {
         case let failure as ServerFailure:
             failure
+        case let error as ConfigurationError:
+            ServerFailure(
+                error.isFlag ? .usage : .configuration,
+                "\(error.place): \(error.problem)",
+                fix: "Correct it, or leave it out."
+            )
         case let error as LedgerError:
             ServerFailure(exitStatus(for: error.code), "\(error)", fix: error.fix)
         default:

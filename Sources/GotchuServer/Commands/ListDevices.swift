@@ -12,7 +12,8 @@ struct ListDevices: AsyncParsableCommand {
             Example:
               gotchu-server devices list --database sqlite:shop.db
 
-            One line for each, separated by tabs: id, user, state, when it was last seen, name.
+            One line for each, separated by tabs: id, the user it acts for and that user's login, \
+            state, when it was last seen, name.
             """
     )
 
@@ -20,10 +21,10 @@ struct ListDevices: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            for device in try await DeviceOffice(database.books).devices() {
+            for (device, login) in try await DeviceOffice(database.books).devices() {
                 Console.output(
                     [
-                        device.id.rawValue, device.user.rawValue, device.state(at: .now),
+                        device.id.rawValue, device.user.rawValue, login, device.state(at: .now),
                         device.lastUsedAt?.iso8601 ?? "never", device.name,
                     ].joined(separator: "\t")
                 )

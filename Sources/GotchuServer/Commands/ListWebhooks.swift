@@ -18,10 +18,14 @@ struct ListWebhooks: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             for endpoint in try await database.books.webhookEndpoints() {
+                let state =
+                    endpoint.isBeingRemoved
+                    ? "being removed; if that was cut short, 'remove' it again"
+                    : endpoint.disabled.map { "disabled: \($0)" } ?? "ok"
                 let fields = [
                     endpoint.id, endpoint.url, endpoint.payee?.rawValue ?? "everybody",
                     "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",
-                    endpoint.disabled.map { "disabled: \($0)" } ?? "ok",
+                    state,
                 ]
                 Console.output(fields.joined(separator: "\t"))
             }

@@ -11,6 +11,8 @@ struct RemoveWebhook: AsyncParsableCommand {
             Example:
               gotchu-server webhooks remove whe_0198f3c1-7a5e-7c1e-9d53-0242ac120002 \
             --database sqlite:shop.db
+
+            A removal that was cut short is shown by 'list', and finished by this command.
             """
     )
 

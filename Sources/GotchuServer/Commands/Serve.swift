@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FoundationEssentials
 internal import Logging
 internal import ServiceProcess
 
@@ -22,17 +23,9 @@ struct Serve: AsyncParsableCommand {
     )
 
     @Option(
-        help: "Where to listen: HOST:PORT, else 127.0.0.1:8080. With port 0 the system chooses.",
-        transform: { text in
-            guard let address = ListenAddress(text) else {
-                throw ValidationError(
-                    "an address is written as HOST:PORT, the port from 0 to 65535"
-                )
-            }
-            return address
-        }
+        help: "Where to listen: HOST:PORT, else 127.0.0.1:8080. With port 0 the system chooses."
     )
-    var listen: ListenAddress?
+    var listen: String?
 
     @OptionGroup var database: DatabaseOption
 
@@ -40,80 +33,81 @@ struct Serve: AsyncParsableCommand {
     var dev = false
 
     @Option(help: "With --dev: what a new wallet starts with, in cents.")
-    var devOpeningBalance: Int64?
+    var devOpeningBalance: String?
 
-    @OptionGroup var openID: OpenIDOptions
+    @Option(help: ArgumentHelp("The OpenID issuer whose tokens are good here.", valueName: "url"))
+    var oidcIssuer: String?
 
-    @OptionGroup var limits: LimitOptions
-
-    @Option(help: "How long a device's access token is good: 1 to 900 seconds, else 600.")
-    var tokenSeconds: Int64?
+    @Option(help: ArgumentHelp("What the audience of its tokens must name.", valueName: "name"))
+    var oidcAudience: String?
 
     @Option(
-        help: "How much to log: debug, info, notice, warning or error.",
-        transform: { text in
-            guard let level = Logger.Level(rawValue: text) else {
-                throw ValidationError("unknown level \(text)")
-            }
-            return level
-        }
+        help: ArgumentHelp(
+            "Where the issuer's public keys are: an https URL or a file.",
+            valueName: "url or path"
+        )
     )
-    var logLevel: Logger.Level?
+    var oidcJwks: String?
 
-    func validate() throws {
-        guard Self.openingBalances.contains(devOpeningBalance ?? 0) else {
-            throw ValidationError("--dev-opening-balance must be from 0 to 1000000000000")
-        }
-        guard Self.tokenLifetimes.contains(tokenSeconds ?? Self.usualTokenLifetime) else {
-            throw ValidationError("--token-seconds must be from 1 to 900")
-        }
-    }
+    @Option(help: "How many connections may be open at once: 1 to 65536, else 14000.")
+    var connections: String?
 
-    private static let openingBalances: ClosedRange<Int64> = 0...1_000_000_000_000
-    private static let tokenLifetimes: ClosedRange<Int64> = 1...900
-    private static let usualTokenLifetime: Int64 = 600
+    @Option(help: "How many commands may wait for a commit: 1 to 65536, else 8192.")
+    var queue: String?
 
-    /// What the command line says, else the environment, else what is usual.
-    private var options: ServerOptions {
-        get throws {
-            let isDevelopment = try dev || Variable.dev.isOn
-            let balance =
-                try devOpeningBalance
-                ?? Variable.devOpeningBalance.value("from 0 to 1000000000000") { text in
-                    Int64(text).flatMap { Self.openingBalances.contains($0) ? $0 : nil }
-                }
-            guard balance == nil || isDevelopment else {
-                throw ServerFailure(.usage, "--dev-opening-balance goes with --dev.")
-            }
-            let seconds =
-                try tokenSeconds
-                ?? Variable.tokenSeconds.value("from 1 to 900") { text in
-                    Int64(text).flatMap { Self.tokenLifetimes.contains($0) ? $0 : nil }
-                } ?? Self.usualTokenLifetime
-            return try ServerOptions(
-                listen: try listen
-                    ?? Variable.listen.value("written as HOST:PORT") { ListenAddress($0) }
-                    ?? .usual,
-                database: database.database,
-                developmentOpening: isDevelopment ? balance ?? 0 : nil,
-                openID: openID.settings,
-                tokenLifetime: .seconds(seconds),
-                limits: limits.limits
-            )
-        }
+    @Option(help: "How many calls a second one device or login may make: 1 to 10000, else 50.")
+    var callsPerSecond: String?
+
+    @Option(help: "How many sessions one device or login may follow: 1 to 12000, else 64.")
+    var streamsPerLogin: String?
+
+    @Option(help: "How many sessions of one payee may be open at once: 1 to 100000, else 1000.")
+    var sessionsPerPayee: String?
+
+    @Option(help: "How long to go on answering once told to stop: 0 to 60 seconds, else 0.")
+    var drainSeconds: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy of yours, whose X-Forwarded-For is believed. May be given several times.",
+            valueName: "address"
+        )
+    )
+    var trustedProxy: [String] = []
+
+    @Flag(help: "Show the metrics to everybody, not to this machine only.")
+    var openMetrics = false
+
+    @Option(help: "How long a device's access token is good: 1 to 900 seconds, else 600.")
+    var tokenSeconds: String?
+
+    @Option(help: "How much to log: debug, info, notice, warning or error.")
+    var logLevel: String?
+
+    /// The options by the keys of their settings.
+    private var flags: [String: String?] {
+        [
+            "listen": listen, "database": database.text, "dev": dev ? "true" : nil,
+            "dev_opening_balance": devOpeningBalance, "oidc_issuer": oidcIssuer,
+            "oidc_audience": oidcAudience, "oidc_jwks": oidcJwks, "connections": connections,
+            "queue": queue, "calls_per_second": callsPerSecond,
+            "streams_per_login": streamsPerLogin, "sessions_per_payee": sessionsPerPayee,
+            "drain_seconds": drainSeconds,
+            "trusted_proxy": trustedProxy.isEmpty ? nil : trustedProxy.joined(separator: ","),
+            "open_metrics": openMetrics ? "true" : nil, "token_seconds": tokenSeconds,
+            "log_level": logLevel,
+        ]
     }
 
     func run() async throws {
         try await Failures.reported {
-            let options = try self.options
-            let level =
-                try logLevel
-                ?? Variable.logLevel.value("a level of the log") { Logger.Level(rawValue: $0) }
-                ?? .info
+            let settings = try ServerSettings(flags: flags)
+            let options = try ServerOptions(settings)
             let logger = Logger(label: "gotchu-server") { _ in
-                StandardErrorLogHandler(level: level)
+                StandardErrorLogHandler(level: settings.logLevel)
             }
-            for name in Variable.unknown {
+            let variables = ProcessInfo.processInfo.environment.keys
+            for name in ServerSettings.unknownVariables(among: variables) {
                 logger.warning("A variable means nothing here.", metadata: ["name": "\(name)"])
             }
             if options.developmentOpening == nil, options.openID == nil {

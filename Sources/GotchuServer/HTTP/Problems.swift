@@ -16,6 +16,7 @@ struct Problems: RouterMiddleware {
     )
 
     let metrics: RequestMetrics
+    let tokens: Tokens
     /// Whose word about the client's address is taken.
     let proxies: Set<ClientAddress>
 
@@ -37,6 +38,8 @@ struct Problems: RouterMiddleware {
                 try await next(request, named)
             }
         } catch {
+            let isForgotten = error as? Problem == .unknownUser && tokens.forgetUser(of: request)
+            let error = isForgotten ? LedgerError.lostUser : error
             let reply = try Self.reply(to: error, named: context.requestID, context.log)
             response = reply.response
         }
@@ -158,7 +161,17 @@ struct Problems: RouterMiddleware {
     }
 }
 
+extension LedgerError {
+    /// The next call takes them in anew.
+    fileprivate static let lostUser = LedgerError(
+        .tryAgain,
+        "The books have lost a user of the issuer's."
+    )
+}
+
 extension Problem {
+    static let unknownUser = Refusal(.unknownUser).problem
+
     static var tooLarge: Problem {
         Problem(.contentTooLarge, detail: "A body may have at most 64 KiB.")
     }
@@ -170,6 +183,7 @@ extension HTTPField.Name {
     static let idempotentReplayed = known("Idempotent-Replayed")
     static let forwarded = known("Forwarded")
     static let forwardedFor = known("X-Forwarded-For")
+    static let realIP = known("X-Real-IP")
     static let lastEventID = known("Last-Event-ID")
 
     /// Made once for each: to check a name and to write it in small letters takes a while.

@@ -1,7 +1,11 @@
 internal import Ledger
 
-/// Who asks what an EID stands for: a logged-in user, or whoever is at an address.
+/// The subject that the EIDs of a request are counted for: an address, or the login of a token.
 enum Asker: Hashable, Sendable {
     case address(ClientAddress)
-    case user(UserID)
+    case login(Login)
+    /// A login's machine that resolves by itself (`Priority: u=7`, RFC 9218). Its misses are
+    /// counted apart: strangers' EIDs near it never keep the person's own requests from being
+    /// answered.
+    case background(Login)
 }

@@ -1,7 +1,7 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// A token bucket for each caller, an address or a user, in bounded memory.
+/// A token bucket for each caller, an address or a login, in bounded memory.
 final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
     /// How many callers are remembered. When they are more, full buckets are forgotten; if there
     /// are none, all newcomers share one bucket, so that a flood of callers costs no memory.
@@ -65,14 +65,14 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets full buckets if there is no room for a newcomer, at most once in the time a bucket
-    /// takes to fill: before that there is little to be gained.
+    /// Forgets full buckets if there is no room for a newcomer, at most once a second: most callers
+    /// take a few tokens, which are back long before an empty bucket would be full.
     private static func makeRoom(
         _ state: inout State,
         _ rate: TokenBucket.Rate,
         at time: MonotonicTime
     ) -> Bool {
-        if state.buckets.count >= callerLimit, time - state.sweptAt >= rate.refill {
+        if state.buckets.count >= callerLimit, time - state.sweptAt >= .seconds(1) {
             state.sweptAt = time
             for caller in state.buckets.keys
             where state.buckets[caller]?.isFull(rate, at: time) == true {

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
 
@@ -6,14 +7,19 @@ struct Callers: Sendable {
     let tokens: Tokens
     let limits: Limits
 
-    /// The user who calls.
+    /// The login that a request is made with.
     ///
-    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope, 429 if he calls
-    ///   too often. A failure of the ledger if he had to be taken in and that could not be written.
+    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope, 429 if the login
+    ///   calls too often. A failure of the ledger if a new user could not be written.
+    func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
+        let login = try await tokens.login(of: request, needing: scope)
+        try limits.allowCall(by: login)
+        return login
+    }
+
+    /// The user that a request is made for; as `login`.
     func user(of request: Request, needing scope: Scope? = nil) async throws -> UserID {
-        let user = try await tokens.user(of: request, needing: scope)
-        try limits.allowCall(by: user)
-        return user
+        try await login(of: request, needing: scope).user
     }
 
     /// Whoever asks what anybody may ask. Who sends a good token is counted for himself, and not
@@ -21,10 +27,13 @@ struct Callers: Sendable {
     ///
     /// - Throws: A problem: 429 for too many questions, or too many misses.
     func asker(of request: Request, _ context: ServerContext) async throws -> Asker {
-        let user =
-            request.headers[.authorization] == nil ? nil : try? await tokens.user(of: request)
-        let asker = user.map { Asker.user($0) } ?? .address(context.client)
-        try limits.allowResolve(from: context.client, as: asker)
+        let login =
+            request.headers[.authorization] == nil ? nil : try? await tokens.login(of: request)
+        let isBackground = request.headers[.priority]?.contains("u=7") == true
+        let asker =
+            login.map { isBackground ? Asker.background($0) : .login($0) }
+            ?? .address(context.client)
+        try limits.allowResolve(as: asker)
         return asker
     }
 }

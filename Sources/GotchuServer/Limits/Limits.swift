@@ -5,21 +5,30 @@ internal import Ledger
 /// Everything that slows a caller down. Limits are asked before anything is decided or remembered.
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
-    private let resolves = CallerLimiter<ClientAddress>(.init(capacity: 400, perSecond: 200))
-    private let users = CallerLimiter<UserID>(.init(capacity: 300, perSecond: 50))
+    private let resolves = CallerLimiter<Asker>(.init(capacity: 400, perSecond: 200))
+    /// By login, so that a payee's tills do not use up each other's.
+    private let calls: CallerLimiter<Login>
     /// Each by its first secret, which stays the same: so nobody can use up another's.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
     /// As with EIDs, so that no number of addresses makes more than fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
 
+    /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at
+    ///   once.
+    init(callsPerSecond: Int) {
+        let rate = Double(callsPerSecond)
+        calls = CallerLimiter(.init(capacity: 6 * rate, perSecond: rate))
+    }
+
     func allowLogin(from client: ClientAddress) throws {
         try take(logins, client, "logins", "Too many logins from this address.")
     }
 
-    /// - Parameter asker: Whose misses count: the user, if the question came with a good token.
-    func allowResolve(from client: ClientAddress, as asker: Asker) throws {
-        try take(resolves, client, "resolves", "Too many questions from this address.")
+    /// - Parameter asker: The login, if the request came with a good token: it shares no limit
+    ///   with others at its address.
+    func allowResolve(as asker: Asker) throws {
+        try take(resolves, asker, "resolves", "Too many EIDs were asked for.")
         if let wait = misses.wait(for: asker) {
             throw Problem(.rateLimited, detail: "Too many unknown EIDs were asked for.")
                 .retry(after: wait)
@@ -51,9 +60,9 @@ struct Limits: Sendable {
         unknownCredentials.missed(.address(client))
     }
 
-    /// For all that a user calls: it burdens the writer or a reader, or holds a connection.
-    func allowCall(by user: UserID) throws {
-        try take(users, user, "calls", "Too many calls by this user.")
+    /// For all calls of a login: they burden the writer or a reader, or hold a connection.
+    func allowCall(by login: Login) throws {
+        try take(calls, login, "calls", "Too many calls by this device or login.")
     }
 
     private func take<Caller>(

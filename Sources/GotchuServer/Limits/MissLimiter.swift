@@ -13,7 +13,7 @@ internal import Synchronization
 /// payers are still answered while somebody guesses. No number of addresses makes more than fifty
 /// a second of it, which is 254 days for one hit among a thousand sessions; what it yields is an
 /// amount and a name that are shown to whoever is near. If even those forty are used up by a flood,
-/// payers who send their token are answered: users are counted one by one.
+/// payers who send their token are answered: logins are counted one by one.
 final class MissLimiter: Sendable {
     static let askerRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)

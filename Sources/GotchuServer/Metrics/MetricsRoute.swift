@@ -7,7 +7,7 @@ internal import ServiceProcess
 /// `GET /metrics`: Prometheus's text.
 ///
 /// What a shop takes in is nobody's business: it is told to this machine only, unless the operator
-/// says otherwise. A request that a proxy passed on is not from this machine.
+/// says otherwise.
 struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics
@@ -17,8 +17,7 @@ struct MetricsRoute: Sendable {
     let isOpen: Bool
 
     @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let isPassedOn = request.headers[.forwardedFor] != nil || request.headers[.forwarded] != nil
-        guard isOpen || (context.client.isLoopback && !isPassedOn) else {
+        guard isOpen || request.isLocal(context) else {
             throw Problem(
                 .forbidden,
                 detail: "The metrics are for this machine only.",

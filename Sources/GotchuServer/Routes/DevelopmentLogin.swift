@@ -3,9 +3,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// Logs in whoever says who he is. Only a development server has it, and that listens on loopback.
+/// Logs in by an e-mail address alone. Only a development server has it, which listens on loopback
+/// and answers programs of its own machine alone: without a login no other call is of use.
 struct DevelopmentLogin: Sendable {
-    private static let longestEmail = 254
+    static let longestEmail = 254
 
     let ledger: Ledger
     let tokens: Tokens
@@ -14,6 +15,13 @@ struct DevelopmentLogin: Sendable {
     let opening: Int64
 
     @Sendable func login(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard request.isLocal(context) else {
+            throw Problem(
+                .forbidden,
+                detail: "Development logins are for this machine only.",
+                fix: "Call the server by its loopback address, with no proxy between."
+            )
+        }
         try limits.allowLogin(from: context.client)
         var fields = try await request.fields()
         let email = try fields.string("email")

@@ -8,6 +8,8 @@ internal import Ledger
 /// nothing. It is bound to its wallet: taken to another one, or changed, it is refused.
 struct HistoryCursor: Equatable, Sendable {
     private static let checkLength = 8
+    /// The longest text that is read, in bytes.
+    static let lengthLimit = 64
 
     /// The last entry that was shown.
     let number: Int64
@@ -18,7 +20,7 @@ struct HistoryCursor: Equatable, Sendable {
 
     /// Reads a cursor of this wallet's.
     init?(_ text: String, of wallet: Wallet) {
-        guard text.utf8.count <= 64,
+        guard text.utf8.count <= Self.lengthLimit,
             let bytes = Data(
                 base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/")
             ),

@@ -5,9 +5,9 @@ internal import Ledger
 
 /// The caller's wallet as other people's programs read it: its balance, and its history in pages.
 struct HistoryRoutes: Sendable {
-    private static let usualLimit: Int64 = 25
-    private static let largestLimit: Int64 = 100
-    private static let largestPage: Int64 = 1_000_000_000
+    static let usualLimit: Int64 = 25
+    static let largestLimit: Int64 = 100
+    static let largestPage: Int64 = 1_000_000_000
     private static let currency = Currency.usd
 
     let ledger: Ledger

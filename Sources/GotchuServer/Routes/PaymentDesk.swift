@@ -38,12 +38,12 @@ struct PaymentDesk: Sendable {
     /// What a whole request orders; `nil` if it is for the router, which then finds it as it came.
     func order(_ head: HTTPRequest, _ body: ByteBuffer) -> Order? {
         let request = Request(head: head, body: RequestBody(buffer: body))
-        guard let payer = wallet.callers.tokens.knownUser(of: request, needing: .payer),
+        guard let login = wallet.callers.tokens.knownLogin(of: request, needing: .payer),
             let key = try? request.idempotencyKey(), request.hasPlainJSONBody,
             body.readableBytes <= Request.bodyLimit,
             let fields = try? JSONFields(Array(body.readableBytesView)),
             let send = try? WalletRoutes.payment(
-                SendKey(user: payer, key: key),
+                SendKey(user: login.user, key: key),
                 fields,
                 Problems.requestID(of: request)
             )
@@ -51,7 +51,7 @@ struct PaymentDesk: Sendable {
         // Last: it is the one thing that asking costs. A refusal costs nothing.
         let note = RateLimitNote()
         let isAllowed: ()? = RateLimitNote.$current.withValue(note) {
-            try? wallet.callers.limits.allowCall(by: payer)
+            try? wallet.callers.limits.allowCall(by: login)
         }
         return isAllowed.map { Order(head: head, send: send, note: note) }
     }

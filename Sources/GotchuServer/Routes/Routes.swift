@@ -6,13 +6,11 @@ internal import Ledger
 ///
 /// Of several things that are wrong with one request the first of these is reported: 404 no such
 /// address · 405 wrong method · 429 too many from this address · 401 no good token · 403 the token
-/// does not allow it · 429 too many by this user · 400 idempotency key missing or malformed · 415 ·
-/// 413 · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
+/// does not allow it · 429 too many by this login · 400 idempotency key missing or malformed · 415
+/// · 413 · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
 /// session · 403 own or another's session · 409/410 where the session stands · 409 amount changed ·
 /// 402 not enough money.
 struct Routes: Sendable {
-    private typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
-
     /// All that a request is read with; with another one it is no HTTP. M-SEARCH loses its hyphen.
     private static let methods = """
         ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY \
@@ -41,7 +39,7 @@ struct Routes: Sendable {
         readiness: Readiness,
         options: ServerOptions
     ) {
-        let limits = Limits()
+        let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let callers = Callers(tokens: tokens, limits: limits)
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
@@ -53,7 +51,11 @@ struct Routes: Sendable {
             limits: limits,
             lifetime: options.tokenLifetime
         )
-        sessions = SessionRoutes(ledger: ledger, callers: callers)
+        sessions = SessionRoutes(
+            ledger: ledger,
+            callers: callers,
+            liveLimit: options.limits.sessionsPerPayee
+        )
         events = SessionEvents(ledger: ledger, callers: callers)
         wallet = WalletRoutes(ledger: ledger, callers: callers)
         refunds = RefundRoutes(ledger: ledger, callers: callers)
@@ -67,7 +69,7 @@ struct Routes: Sendable {
             readiness: readiness,
             isOpen: options.limits.hasOpenMetrics
         )
-        problems = Problems(metrics: requests, proxies: options.limits.proxies)
+        problems = Problems(metrics: requests, tokens: tokens, proxies: options.limits.proxies)
     }
 
     /// Where payments are taken that need no router.
@@ -75,58 +77,51 @@ struct Routes: Sendable {
 
     /// The responder of the whole server.
     func router() -> Router<ServerContext> {
-        let router = Router(context: ServerContext.self)
-        router.add(middleware: problems)
-        if let accounts { add(router, "/auth/dev-login", .post, accounts.login) }
-        add(router, "/auth/token", .post, deviceTokens.refresh)
-        add(router, "/sessions/create", .post, sessions.create)
-        add(router, "/sessions/resolve", .post, sessions.resolve)
-        add(router, "/sessions/lock", .post, sessions.lock)
-        add(router, "/sessions/:sid", .get, sessions.show)
-        add(router, "/sessions/:sid/events", .get, events.follow)
-        add(router, "/sessions/:sid/cancel", .post, sessions.cancel)
-        add(router, "/sessions/:sid/eids", .post, sessions.rotate)
-        add(router, "/sessions/:sid/unlock", .post, sessions.unlock)
-        add(router, "/sessions/:sid/refund", .post, refunds.refund)
-        add(router, "/wallet/me", .get, wallet.me)
-        add(router, RouterPath(WalletRoutes.sendPath), .post, wallet.send)
-        add(router, "/wallet/sends/:key", .get, wallet.outcome)
-        add(router, "/api/wallet/balance", .get, history.balance)
-        add(router, "/api/wallet/transactions", .get, history.transactions)
-        add(router, "/healthz", [.get, .head], health.alive)
-        add(router, "/readyz", [.get, .head], health.ready)
-        add(router, "/metrics", .get, metrics.page)
-        add(router, "/openapi.yaml", .get, health.description)
+        let router = addresses()
+        for routes in Dictionary(grouping: router.routes, by: \.path.description).values {
+            let methods = routes.map(\.method)
+            let names = methods.map(\.rawValue)
+            for other in Self.methods where !methods.contains(other) {
+                router.on(routes[0].path, method: other) { _, _ -> Response in
+                    throw Refused(
+                        problem: Problem(
+                            .methodNotAllowed,
+                            detail: "This address takes \(names.joined(separator: " and ")) only."
+                        ),
+                        headers: [.allow: names.joined(separator: ", ")]
+                    )
+                }
+            }
+        }
         return router
     }
 
-    private func add(
-        _ router: Router<ServerContext>,
-        _ path: RouterPath,
-        _ method: HTTPRequest.Method,
-        _ handler: @escaping Handler
-    ) {
-        add(router, path, [method], handler)
-    }
-
-    private func add(
-        _ router: Router<ServerContext>,
-        _ path: RouterPath,
-        _ methods: [HTTPRequest.Method],
-        _ handler: @escaping Handler
-    ) {
-        for method in methods { router.on(path, method: method, use: handler) }
-        let names = methods.map(\.rawValue)
-        for other in Self.methods where !methods.contains(other) {
-            router.on(path, method: other) { _, _ -> Response in
-                throw Refused(
-                    problem: Problem(
-                        .methodNotAllowed,
-                        detail: "This address takes \(names.joined(separator: " and ")) only."
-                    ),
-                    headers: [.allow: names.joined(separator: ", ")]
-                )
-            }
-        }
+    /// Every address with the methods that it takes, and no other method.
+    func addresses() -> Router<ServerContext> {
+        let router = Router(context: ServerContext.self)
+        router.add(middleware: problems)
+        if let accounts { router.post("/auth/dev-login", use: accounts.login) }
+        router.post("/auth/token", use: deviceTokens.refresh)
+        router.post("/sessions/create", use: sessions.create)
+        router.post("/sessions/resolve", use: sessions.resolve)
+        router.post("/sessions/lock", use: sessions.lock)
+        router.get("/sessions/:sid", use: sessions.show)
+        router.get("/sessions/:sid/events", use: events.follow)
+        router.post("/sessions/:sid/eids", use: sessions.rotate)
+        router.post("/sessions/:sid/unlock", use: sessions.unlock)
+        router.post("/sessions/:sid/cancel", use: sessions.cancel)
+        router.post("/sessions/:sid/refund", use: refunds.refund)
+        router.post(RouterPath(WalletRoutes.sendPath), use: wallet.send)
+        router.get("/wallet/sends/:key", use: wallet.outcome)
+        router.get("/wallet/me", use: wallet.me)
+        router.get("/api/wallet/balance", use: history.balance)
+        router.get("/api/wallet/transactions", use: history.transactions)
+        router.get("/healthz", use: health.alive)
+        router.head("/healthz", use: health.alive)
+        router.get("/readyz", use: health.ready)
+        router.head("/readyz", use: health.ready)
+        router.get("/metrics", use: metrics.page)
+        router.get("/openapi.yaml", use: health.description)
+        return router
     }
 }

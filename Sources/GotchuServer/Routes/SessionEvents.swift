@@ -14,16 +14,13 @@ struct SessionEvents: Sendable {
     let callers: Callers
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await callers.user(of: request)
+        let login = try await callers.login(of: request)
         let sid = try SessionRoutes.session(in: context)
         // What comes after a stream has begun is not read any more.
         _ = try await request.wholeBody()
         // Watching starts before reading, so that no change falls between the two.
-        guard let watch = ledger.feed.watch(sid) else {
-            throw Problem(.rateLimited, detail: "Too many follow sessions at this moment.")
-                .retry(after: 5)
-        }
-        let session = try await ledger.session(sid, visibleTo: user).accepted()
+        let watch = try watch(sid, by: login)
+        let session = try await ledger.session(sid, visibleTo: login.user).accepted()
         let isSeen = request.headers[.lastEventID].flatMap { Int64($0) } == session.version
         var events = ByteBuffer(string: "retry: \(Self.reconnectMilliseconds)\n\n")
         if !isSeen { events.writeImmutableBuffer(try SessionStream.event(session)) }
@@ -43,10 +40,25 @@ struct SessionEvents: Sendable {
                 try await SessionStream.takeOver(
                     context.channel,
                     watch,
-                    user: user,
+                    user: login.user,
                     version: session.version
                 )
             }
         )
+    }
+
+    private func watch(_ sid: SessionID, by login: Login) throws -> SessionWatch {
+        do {
+            return try ledger.feed.watch(sid, by: login)
+        } catch {
+            let detail =
+                switch error {
+                case .ofLogin:
+                    "This device or login follows as many sessions as it may: "
+                        + "\(ledger.feed.watchersPerLogin)."
+                case .ofAll: "Too many follow sessions at this moment."
+                }
+            throw Problem(.rateLimited, detail: detail).retry(after: 5)
+        }
     }
 }

@@ -5,10 +5,12 @@ internal import Ledger
 
 /// Sessions: asked for by payees, found and held by payers.
 struct SessionRoutes: Sendable {
-    private static let longestText = 140
+    static let longestText = 140
 
     let ledger: Ledger
     let callers: Callers
+    /// The sessions of one payee that may be open at once.
+    let liveLimit: Int
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await callers.user(of: request, needing: .payee)
@@ -27,7 +29,8 @@ struct SessionRoutes: Sendable {
                 amount: amount,
                 memo: memo,
                 reference: reference,
-                lifetime: .seconds(lifetime)
+                lifetime: .seconds(lifetime),
+                liveLimit: liveLimit
             )
         ).accepted()
         return try Reply.json(
@@ -71,6 +74,7 @@ struct SessionRoutes: Sendable {
                 sid: session.id,
                 amountCents: WireInteger(session.amount.minorUnits),
                 payee: PayeeDisplay(name: published.payeeName),
+                payeeID: session.payee.publicID,
                 currency: session.amount.currency,
                 memo: session.memo,
                 expiresAt: session.expiresAt,

@@ -22,8 +22,12 @@ struct TokenRoutes: Sendable {
         let text = try fields.string("refresh_token")
         try fields.end()
         guard let text else { throw Problem.invalid("refresh_token is missing.") }
-        guard let shown = DeviceCredential(text) else { throw Self.refused }
-        let successor = shown.successor
+        guard let shown = DeviceCredential(text) else {
+            try limits.allowCredential(sealed: nil, from: context.client)
+            limits.missedCredential(from: context.client)
+            throw Self.refused
+        }
+        let successor = shown.successor(by: tokens.own.key)
         let number = shown.number(sealedWith: tokens.own.key)
         let now = tokens.clock()
         let admit: @Sendable (inout Device) -> (Device.Admission, Device) = { device in
@@ -32,6 +36,7 @@ struct TokenRoutes: Sendable {
                 secret: shown.secretHash,
                 number: number,
                 successor: successor.secretHash,
+                hasNonce: shown.hasNonce,
                 at: now
             )
             return (admission, device)
@@ -69,7 +74,7 @@ struct TokenRoutes: Sendable {
         return try Reply.json(
             TokenReply(
                 accessToken: try tokens.own.sign(
-                    user: device.user,
+                    Login(user: device.user, device: device.id),
                     scope: device.scopes,
                     lifetime: lifetime,
                     at: now

@@ -6,7 +6,7 @@ internal import Ledger
 /// The caller's wallet: reading it, and spending from it.
 struct WalletRoutes: Sendable {
     static let sendPath = "/wallet/send"
-    private static let recentEntries = 20
+    static let recentEntries = 20
 
     let ledger: Ledger
     let callers: Callers
@@ -14,7 +14,7 @@ struct WalletRoutes: Sendable {
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await callers.user(of: request)
         let found = try await ledger.statement(of: user, entries: Self.recentEntries)
-        guard let statement = found else { throw Refusal(.unknownUser).problem }
+        guard let statement = found else { throw Problem.unknownUser }
         return try Reply.json(
             WalletReply(
                 walletID: statement.wallet.id.rawValue,

@@ -1,6 +1,7 @@
 internal import Ledger
 internal import Logging
 internal import ServiceLifecycle
+internal import ServiceProcess
 
 /// The opened books and the key that their server signs tokens with.
 struct OpenBooks: Sendable {
@@ -22,14 +23,36 @@ struct OpenBooks: Sendable {
         case .sqlite(let path):
             try SQLiteStore.claim(path: path)
             let store = try SQLiteStore(path: path)
+            try await requireUse(of: store, isDevelopment: isDevelopment)
             try await store.renewLog()
             let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
             return OpenBooks(store: store, secret: secret)
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, logger: logger)
+            try await requireUse(of: store, isDevelopment: isDevelopment)
             let name = isDevelopment ? "development" : "tokens"
             let kept = try await store.secret(name, proposal: Secret.random().bytes)
             return OpenBooks(store: store, secret: Secret(bytes: kept))
+        }
+    }
+
+    /// Refuses a development server, where anybody is anybody and money comes from nothing, on a
+    /// shop's books, and a shop on its.
+    private static func requireUse(of store: any Store, isDevelopment: Bool) async throws {
+        switch try await store.use() {
+        case .production where isDevelopment:
+            throw ServerFailure(
+                .configuration,
+                "With --dev anybody can log in as anybody, and these books have users who cannot.",
+                fix: "Leave --dev out, or name other books with --database."
+            )
+        case .development where !isDevelopment:
+            throw ServerFailure(
+                .configuration,
+                "These are the books of a development server: nobody has paid in their money.",
+                fix: "Name other books with --database, or serve these with --dev."
+            )
+        case .development, .production, .neither: break
         }
     }
 

@@ -17,7 +17,7 @@ struct Server: Sendable {
     /// What of the connections one address may have.
     private static let addressShare = 8
     /// Requests of ours have a dozen short header fields; the longest is a token.
-    private static let headers = HTTP1Channel.Configuration.DecoderConfiguration(
+    static let headers = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1024,
         maxHeaderListSize: 32 * 1024,
         maxHeaderFieldCount: 100
@@ -45,14 +45,13 @@ struct Server: Sendable {
             logger: logger
         )
         let limits = options.limits
-        let ledger = Ledger(store: books.store, logger: logger, queueLimit: limits.queue)
-        let issuer = options.openID.map { settings in
-            OpenIDIssuer(
-                name: settings.issuer,
-                audience: settings.audience,
-                keys: KeyRing(settings.keys, logger: logger)
-            )
-        }
+        let ledger = Ledger(
+            store: books.store,
+            logger: logger,
+            queueLimit: limits.queue,
+            watchersPerLogin: limits.streamsPerLogin
+        )
+        let issuer = self.issuer
         let tokens = Tokens(
             own: OwnTokens(books.secret),
             issuer: issuer,
@@ -68,17 +67,54 @@ struct Server: Sendable {
             readiness: readiness,
             options: options
         )
-        let connections = ConnectionCounter(
-            limit: max(1, limits.connections / Self.addressShare),
-            exempt: limits.proxies
-        )
         let webhooks = WebhookWorker(
             store: books.store,
             sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
             clock: { ledger.now },
             logger: logger
         )
-        let application = Application(
+        // Stopped in reverse: first what would never end by itself, then no more requests, then the
+        // queue is finished, then the store.
+        let keys: [any Service] = issuer.map { [$0.keys] } ?? []
+        let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
+        let front: [any Service] = [application(routes, ready), ledger.feed, drain]
+        let behind = ledger.services + keys + [webhooks] + front
+        // Books that cannot be kept any more end the server, but whoever waits is told first.
+        let store = ServiceGroupConfiguration.ServiceConfiguration(
+            service: books.store,
+            failureTerminationBehavior: .gracefullyShutdownGroup
+        )
+        var configuration = ServiceGroupConfiguration(
+            services: [store] + behind.map { .init(service: $0) },
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.longestShutdown + limits.drain
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// The OpenID issuer whose tokens are accepted, with a ring of its keys made anew.
+    private var issuer: OpenIDIssuer? {
+        options.openID.map { settings in
+            OpenIDIssuer(
+                name: settings.issuer,
+                audience: settings.audience,
+                keys: KeyRing(settings.keys, logger: logger)
+            )
+        }
+    }
+
+    /// The HTTP server, which calls `ready` with its port once it answers.
+    private func application(
+        _ routes: Routes,
+        _ ready: @escaping @Sendable (Int) async -> Void
+    ) -> any Service {
+        let limits = options.limits
+        let connections = ConnectionCounter(
+            limit: max(1, limits.connections / Self.addressShare),
+            exempt: limits.proxies
+        )
+        return Application(
             responder: routes.router().buildResponder(),
             server: Self.http(connections, routes, logger),
             configuration: ApplicationConfiguration(
@@ -94,24 +130,6 @@ struct Server: Sendable {
             },
             logger: logger
         )
-        // Stopped in reverse: first what would never end by itself, then no more requests, then the
-        // queue is finished, then the store.
-        let keys: [any Service] = issuer.map { [$0.keys] } ?? []
-        let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
-        let front: [any Service] = [application, ledger.feed, drain]
-        let behind = ledger.services + keys + [webhooks] + front
-        // Books that cannot be kept any more end the server, but whoever waits is told first.
-        let store = ServiceGroupConfiguration.ServiceConfiguration(
-            service: books.store,
-            failureTerminationBehavior: .gracefullyShutdownGroup
-        )
-        var configuration = ServiceGroupConfiguration(
-            services: [store] + behind.map { .init(service: $0) },
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger
-        )
-        configuration.maximumGracefulShutdownDuration = Self.longestShutdown + limits.drain
-        try await ServiceGroup(configuration: configuration).run()
     }
 }
 

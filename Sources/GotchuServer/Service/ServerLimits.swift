@@ -6,6 +6,12 @@ struct ServerLimits: Equatable, Sendable {
     var connections = 14_000
     /// Commands that may wait for the next commit.
     var queue = LedgerWriter.queueLimit
+    /// Calls a second of one device or login.
+    var callsPerSecond = 50
+    /// Sessions that one device or login may follow at once.
+    var streamsPerLogin = SessionFeed.usualWatchersPerLogin
+    /// Sessions of one payee that may be open at once.
+    var sessionsPerPayee = CreateSession.usualLiveLimit
     /// How long a server that was told to stop goes on answering.
     var drain: Duration = .zero
     /// Proxies of ours, whose word about the client's address is taken.

@@ -1,6 +1,6 @@
 internal import ServiceProcess
 
-/// What the command line asked for, checked.
+/// The settings of the server, checked against each other.
 struct ServerOptions: Sendable {
     let listen: ListenAddress
     let database: DatabaseLocation
@@ -12,16 +12,15 @@ struct ServerOptions: Sendable {
     let tokenLifetime: Duration
     let limits: ServerLimits
 
-    /// - Throws: If development logins would be reachable from elsewhere.
-    init(
-        listen: ListenAddress,
-        database: DatabaseLocation,
-        developmentOpening: Int64?,
-        openID: OpenIDSettings? = nil,
-        tokenLifetime: Duration = .seconds(600),
-        limits: ServerLimits = ServerLimits()
-    ) throws(ServerFailure) {
-        guard developmentOpening == nil || listen.isLoopback else {
+    /// - Throws: If settings do not go together, such as development logins and an address that is
+    ///   reachable from elsewhere.
+    init(_ settings: ServerSettings) throws(ServerFailure) {
+        guard settings.developmentOpening == nil || settings.isDevelopment else {
+            throw ServerFailure(.usage, "--dev-opening-balance goes with --dev.")
+        }
+        database = try settings.namedDatabase
+        openID = try settings.openID
+        guard !settings.isDevelopment || settings.listen.isLoopback else {
             throw ServerFailure(
                 .configuration,
                 "With --dev anybody can log in as anybody, so the server must not be reachable "
@@ -29,11 +28,9 @@ struct ServerOptions: Sendable {
                 fix: "Listen on 127.0.0.1, or leave --dev out."
             )
         }
-        self.listen = listen
-        self.database = database
-        self.developmentOpening = developmentOpening
-        self.openID = openID
-        self.tokenLifetime = tokenLifetime
-        self.limits = limits
+        developmentOpening = settings.isDevelopment ? settings.developmentOpening ?? 0 : nil
+        listen = settings.listen
+        tokenLifetime = settings.tokenLifetime
+        limits = settings.limits
     }
 }

@@ -5,6 +5,7 @@ internal import GotchuCore
 internal import Ledger
 internal import NIOCore
 internal import NIOHTTP1
+internal import OutboundHTTP
 
 /// Makes one try to deliver one event.
 struct WebhookSender: Sendable {
@@ -44,12 +45,11 @@ struct WebhookSender: Sendable {
         _ delivery: WebhookDelivery,
         at time: Timestamp
     ) async throws -> Answer {
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(5), read: .seconds(10))
+        var configuration = HTTPClient.Configuration.outbound(
+            connect: .seconds(5),
+            read: .seconds(10)
         )
         configuration.dnsOverride = [target.url.host: target.address.text]
-        configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let outcome: Result<Answer, any Error>

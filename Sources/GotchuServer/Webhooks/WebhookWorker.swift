@@ -86,6 +86,7 @@ struct WebhookWorker: Service {
     ) async {
         do {
             if isTime {
+                try await store.buryWebhooks(at: clock())
                 round.hungry = Set(try await store.dueWebhookEndpoints(at: clock()))
                 round.places.forget(except: round.hungry)
             }
@@ -144,6 +145,13 @@ struct WebhookWorker: Service {
     }
 
     private func deliver(_ delivery: WebhookDelivery) async -> WebhookDelivery.Ended? {
+        guard !delivery.isOver else {
+            return WebhookDelivery.Ended(
+                name: delivery.name,
+                attempt: delivery.attempt,
+                outcome: .dead("The last try did not end.")
+            )
+        }
         let answer = await sender.send(delivery, at: clock())
         // A try that our own stop cut short says nothing about the endpoint: its lease will end.
         if Task.isCancelled, case .refused = answer { return nil }

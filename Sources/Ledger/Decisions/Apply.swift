@@ -14,13 +14,15 @@ package struct Decision: Equatable, Sendable {
 ///
 /// A pure function of its arguments: it knows no clock, no randomness and no database. A batch
 /// comes to the same as its commands one by one. A command that is refused changes nothing; a
-/// payment's refusal is remembered with its key.
+/// payment's refusal is remembered with its key. A command of which the snapshot lacks a row is not
+/// decided.
 ///
 /// - Parameter snapshot: At least the rows of the commands' `Footprint`.
 package func apply(_ commands: [Command], to snapshot: Snapshot) -> Decision {
     var books = Books(snapshot)
     let answers = commands.map { command in
         let time = command.acceptedAt
+        if snapshot.isHeld(for: command) { return Answer.held }
         return switch command.action {
         case .openWallet(let open): open.decide(on: &books, at: time)
         case .createSession(let create): create.decide(on: &books, at: time)

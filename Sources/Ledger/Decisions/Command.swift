@@ -37,4 +37,6 @@ package enum Answer: Equatable, Sendable {
     case refund(RefundAnswer)
     case done
     case refused(Refusal)
+    /// Not decided: another transaction holds a row that it needs.
+    case held
 }

@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// A payee asks for money. The session is published at once: it starts as ADVERTISING.
 package struct CreateSession: Equatable, Sendable {
-    /// How many sessions a payee may have that are not over.
-    package static let liveLimit = 1_000
+    /// How many sessions a payee may have that are not over, unless said.
+    package static let usualLiveLimit = 1_000
     /// How many EIDs a caller proposes, so that a collision costs no second round.
     package static let eidProposals = 3
 
@@ -15,6 +15,8 @@ package struct CreateSession: Equatable, Sendable {
     package let lifetime: Duration
     /// The first that nobody has is taken.
     package let eids: [EID]
+    /// How many sessions the payee may have that are not over, this one included.
+    package let liveLimit: Int
 
     package init(
         id: SessionID = .make(),
@@ -23,7 +25,8 @@ package struct CreateSession: Equatable, Sendable {
         memo: String?,
         reference: String?,
         lifetime: Duration,
-        eids: [EID] = (0..<Self.eidProposals).map { _ in .random() }
+        eids: [EID] = (0..<Self.eidProposals).map { _ in .random() },
+        liveLimit: Int = Self.usualLiveLimit
     ) {
         self.id = id
         self.payee = payee
@@ -32,6 +35,7 @@ package struct CreateSession: Equatable, Sendable {
         self.reference = reference
         self.lifetime = lifetime
         self.eids = eids
+        self.liveLimit = liveLimit
     }
 
     func decide(on books: inout Books, at time: Timestamp) -> Answer {
@@ -40,7 +44,7 @@ package struct CreateSession: Equatable, Sendable {
         guard books.rows.wallets[place] != nil else {
             return .refused(Refusal(.noWalletInCurrency))
         }
-        guard books.rows.liveSessions[payee, default: 0] < Self.liveLimit else {
+        guard books.rows.liveSessions[payee, default: 0] < liveLimit else {
             return .refused(Refusal(.tooManyLiveSessions))
         }
         guard let eid = eids.first(where: { !books.rows.takenEIDs.contains($0) }) else {

@@ -10,6 +10,9 @@ package struct Refund: Equatable, Sendable {
     /// A name for the transfer, should there be one.
     package let transfer: TransferID
     package let requestID: String
+    /// True if a refusal for an unknown session is remembered under the key; otherwise the session
+    /// is looked up again each time.
+    package var remembersUnknownSession = true
 
     package init(
         key: SendKey,
@@ -38,6 +41,9 @@ package struct Refund: Equatable, Sendable {
         switch repayment(on: books, at: time) {
         case .failure(let refusal) where refusal.reason == .forbidden:
             // Who may do what is not a decision about money: it is asked again each time.
+            return .refused(refusal)
+        case .failure(let refusal)
+        where refusal.reason == .unknownSession && !remembersUnknownSession:
             return .refused(refusal)
         case .failure(let refusal):
             outcome = .declined(refusal)

@@ -13,6 +13,9 @@ package struct Snapshot: Equatable, Sendable {
     package var liveSessions: [UserID: Int] = [:]
     package var sends: [SendKey: RememberedSend] = [:]
     package var refunds: [SendKey: RememberedRefund] = [:]
+    /// Sessions and owners of wallets whose rows were not loaded, because another transaction holds
+    /// them.
+    package var held = Footprint()
 
     package init() {}
 
@@ -23,6 +26,17 @@ package struct Snapshot: Equatable, Sendable {
             || Currency.allCases.contains { currency in
                 wallets[Wallet.Place(owner: .user(user), currency: currency)] != nil
             }
+    }
+
+    /// True if another transaction holds a row that a command needs.
+    func isHeld(for command: Command) -> Bool {
+        guard !held.sessions.isEmpty || !held.walletOwners.isEmpty else { return false }
+        let needed = Footprint(CollectionOfOne(command))
+        let parties = needed.paidSessions.compactMap { sessions[$0] }.flatMap { session in
+            [session.payee, session.payer].compactMap { $0.map(Wallet.Owner.user) }
+        }
+        return !held.sessions.isDisjoint(with: needed.sessions)
+            || !held.walletOwners.isDisjoint(with: needed.walletOwners.union(parties))
     }
 
     /// Takes a user into the snapshot, under both of his names.

@@ -84,17 +84,25 @@ package struct Device: Equatable, Sendable {
 
     /// Decides about a credential, and exchanges it if it is good.
     ///
+    /// The same exchange again changes nothing, so that a repeat which comes late does not take
+    /// back a successor that its bearer holds. Another exchange of `previous` is a copy's, or its
+    /// bearer's who has lost more than the reply: the successor that comes back first is good.
+    ///
     /// - Parameters:
     ///   - family: SHA-256 of the secret that stays, as shown.
     ///   - secret: SHA-256 of the other one, as shown.
     ///   - number: The generation of `secret`, if it is certain that this server made it. One that
     ///     these books do not know yet is good: they were restored from a backup.
-    ///   - successor: SHA-256 of the secret that takes its place.
+    ///   - successor: SHA-256 of the secret that takes its place: always the same for one exchange.
+    ///   - hasNonce: Whether the exchange is told from a copy's by what its bearer alone knows.
+    ///     Then it is refused after its successor has been seen, and revokes nobody: it was on its
+    ///     way.
     package mutating func admit(
         family: [UInt8],
         secret: [UInt8],
         number: Int64?,
         successor: [UInt8],
+        hasNonce: Bool = false,
         at time: Timestamp
     ) -> Admission {
         guard revokedAt == nil, time < expiresAt, family == self.family else { return .refused }
@@ -103,7 +111,11 @@ package struct Device: Equatable, Sendable {
         } else if let number, number > generation {
             previous = secret
             generation = number
-        } else if secret != previous {
+        } else if secret == previous {
+            guard successor != current else { return .admitted }
+        } else if hasNonce, successor == previous {
+            return .refused
+        } else {
             revoke(.byReuse, at: time)
             return .revoked
         }

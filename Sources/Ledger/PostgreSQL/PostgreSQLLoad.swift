@@ -9,10 +9,16 @@ internal import Postgres
 /// before.
 struct PostgreSQLLoad {
     private let footprint: Footprint
+    private let isPassingHeld: Bool
 
-    init(_ footprint: Footprint) {
+    /// - Parameter isPassingHeld: Whether rows that another transaction holds are passed over, and
+    ///   named in the snapshot, instead of waited for.
+    init(_ footprint: Footprint, isPassingHeld: Bool = false) {
         self.footprint = footprint
+        self.isPassingHeld = isPassingHeld
     }
+
+    private var lock: String { isPassingHeld ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE" }
 
     /// Begins a transaction and loads.
     ///
@@ -47,18 +53,18 @@ struct PostgreSQLLoad {
 
     private func sessions(into rows: Loaded) -> [Query] {
         guard !footprint.sessions.isEmpty else { return [] }
-        return [
-            Query(
-                """
-                SELECT \(Columns.session) FROM sessions WHERE id = ANY ($1::text[])
-                ORDER BY id FOR UPDATE
-                """,
-                [.texts(footprint.sessions.map(\.rawValue))]
-            ) { row in
-                let session = try row.session()
-                rows.snapshot.sessions[session.id] = session
-            }
-        ]
+        let sql = "SELECT \(Columns.session) FROM sessions WHERE id = ANY ($1::text[])"
+        let ids: [Value] = [.texts(footprint.sessions.map(\.rawValue))]
+        let locked = Query("\(sql) ORDER BY id \(lock)", ids) { row in
+            let session = try row.session()
+            rows.snapshot.sessions[session.id] = session
+        }
+        guard isPassingHeld else { return [locked] }
+        let all = Query(sql, ids) { row in
+            let id = try row.session().id
+            if rows.snapshot.sessions[id] == nil { rows.snapshot.held.sessions.insert(id) }
+        }
+        return [locked, all]
     }
 
     private func wallets(into rows: Loaded) -> [Query] {
@@ -71,10 +77,6 @@ struct PostgreSQLLoad {
             }
         }
         let paid = footprint.paidSessions.map(\.rawValue)
-        let read = { (row: borrowing Row) in
-            let wallet = try row.wallet()
-            rows.snapshot.wallets[wallet.place] = wallet
-        }
         var queries: [Query] = []
         if !users.isEmpty || !paid.isEmpty {
             // No join and no IN (SELECT …): of a statement with those PostgreSQL may leave out a
@@ -85,18 +87,32 @@ struct PostgreSQLLoad {
                         SELECT unnest(ARRAY[payee_id, payer_id]) FROM sessions
                         WHERE sessions.id = ANY ($2::text[])
                     )
-                ) ORDER BY id FOR UPDATE
+                )
                 """
-            queries.append(Query(sql, [.texts(users), .texts(paid)], read: read))
+            queries += wallets(sql, [.texts(users), .texts(paid)], into: rows)
         }
         if !accounts.isEmpty {
             let sql = """
                 SELECT \(Columns.wallet) FROM wallets WHERE system_account = ANY ($1::text[])
-                ORDER BY id FOR UPDATE
                 """
-            queries.append(Query(sql, [.texts(accounts)], read: read))
+            queries += wallets(sql, [.texts(accounts)], into: rows)
         }
         return queries
+    }
+
+    private func wallets(_ sql: String, _ values: [Value], into rows: Loaded) -> [Query] {
+        let locked = Query("\(sql) ORDER BY id \(lock)", values) { row in
+            let wallet = try row.wallet()
+            rows.snapshot.wallets[wallet.place] = wallet
+        }
+        guard isPassingHeld else { return [locked] }
+        let all = Query(sql, values) { row in
+            let place = try row.wallet().place
+            if rows.snapshot.wallets[place] == nil {
+                rows.snapshot.held.walletOwners.insert(place.owner)
+            }
+        }
+        return [locked, all]
     }
 
     private func users(into rows: Loaded) -> [Query] {

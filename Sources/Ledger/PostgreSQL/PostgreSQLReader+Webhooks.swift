@@ -14,6 +14,14 @@ extension PostgreSQLReader {
         )
     }
 
+    func disabledWebhookEndpoints() throws -> [(id: String, reason: String)] {
+        try query(
+            WebhookQueries.disabledWithBacklog,
+            [],
+            read: { (try $0.text(0), try $0.text(1)) }
+        )
+    }
+
     func webhookBacklog(dead: Bool, limit: Int) throws -> [WebhookBacklogEntry] {
         try query(
             WebhookQueries.backlog(dead: dead),

@@ -124,6 +124,10 @@ actor PostgreSQLReader: StoreReader {
             .first ?? StoreReading()
     }
 
+    func use() throws -> BooksUse {
+        try query(BooksUse.query, [], read: { try $0.booksUse() }).first ?? .neither
+    }
+
     func query<Element>(
         _ sql: String,
         _ values: [Value],

@@ -3,10 +3,10 @@ internal import Postgres
 
 /// What every connection of ours sets and makes sure of before it is used.
 enum PostgreSQLSession {
-    /// How long a statement may wait for another's locks, and how long it may take. Well below what
-    /// a client waits for its answer, and below `Connection.usualLimit`.
+    /// Limits of a wait for another's locks and of a statement: well below what a client waits for
+    /// its answer, and below `Connection.usualLimit`.
     private static let settings = """
-        SET lock_timeout = '4s';
+        SET lock_timeout = '2s';
         SET statement_timeout = '10s';
         SET idle_in_transaction_session_timeout = '30s';
         SET bytea_output = 'hex';
@@ -28,6 +28,10 @@ enum PostgreSQLSession {
     /// carrying them out.
     private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
 
+    /// Between two statements of a batch there is only a computation: a server that takes longer is
+    /// frozen, and gives its locks to others before their wait for them ends.
+    private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
+
     /// For every connection that serves callers.
     static func prepare(_ connection: borrowing Connection) throws {
         try connection.execute(settings + plans)
@@ -39,7 +43,7 @@ enum PostgreSQLSession {
     /// For the writer.
     static func prepareForWriting(_ connection: borrowing Connection) throws {
         try prepare(connection)
-        try connection.execute(writersPlans)
+        try connection.execute(writersPlans + writersPause)
     }
 
     /// For an audit, which reads everything and takes its time.

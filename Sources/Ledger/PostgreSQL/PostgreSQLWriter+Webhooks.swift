@@ -23,18 +23,41 @@ extension PostgreSQLWriter {
         }
     }
 
-    func removeWebhookEndpoint(_ id: String) throws -> Bool {
+    func beginRemovalOfWebhookEndpoint(_ id: String) throws -> Bool {
+        try count(WebhookQueries.beginRemoval, [.text(id)], returning: "id") > 0
+    }
+
+    func removeWebhookDeliveries(to id: String) throws -> Bool {
+        let slice = WebhookQueries.slice
+        let values: [Value] = [.text(id), .integer(Int64(slice))]
+        return try count(
+            WebhookQueries.removeDeliveries(.postgresql),
+            values,
+            returning: "event_id"
+        ) == slice
+    }
+
+    func removeWebhookEndpoint(_ id: String) throws {
+        try write { try $0.run([Query(WebhookQueries.removeEndpoint, [.text(id)]), .commit]) }
+    }
+
+    func buryWebhookDeliveries(to id: String, because reason: String, at time: Timestamp) throws {
+        let values: [Value] = [
+            .text(reason), .integer(time.milliseconds), .text(id),
+            .integer(Int64(WebhookQueries.slice)),
+        ]
+        try write { try $0.run([Query(WebhookQueries.bury(.postgresql), values), .commit]) }
+    }
+
+    /// Runs one statement in a transaction of its own.
+    ///
+    /// - Returns: The number of rows that it changed.
+    private func count(_ sql: String, _ values: [Value], returning column: String) throws -> Int {
         try write { connection in
-            var isThere = false
-            try connection.run([
-                Query("SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR UPDATE", [.text(id)]) {
-                    _ in isThere = true
-                },
-                Query(WebhookQueries.removeDeliveries, [.text(id)]),
-                Query(WebhookQueries.removeEndpoint, [.text(id)]),
-                .commit,
-            ])
-            return isThere
+            var count = 0
+            let query = Query(sql + " RETURNING " + column, values) { _ in count += 1 }
+            try connection.run([query, .commit])
+            return count
         }
     }
 
@@ -49,7 +72,7 @@ extension PostgreSQLWriter {
             // Whoever is told of a payment acts on it: the COMMIT makes sure of it.
             try connection.run([
                 Query(
-                    WebhookQueries.claim,
+                    WebhookQueries.claim(.postgresql),
                     [
                         .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
                         .text(endpoint), .integer(Int64(limit)),
@@ -107,24 +130,26 @@ extension PostgreSQLWriter {
             return [
                 Query(WebhookQueries.disable, [.text(error), .text(ended.name.endpoint)]),
                 Query(
-                    WebhookQueries.bury,
-                    [.text(error), .integer(time.milliseconds), .text(ended.name.endpoint)]
+                    WebhookQueries.failed,
+                    [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
                 ),
             ]
         }
     }
 
-    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
+    func resendWebhooks(event: String?, to id: String, at time: Timestamp) throws -> Int {
         try write { connection in
             var count = 0
-            try connection.run([
-                Query(WebhookQueries.revive, [.text(event)]),
-                Query(
-                    WebhookQueries.resend + " RETURNING event_id",
-                    [.integer(time.milliseconds), .text(event)]
-                ) { _ in count += 1 },
-                .commit,
-            ])
+            let values: [Value] = [
+                .integer(time.milliseconds), .text(id),
+                event.map { .text($0) } ?? .integer(Int64(WebhookQueries.slice)),
+            ]
+            let sql =
+                event == nil ? WebhookQueries.resendSome(.postgresql) : WebhookQueries.resendOne
+            let resend = Query(sql + " RETURNING event_id", values) { _ in count += 1 }
+            try connection.run([resend])
+            let revive = Query(WebhookQueries.revive, [.text(id)])
+            try connection.run(count > 0 ? [revive, .commit] : [.commit])
             return count
         }
     }

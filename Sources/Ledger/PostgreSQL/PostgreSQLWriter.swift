@@ -26,23 +26,30 @@ actor PostgreSQLWriter: SideWriter {
     /// Loads, decides and writes in one transaction: a round trip to load and one to write.
     ///
     /// What was lost against another server, or with its connection before the COMMIT was sent, is
-    /// decided anew on the rows as they are then.
+    /// decided anew on the rows as they are then. Of a batch that has waited too long for a row,
+    /// only the commands that need such a row are not decided.
     func commit(
         touching footprint: Footprint,
         decide: @Sendable (Snapshot) -> Decision
     ) throws -> Decision {
         var attempt = 1
+        var isPassingHeld = false
         while true {
             do {
                 return try link.use { connection in
-                    let rows = try PostgreSQLLoad(footprint).run(on: connection)
+                    let load = PostgreSQLLoad(footprint, isPassingHeld: isPassingHeld)
+                    let rows = try load.run(on: connection)
                     let decision = decide(rows)
                     try PostgreSQLSave(decision.effects, loaded: rows).run(on: connection)
                     return decision
                 }
             } catch let error as PostgresError {
-                guard error.isWorthRepeating, attempt < Self.longestTry else { throw error }
+                let isHeld = error.state == .lockNotAvailable && !isPassingHeld
+                guard isHeld || error.isWorthRepeating, attempt < Self.longestTry else {
+                    throw error
+                }
                 attempt += 1
+                isPassingHeld = isPassingHeld || isHeld
                 logger.info("A batch is decided anew.", metadata: ["error": "\(error)"])
             }
         }

@@ -14,6 +14,13 @@ extension SQLiteReader {
         )
     }
 
+    func disabledWebhookEndpoints() throws -> [(id: String, reason: String)] {
+        try connection.query(
+            WebhookQueries.disabledWithBacklog,
+            read: { (try $0.text(0), try $0.text(1)) }
+        )
+    }
+
     func webhookBacklog(dead: Bool, limit: Int) throws -> [WebhookBacklogEntry] {
         try connection.query(
             WebhookQueries.backlog(dead: dead),

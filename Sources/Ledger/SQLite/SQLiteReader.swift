@@ -103,4 +103,8 @@ actor SQLiteReader: StoreReader {
             read: { try $0.storeReading() }
         ).first ?? StoreReading()
     }
+
+    func use() throws -> BooksUse {
+        try connection.query(BooksUse.query) { try $0.booksUse() }.first ?? .neither
+    }
 }

@@ -2,9 +2,13 @@ internal import Glibc
 internal import SQLite
 
 extension SQLiteStore {
+    /// The end of the name of a copy that is being written.
+    private static let draftEnding = ".gotchu-partial"
+
     /// Copies the books, which may be in use, into a new file, and audits the copy.
     ///
-    /// The file appears under its name only once it is whole, audited and on the disk.
+    /// The file appears under its name only once it is whole, audited and on the disk. What a
+    /// killed backup left behind, the next one into the same folder removes.
     ///
     /// - Throws: If there is such a file already, or the copy cannot be written.
     package static func backup(
@@ -12,7 +16,10 @@ extension SQLiteStore {
         to destination: String
     ) throws(LedgerError) -> Audit {
         guard access(destination, F_OK) != 0 else { throw .exists }
-        let draft = "\(destination).\(getpid()).partial"
+        let folder = destination.lastIndex(of: "/").map { String(destination[...$0]) } ?? "./"
+        let place = try wrapping(.cannotOpen) { try enter(folder) }
+        defer { close(place) }
+        let draft = "\(destination).\(UInt64.random(in: .min ... .max))\(draftEnding)"
         defer { for name in [draft, draft + "-wal", draft + "-shm"] { unlink(name) } }
         try wrapping(.cannotOpen) {
             let source = try Connection(path: path, mode: .readOnly)
@@ -26,8 +33,33 @@ extension SQLiteStore {
         }
         let audit = try Audit.run(path: draft)
         guard audit.isClean else { return audit }
-        try wrapping(.cannotOpen) { try publish(draft, as: destination) }
+        try wrapping(.cannotOpen) { try publish(draft, as: destination, in: place) }
         return audit
+    }
+
+    /// Opens a folder, and removes what killed backups left there unless another writes one.
+    ///
+    /// - Returns: Its descriptor. While that is open a backup is written there.
+    private static func enter(_ folder: String) throws -> Int32 {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LedgerError.unwritable }
+        // A file system that cannot lock a folder keeps what is left.
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { removeDrafts(in: folder) }
+        _ = flock(descriptor, LOCK_SH)
+        return descriptor
+    }
+
+    /// Copies that nobody writes any more, and what SQLite had beside them.
+    private static func removeDrafts(in folder: String) {
+        guard let list = opendir(folder) else { return }
+        defer { closedir(list) }
+        let endings = ["", "-journal", "-wal", "-shm"].map { draftEnding + $0 }
+        while let entry = readdir(list) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if endings.contains(where: name.hasSuffix) { unlink(folder + name) }
+        }
     }
 
     /// Wallets are nobody else's business.
@@ -38,7 +70,13 @@ extension SQLiteStore {
     }
 
     /// A link, unlike a rename, never replaces a file that has appeared meanwhile.
-    private static func publish(_ draft: String, as destination: String) throws {
+    ///
+    /// Until its folder is on the disk, a power cut could take the new name back.
+    private static func publish(
+        _ draft: String,
+        as destination: String,
+        in folder: Int32
+    ) throws {
         let descriptor = open(draft, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LedgerError.unwritable }
         defer { close(descriptor) }
@@ -46,16 +84,7 @@ extension SQLiteStore {
         guard link(draft, destination) == 0 else {
             throw errno == EEXIST ? LedgerError.exists : LedgerError.unwritable
         }
-        try syncFolder(of: destination)
-    }
-
-    /// Until its folder is on the disk, a power cut could take the new name back.
-    private static func syncFolder(of path: String) throws {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw LedgerError.unwritable }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw LedgerError.unwritable }
+        guard fsync(folder) == 0 else { throw LedgerError.unwritable }
     }
 }
 

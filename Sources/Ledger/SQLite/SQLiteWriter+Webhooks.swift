@@ -19,10 +19,31 @@ extension SQLiteWriter {
         }
     }
 
-    func removeWebhookEndpoint(_ id: String) throws -> Bool {
+    func beginRemovalOfWebhookEndpoint(_ id: String) throws -> Bool {
+        try transaction { try connection.run(WebhookQueries.beginRemoval, [.text(id)]) > 0 }
+    }
+
+    func removeWebhookDeliveries(to id: String) throws -> Bool {
         try transaction {
-            try connection.run(WebhookQueries.removeDeliveries, [.text(id)])
-            return try connection.run(WebhookQueries.removeEndpoint, [.text(id)]) > 0
+            let slice = WebhookQueries.slice
+            let values: [Value] = [.text(id), .integer(Int64(slice))]
+            return try connection.run(WebhookQueries.removeDeliveries(.sqlite), values) == slice
+        }
+    }
+
+    func removeWebhookEndpoint(_ id: String) throws {
+        try transaction { _ = try connection.run(WebhookQueries.removeEndpoint, [.text(id)]) }
+    }
+
+    func buryWebhookDeliveries(to id: String, because reason: String, at time: Timestamp) throws {
+        try transaction {
+            _ = try connection.run(
+                WebhookQueries.bury(.sqlite),
+                [
+                    .text(reason), .integer(time.milliseconds), .text(id),
+                    .integer(Int64(WebhookQueries.slice)),
+                ]
+            )
         }
     }
 
@@ -34,7 +55,7 @@ extension SQLiteWriter {
     ) throws -> [WebhookDelivery] {
         try transaction {
             let events = try connection.query(
-                WebhookQueries.claim,
+                WebhookQueries.claim(.sqlite),
                 [
                     .integer(time.milliseconds), .integer(leaseEnd.milliseconds),
                     .text(endpoint), .integer(Int64(limit)),
@@ -79,19 +100,23 @@ extension SQLiteWriter {
                 [.text(error), .text(ended.name.endpoint)]
             )
             try connection.run(
-                WebhookQueries.bury,
-                [.text(error), .integer(time.milliseconds), .text(ended.name.endpoint)]
+                WebhookQueries.failed,
+                [.integer(time.milliseconds), .text(error), .integer(time.milliseconds)] + name
             )
         }
     }
 
-    func resendWebhooks(event: String?, at time: Timestamp) throws -> Int {
+    func resendWebhooks(event: String?, to id: String, at time: Timestamp) throws -> Int {
         try transaction {
-            try connection.run(WebhookQueries.revive, [.text(event)])
-            return try connection.run(
-                WebhookQueries.resend,
-                [.integer(time.milliseconds), .text(event)]
+            let count = try connection.run(
+                event == nil ? WebhookQueries.resendSome(.sqlite) : WebhookQueries.resendOne,
+                [
+                    .integer(time.milliseconds), .text(id),
+                    event.map { .text($0) } ?? .integer(Int64(WebhookQueries.slice)),
+                ]
             )
+            if count > 0 { try connection.run(WebhookQueries.revive, [.text(id)]) }
+            return count
         }
     }
 }

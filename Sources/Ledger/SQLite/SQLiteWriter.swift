@@ -109,10 +109,11 @@ actor SQLiteWriter: SideWriter {
         }
     }
 
-    /// Empties a log that has outgrown its bound. Called between commits.
+    /// Empties a log that has outgrown its bound, unless somebody still reads what is in it. Called
+    /// between commits, none of which waits for a reader.
     func shorten(logOf pages: Int) throws {
         guard pages > Self.largestLog else { return }
-        try connection.execute("PRAGMA wal_checkpoint(RESTART)")
+        try connection.restartLog()
     }
 
     /// What the connection itself says about its promises, read back: in WAL mode anything below

@@ -24,6 +24,8 @@ package struct WebhookDelivery: Equatable, Sendable {
     package let refunded: Int64
     /// The time of the last try: one that fails from then on is not made again.
     package let giveUpAt: Timestamp
+    /// A Boolean that is true for a claim after the last try, at the end of its time, never ended.
+    package var isOver: Bool { giveUpAt.milliseconds == 0 }
     package let url: String
     package let secret: [UInt8]
 

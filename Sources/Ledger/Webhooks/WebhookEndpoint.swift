@@ -4,6 +4,8 @@ package import GotchuCore
 package struct WebhookEndpoint: Equatable, Sendable {
     /// How many there may be: each is asked for work by itself.
     package static let limit: Int64 = 32
+    /// The reason why nothing is sent to one that is being removed.
+    static let removal = "It is being removed."
 
     package let id: String
     package let url: String
@@ -14,6 +16,8 @@ package struct WebhookEndpoint: Equatable, Sendable {
     package let disabled: String?
     package let pendingCount: Int64
     package let deadCount: Int64
+    /// A Boolean that is true from the beginning of its removal on, also if that was cut short.
+    package var isBeingRemoved: Bool { disabled == Self.removal }
 
     package init(
         id: String,

@@ -8,10 +8,15 @@ package protocol WebhookStore: Sendable {
 
     func webhookEndpoints() async throws(LedgerError) -> [WebhookEndpoint]
 
-    /// Forgets an endpoint and all that waits for it.
+    /// Forgets an endpoint and all that waits for it. Cut short, it is to be called again: until
+    /// then the endpoint gets nothing and is not taken up again.
     ///
     /// - Returns: Whether there was one.
     func removeWebhookEndpoint(_ id: String) async throws(LedgerError) -> Bool
+
+    /// Gives up some of what waits for endpoints that want nothing any more: so little at a time
+    /// that no payment waits for it.
+    func buryWebhooks(at time: Timestamp) async throws(LedgerError)
 
     /// Endpoints for which something is due.
     func dueWebhookEndpoints(at time: Timestamp) async throws(LedgerError) -> [String]
@@ -32,7 +37,8 @@ package protocol WebhookStore: Sendable {
     /// What waits, or was given up, the longest waiting first.
     func webhookBacklog(dead: Bool, limit: Int) async throws(LedgerError) -> [WebhookBacklogEntry]
 
-    /// Has what was given up tried again, for another day, and takes its endpoint up again.
+    /// Has what was given up tried again, for another day, and takes its endpoint up again,
+    /// unless that is being removed.
     ///
     /// - Parameter event: One event, or `nil` for all of them.
     /// - Returns: How many deliveries that are.

@@ -70,6 +70,7 @@ extension LedgerMetrics.Reading {
         case .refused(let refusal):
             guard case .send = action else { return refusals[refusal.reason, default: 0] += 1 }
             declines[refusal.reason, default: 0] += 1
+        case .held: failedCommands += 1
         case .user, .session, .rotation, .done: break
         }
     }

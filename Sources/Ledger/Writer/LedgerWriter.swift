@@ -164,7 +164,7 @@ package final class LedgerWriter: Service {
             metrics.committed(commands, decision, within: ContinuousClock.now - start)
             feed.publish(decision.effects.sessions)
             for (pending, answer) in zip(batch, decision.answers) {
-                pending.answer(.success(answer))
+                pending.answer(answer == .held ? .failure(.held) : .success(answer))
             }
         } catch {
             await fail(batch, with: error)
@@ -197,4 +197,11 @@ package final class LedgerWriter: Service {
             pending.answer(.failure(answer))
         }
     }
+}
+
+extension LedgerError {
+    fileprivate static let held = LedgerError(
+        .tryAgain,
+        "Another transaction holds the rows of this wallet or session."
+    )
 }

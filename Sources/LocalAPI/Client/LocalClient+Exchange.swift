@@ -87,7 +87,25 @@ extension LocalClient {
         }
     }
 
+    /// Connects, again and again where the daemon's queue is full, which others may have filled.
     private func connect(limit: Duration) async throws -> Connection {
+        let end = ContinuousClock.now + limit
+        while true {
+            do {
+                return try await connectOnce(limit: limit)
+            } catch let error as IOError where error.errnoCode == EAGAIN {
+                guard ContinuousClock.now < end else {
+                    throw LocalClientFailure.timedOut(after: limit)
+                }
+                // Nothing tells when there is room; the call's limit ends this.
+                try await Task.sleep(for: Self.crowdPause)
+            }
+        }
+    }
+
+    private static let crowdPause: Duration = .milliseconds(10)
+
+    private func connectOnce(limit: Duration) async throws -> Connection {
         try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connectTimeout(TimeAmount(limit))
             .connect(unixDomainSocketPath: socketPath) { channel in

@@ -14,9 +14,6 @@ package struct LocalClient: Sendable {
     /// How long a call may take that the daemon answers after it asked the server or the radio.
     package static let serverBoundLimit = Duration.seconds(30)
 
-    /// Where the daemon listens unless told otherwise.
-    package static let defaultSocketPath = "/run/gotchu/gotchud.sock"
-
     /// Where the daemon listens.
     package let socketPath: String
 
@@ -24,7 +21,7 @@ package struct LocalClient: Sendable {
     let versionHeard: @Sendable (String) -> Void
 
     package init(
-        socketPath: String = defaultSocketPath,
+        socketPath: String = SocketPath.system,
         versionHeard: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.socketPath = socketPath
@@ -94,6 +91,12 @@ package struct LocalClient: Sendable {
     /// One payment as it stands.
     package func payment(_ id: String) async throws -> PaymentView {
         try await call(.GET, "/v1/payments/\(Self.pathComponent(id))")
+    }
+
+    /// Ends a payment of which nothing was sent; returns it as it then stands. Refused with
+    /// `PAYMENT_IN_PROGRESS` once it may have been sent.
+    package func cancelPayment(_ id: String) async throws -> PaymentView {
+        try await call(.DELETE, "/v1/payments/\(Self.pathComponent(id))")
     }
 
     /// Asks the payment server what an EID stands for.

@@ -1,6 +1,6 @@
 /// What a caller may do on the daemon's socket. Every route declares exactly one.
 package enum AccessLevel: String, CaseIterable, Sendable {
-    /// Look: anyone who can open the socket.
+    /// Look: all who are listed for something, or for this alone.
     case observer
     /// Ask for money.
     case cashier

@@ -1,37 +1,87 @@
 import CLinux
+import GotchuAPI
 
 /// Decides what a peer may do, from its kernel credentials alone.
 package struct AccessPolicy: Equatable, Sendable {
     /// Root and the daemon's own user: they can do anything to it anyway.
     package var ownerUserIDs: Set<UInt32>
-    /// Who may ask for money, beside owners and the cashiers' group.
+    /// Users who may look, beside all whom the following let do more.
+    package var observerUserIDs: Set<UInt32>
+    /// Users who may ask for money, beside owners and the cashiers' group.
     package var cashierUserIDs: Set<UInt32>
     /// The group whose members may ask for money.
-    package var cashierGroupID: UInt32?
-    /// Who may spend, beside root. Empty unless configured.
+    package var cashierGroup: String
+    private let cashierGroupID: UInt32?
+    /// Users who may spend, beside owners. Empty unless configured.
     package var spenderUserIDs: Set<UInt32>
 
+    /// Looks up the group: it blocks for a moment.
     package init(
         ownerUserIDs: Set<UInt32>,
+        observerUserIDs: Set<UInt32> = [],
         cashierUserIDs: Set<UInt32> = [],
-        cashierGroupID: UInt32? = nil,
+        cashierGroup: String,
         spenderUserIDs: Set<UInt32> = []
     ) {
         self.ownerUserIDs = ownerUserIDs
+        self.observerUserIDs = observerUserIDs
         self.cashierUserIDs = cashierUserIDs
-        self.cashierGroupID = cashierGroupID
+        self.cashierGroup = cashierGroup
+        cashierGroupID = Self.groupID(named: cashierGroup)
         self.spenderUserIDs = spenderUserIDs
     }
 
-    /// Everything the peer may do. May read the system's group database: it blocks for a moment.
+    /// True if users are listed who need not be in the cashiers' group.
+    var listsUsers: Bool {
+        !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
+    }
+
+    /// Everything the peer may do, where that does not hang on the system's group database; else
+    /// `nil`.
+    func knownLevels(of peer: Peer) -> Set<AccessLevel>? {
+        let isKnown =
+            ownerUserIDs.contains(peer.userID) || cashierUserIDs.contains(peer.userID)
+            || cashierGroupID == nil || peer.groupID == cashierGroupID
+        return isKnown ? levels(of: peer) : nil
+    }
+
+    /// Everything the peer may do; nothing for a stranger. May read the system's group database:
+    /// it blocks for a moment.
     package func levels(of peer: Peer) -> Set<AccessLevel> {
         if ownerUserIDs.contains(peer.userID) { return Set(AccessLevel.allCases) }
-        var levels: Set<AccessLevel> = [.observer]
+        var levels: Set<AccessLevel> = []
         if cashierUserIDs.contains(peer.userID) || isInCashierGroup(peer) {
             levels.insert(.cashier)
         }
         if spenderUserIDs.contains(peer.userID) { levels.insert(.spender) }
+        if !levels.isEmpty || observerUserIDs.contains(peer.userID) { levels.insert(.observer) }
         return levels
+    }
+
+    /// The problem of a peer that lacks a level; its fix says how to get that.
+    func refusal(of level: AccessLevel, to peer: Peer) -> Problem {
+        let join = cashierGroupID.map { _ in "sudo usermod -aG \(cashierGroup) USER" }
+        let fix =
+            switch level {
+            case .observer: join ?? Self.listing(in: "observer_uids")
+            case .cashier: join ?? Self.listing(in: "cashier_uids")
+            case .spender: Self.listing(in: "spender_uids")
+            case .owner: "Run it again with sudo."
+            }
+        let user = peer.userID
+        return Problem(
+            .notPermitted,
+            detail: level == .observer
+                ? "User id \(user) may not use gotchud: it is not in the group \(cashierGroup), "
+                    + "and gotchud.json does not list it."
+                : "This needs the level '\(level.rawValue)', which user id \(user) does not have.",
+            fix: fix
+        )
+    }
+
+    private static func listing(in key: String) -> String {
+        "Add the user id to \(key) in /etc/gotchu/gotchud.json, and: "
+            + "sudo systemctl reload gotchud"
     }
 
     private func isInCashierGroup(_ peer: Peer) -> Bool {

@@ -1,19 +1,21 @@
-import CLinux
-import Glibc
 import NIOCore
+import NIOPosix
 
-/// Closes a connection whose user has too many already, before anything of it is read.
+/// Closes a connection whose user has too many already, and one too many of all but the owners.
 ///
 /// One for each connection, used on its event loop alone.
 final class CrowdHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private let traffic: LocalTraffic
+    private let policy: @Sendable () -> AccessPolicy
+    private var isAsked = false
     /// Whose connection this is, while it counts.
-    private var userID: UInt32?
+    private var standing: LocalTraffic.Standing?
 
-    init(traffic: LocalTraffic) {
+    init(traffic: LocalTraffic, policy: @escaping @Sendable () -> AccessPolicy) {
         self.traffic = traffic
+        self.policy = policy
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -35,23 +37,35 @@ final class CrowdHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func admit(_ context: ChannelHandlerContext) {
-        guard userID == nil, let provider = context.channel as? any SocketOptionProvider else {
-            return
+        guard !isAsked, let asked = Peer.asked(of: context.channel) else { return }
+        isAsked = true
+        let (policy, eventLoop) = (policy(), context.eventLoop)
+        let traffic = traffic
+        let standing = asked.flatMap { peer in
+            if let levels = policy.knownLevels(of: peer) {
+                return eventLoop.makeSucceededFuture(LocalTraffic.Standing(peer, levels: levels))
+            }
+            guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(Crowded()) }
+            // The group database may be slow: not on the event loop.
+            return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+                defer { traffic.endLookUp() }
+                return LocalTraffic.Standing(peer, levels: policy.levels(of: peer))
+            }
         }
-        let option = NIOBSDSocket.Option(rawValue: CInt(SO_PEERCRED))
-        let asked: EventLoopFuture<clinux_peer> = provider.unsafeGetSocketOption(
-            level: .socket,
-            name: option
-        )
-        asked.assumeIsolated().whenSuccess { credentials in
-            guard self.userID == nil, context.channel.isActive else { return }
-            guard self.traffic.enter(credentials.uid) else { return context.close(promise: nil) }
-            self.userID = credentials.uid
+        standing.assumeIsolated().whenComplete { result in
+            guard context.channel.isActive else { return }
+            guard case .success(let standing) = result, self.traffic.enter(standing) else {
+                return context.close(promise: nil)
+            }
+            self.standing = standing
         }
     }
 
+    /// Too many look-ups are under way.
+    private struct Crowded: Error {}
+
     private func leave() {
-        if let userID { traffic.leave(userID) }
-        userID = nil
+        if let standing { traffic.leave(standing) }
+        standing = nil
     }
 }

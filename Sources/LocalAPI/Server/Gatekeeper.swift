@@ -48,17 +48,21 @@ struct Gatekeeper: RouterMiddleware {
         _ context: LocalContext,
         _ next: @concurrent (Request, LocalContext) async throws -> Response
     ) async throws -> Response {
-        // A page in somebody's browser must not reach the till through a proxy of this socket.
-        guard request.headers[.origin] == nil, request.headers[.referer] == nil else {
-            throw Problem(.browserRefused, detail: "Requests from web pages are refused.")
-        }
+        try BrowserGuard.admit(request.head)
         guard let peer = try await Peer.of(context.channel) else {
             throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
         }
         let policy = policy()
         var context = context
-        context.peer = peer
-        context.levels = try await NIOThreadPool.singleton.runIfActive { policy.levels(of: peer) }
+        context.caller = (peer, policy)
+        if let levels = policy.knownLevels(of: peer) {
+            context.levels = levels
+        } else {
+            context.levels = try await NIOThreadPool.singleton.runIfActive {
+                policy.levels(of: peer)
+            }
+        }
+        guard !context.levels.isEmpty else { throw policy.refusal(of: .observer, to: peer) }
         return try await next(request, context)
     }
 

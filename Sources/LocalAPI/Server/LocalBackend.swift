@@ -31,6 +31,7 @@ package protocol LocalBackend: Sendable {
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
     func payments() async -> PaymentsReply
     func payment(_ id: String) async throws(Problem) -> PaymentView
+    func cancelPayment(_ id: String) async throws(Problem) -> PaymentView
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
 

@@ -1,3 +1,4 @@
+import GotchuAPI
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -11,12 +12,21 @@ struct LocalContext: RequestContext {
     let channel: any Channel
     /// Set by the outermost middleware, before any route runs.
     var levels: Set<AccessLevel> = []
-    var peer: Peer?
+    /// The peer, and the policy by which it has its levels.
+    var caller: (peer: Peer, policy: AccessPolicy)?
 
     var maxUploadSize: Int { Self.bodyLimit }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
+    }
+
+    /// The problem of a caller that lacks a level.
+    func refusal(of level: AccessLevel) -> Problem {
+        guard let caller else {
+            return Problem(.notPermitted, detail: "The kernel does not say who is calling.")
+        }
+        return caller.policy.refusal(of: level, to: caller.peer)
     }
 }

@@ -16,13 +16,7 @@ struct LocalRoutes {
         table.add(.observer, .get, "/v1/status") { _, _ in .json(await backend.status()) }
         table.add(.observer, .get, "/v1/sessions") { _, _ in .json(await backend.presences()) }
         table.addStream(.observer, .get, "/v1/events") { _, context in try await events(context) }
-        table.add(.observer, .get, "/metrics") { _, _ in
-            Response(
-                status: .ok,
-                headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics()))
-            )
-        }
+        table.add(.observer, .get, "/metrics") { _, _ in .metrics(await backend.metrics()) }
         addCalibration(to: table)
         addRequests(to: table)
         addPayments(to: table)
@@ -76,6 +70,9 @@ struct LocalRoutes {
         table.add(.spender, .get, "/v1/payments/{id}") { _, context in
             .json(try await backend.payment(try context.parameters.require("id")))
         }
+        table.add(.spender, .delete, "/v1/payments/{id}") { _, context in
+            .json(try await backend.cancelPayment(try context.parameters.require("id")))
+        }
         table.add(.spender, .post, "/v1/resolve") { request, _ in
             let body = try ResolveRequest(try await fields(request))
             return .json(try await backend.resolve(body.eid))
@@ -93,8 +90,8 @@ struct LocalRoutes {
     /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an
     /// event that is also in the snapshot says the same again.
     private func events(_ context: LocalContext) async throws -> Response {
-        guard let peer = context.peer,
-            let reader = hub.subscribe(levels: context.levels, userID: peer.userID)
+        guard let caller = context.caller,
+            let reader = hub.subscribe(levels: context.levels, userID: caller.peer.userID)
         else {
             throw Problem(
                 .rateLimited,
@@ -205,7 +202,7 @@ private final class LevelledRouter {
     ) {
         methods[path, default: []].append(method)
         router.on(RouterPath(path), method: method) { request, context in
-            guard context.levels.contains(level) else { throw Self.refusal(level, context.peer) }
+            guard context.levels.contains(level) else { throw context.refusal(of: level) }
             return try await handler(request, context)
         }
     }
@@ -227,21 +224,5 @@ private final class LevelledRouter {
                 }
             }
         }
-    }
-
-    private static func refusal(_ level: AccessLevel, _ peer: Peer?) -> Problem {
-        let user = peer.map { "user id \($0.userID)" } ?? "an unknown user"
-        let fix =
-            switch level {
-            case .observer: "Use an account that may open the socket."
-            case .cashier: "sudo usermod -aG gotchu USER, and log in again"
-            case .spender: "Add the user id to spender_uids in /etc/gotchu/gotchud.json."
-            case .owner: "Run it again with sudo."
-            }
-        return Problem(
-            .notPermitted,
-            detail: "This needs the level '\(level.rawValue)', which \(user) does not have.",
-            fix: fix
-        )
     }
 }

@@ -12,10 +12,13 @@ import ServiceLifecycle
 /// The daemon's HTTP API on a Unix socket.
 ///
 /// Must be made while the caller holds the path's `SocketLock` and has a umask of 077: the socket
-/// is opened to its group only once it is bound.
+/// is opened only once it is bound. Everybody may connect then, and the policy says who is answered
+/// what: the kernel names each peer, and a mode could not tell listed users from others.
 package struct LocalServer: Service {
     /// How many connections there can be at once; more wait in the kernel's queue.
     static let connectionLimit = 640
+    /// The number of them for owners alone: cashiers must not shut out those who can mend that.
+    static let ownerReserve = 64
     /// How many files it may hold open: each reader of events has its connection twice.
     package static let fileLimit = connectionLimit + EventHub.readerLimit
     /// How long a connection may be silent before its first request and between requests.
@@ -37,7 +40,7 @@ package struct LocalServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - groupID: The group that may open the socket, beside its owner.
+    ///   - groupID: The group that the socket is given to, so that others see which one it is.
     ///   - policy: Asked at each request who may do what.
     ///   - traffic: Counts the replies.
     ///   - onReady: Called once, when the socket can be connected to.
@@ -87,17 +90,20 @@ package struct LocalServer: Service {
         // Hummingbird tells of each start and connection at info; the daemon says what matters
         // itself.
         quiet.logLevel = .warning
-        let builder = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [CrowdHandler(traffic: traffic)],
-                idleTimeout: Self.idleLimit,
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: Self.headLimit,
-                    maxHeaderListSize: Self.headLimit,
-                    maxHeaderFieldCount: 100
-                )
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                CrowdHandler(traffic: traffic, policy: policy), BodyDeadline(),
+            ],
+            idleTimeout: Self.idleLimit,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.headLimit,
+                maxHeaderListSize: Self.headLimit,
+                maxHeaderFieldCount: 100
             )
         )
+        let builder = HTTPServerBuilder { responder in
+            LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
         let responder = router.buildResponder()
         return try builder.buildServer(
             configuration: ServerConfiguration(
@@ -122,14 +128,21 @@ package struct LocalServer: Service {
                     throw ChannelError.inputClosed
                 }
             },
-            onServerRunning: { [path, groupID, logger, onReady] _ in
-                Self.openToGroup(path: path, groupID: groupID, logger: logger)
+            onServerRunning: { [path, policy, groupID, logger, onReady] _ in
+                Self.open(path: path, to: policy(), groupID: groupID, logger: logger)
                 await onReady()
             }
         )
     }
 
-    private static func openToGroup(path: String, groupID: UInt32?, logger: Logger) {
+    /// Opens the socket to those who may do something: the kernel keeps strangers away, who could
+    /// fill its queue, unless users are listed who need not be in the group.
+    package static func open(
+        path: String,
+        to policy: AccessPolicy,
+        groupID: UInt32?,
+        logger: Logger
+    ) {
         if let groupID, chown(path, uid_t.max, groupID) != 0 {
             let reason = String(cString: strerror(errno))
             logger.warning(
@@ -137,11 +150,11 @@ package struct LocalServer: Service {
                 metadata: ["path": "\(path)", "reason": "\(reason)"]
             )
         }
-        // Without a group of ours it would be open to whatever group the daemon runs in.
-        if chmod(path, groupID == nil ? 0o600 : 0o660) != 0 {
+        let mode: mode_t = policy.listsUsers ? 0o666 : groupID == nil ? 0o600 : 0o660
+        if chmod(path, mode) != 0 {
             let reason = String(cString: strerror(errno))
             logger.warning(
-                "The socket could not be opened to its group",
+                "The socket could not be opened to others",
                 metadata: ["path": "\(path)", "reason": "\(reason)"]
             )
         }

@@ -4,19 +4,53 @@ import Synchronization
 package final class LocalTraffic: Sendable {
     /// How many connections one user can have at once, so that nobody takes the socket from others.
     static let userLimit = 256
+    /// The connections of all users without a level together: each is only refused.
+    static let strangerLimit = 16
+    /// The connections of all users together who are not owners.
+    static let commonLimit = LocalServer.connectionLimit - LocalServer.ownerReserve
 
     /// What is counted.
     package struct Counts: Sendable {
         /// Replies by HTTP status.
         package var replies: [Int: Int] = [:]
         package var connections = 0
-        /// Connections that were closed because their user had too many.
+        /// Connections that were closed because there were too many.
         package var refusals = 0
     }
 
+    /// Whose connection one is, for the limits.
+    enum Standing: Hashable, Sendable {
+        case owner
+        case user(UInt32)
+        /// Any user who may do nothing here. Not counted by user id: somebody with subordinate user
+        /// ids (subuid(5)) has many.
+        case stranger
+
+        init(_ peer: Peer, levels: Set<AccessLevel>) {
+            self =
+                if levels.contains(.owner) { .owner } else if levels.isEmpty { .stranger } else {
+                    .user(peer.userID)
+                }
+        }
+
+        fileprivate var limit: Int {
+            switch self {
+            case .owner, .user: LocalTraffic.userLimit
+            case .stranger: LocalTraffic.strangerLimit
+            }
+        }
+    }
+
+    /// The look-ups in the group database, which may be slow, that can be under way.
+    private static let lookUpLimit = 32
+
     private struct State {
         var counts = Counts()
-        var connections: [UInt32: Int] = [:]
+        var lookUps = 0
+        var connections: [Standing: Int] = [:]
+
+        /// The number that is not an owner's.
+        var common: Int { counts.connections - connections[.owner, default: 0] }
     }
 
     private let state = Mutex(State())
@@ -25,27 +59,42 @@ package final class LocalTraffic: Sendable {
 
     package var counts: Counts { state.withLock(\.counts) }
 
+    /// Counts a look-up of a user that begins.
+    ///
+    /// - Returns: Whether there may be one more; only then it is to be ended.
+    func beginLookUp() -> Bool {
+        state.withLock { state in
+            guard state.lookUps < Self.lookUpLimit else { return false }
+            state.lookUps += 1
+            return true
+        }
+    }
+
+    func endLookUp() { state.withLock { $0.lookUps -= 1 } }
+
     func count(_ status: Int) {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
     }
 
-    /// - Returns: Whether this user may have another connection, which then counts until it leaves.
-    func enter(_ userID: UInt32) -> Bool {
+    /// - Returns: Whether there may be another such connection, which then counts until it leaves.
+    func enter(_ standing: Standing) -> Bool {
         state.withLock { state in
-            guard state.connections[userID, default: 0] < Self.userLimit else {
+            guard state.connections[standing, default: 0] < standing.limit,
+                standing == .owner || state.common < Self.commonLimit
+            else {
                 state.counts.refusals += 1
                 return false
             }
-            state.connections[userID, default: 0] += 1
+            state.connections[standing, default: 0] += 1
             state.counts.connections += 1
             return true
         }
     }
 
-    func leave(_ userID: UInt32) {
+    func leave(_ standing: Standing) {
         state.withLock { state in
-            let left = state.connections[userID, default: 1] - 1
-            state.connections[userID] = left > 0 ? left : nil
+            let left = state.connections[standing, default: 1] - 1
+            state.connections[standing] = left > 0 ? left : nil
             state.counts.connections -= 1
         }
     }

@@ -14,11 +14,17 @@ package struct Peer: Hashable, Sendable {
 
     /// Asks the kernel about a connection.
     static func of(_ channel: any Channel) async throws -> Peer? {
+        try await asked(of: channel)?.get()
+    }
+
+    /// The same for those who cannot wait; `nil` of what is no socket.
+    static func asked(of channel: any Channel) -> EventLoopFuture<Peer>? {
         guard let provider = channel as? any SocketOptionProvider else { return nil }
         let option = NIOBSDSocket.Option(rawValue: CInt(SO_PEERCRED))
-        let credentials: clinux_peer =
-            try await provider
-            .unsafeGetSocketOption(level: .socket, name: option).get()
-        return Peer(userID: credentials.uid, groupID: credentials.gid)
+        let asked: EventLoopFuture<clinux_peer> = provider.unsafeGetSocketOption(
+            level: .socket,
+            name: option
+        )
+        return asked.map { Peer(userID: $0.uid, groupID: $0.gid) }
     }
 }

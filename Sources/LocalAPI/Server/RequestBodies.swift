@@ -27,14 +27,18 @@ extension NewPayment {
         let eid = try fields.eid("eid")
         let sid = try fields.optionalSessionID("sid")
         let confirmAmountCents = try fields.requiredInteger("confirm_amount_cents")
+        let confirmCurrency = try fields.currency("confirm_currency")
         let confirmPayee = try fields.string("confirm_payee")
+        let confirmPayeeID = try fields.string("confirm_payee_id")
         let proximity = try fields.proximity("proximity")
         try fields.end()
         self.init(
             eid: eid,
             sid: sid,
             confirmAmountCents: confirmAmountCents,
+            confirmCurrency: confirmCurrency,
             confirmPayee: confirmPayee,
+            confirmPayeeID: confirmPayeeID,
             proximity: proximity
         )
     }

@@ -30,6 +30,15 @@ extension Response {
         return response
     }
 
+    /// A page in the text format of Prometheus.
+    static func metrics(_ page: String) -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page))
+        )
+    }
+
     static func problem(_ problem: Problem) -> Response {
         json(
             problem,

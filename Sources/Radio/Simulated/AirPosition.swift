@@ -3,18 +3,27 @@ package struct AirPosition: Equatable, Sendable {
     package var x: Double
     package var y: Double
 
+    /// The distance from the middle that the air reaches in each direction, in metres.
+    private static let limit = 1_000_000.0
+
     package init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
+    /// A place that somebody else names; `nil` outside the air.
+    init?(checkedX x: Double, y: Double) {
+        guard x.magnitude <= Self.limit, y.magnitude <= Self.limit else { return nil }
+        self.init(x: x, y: y)
+    }
+
     /// Reads `X,Y`.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard parts.count == 2, let x = Double(parts[0]), let y = Double(parts[1]),
-            x.isFinite, y.isFinite
-        else { return nil }
-        self.init(x: x, y: y)
+        guard parts.count == 2, let x = Double(parts[0]), let y = Double(parts[1]) else {
+            return nil
+        }
+        self.init(checkedX: x, y: y)
     }
 
     func distance(to other: AirPosition) -> Double {

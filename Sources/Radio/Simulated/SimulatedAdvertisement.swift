@@ -18,8 +18,10 @@ struct SimulatedAdvertisement {
                 }
             )
         }
-        guard coordinates.allSatisfy(\.isFinite) else { return nil }
-        position = AirPosition(x: coordinates[0], y: coordinates[1])
+        guard let position = AirPosition(checkedX: coordinates[0], y: coordinates[1]) else {
+            return nil
+        }
+        self.position = position
         serviceData = Array(datagram[16...])
     }
 

@@ -80,8 +80,10 @@ package final class SimulatedRadio: Radio {
     }
 
     private func hear(_ datagram: [UInt8], at position: AirPosition, _ loss: inout PathLoss) {
-        guard let advertisement = SimulatedAdvertisement(datagram) else { return }
-        let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
+        // What is too far away to have a level is not heard, as in life.
+        guard let advertisement = SimulatedAdvertisement(datagram),
+            let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
+        else { return }
         switch HeardAdvertisement(serviceData: advertisement.serviceData).recognise() {
         case .ours(let eid, let carrier):
             let sighting = Sighting(

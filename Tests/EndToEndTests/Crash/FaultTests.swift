@@ -22,6 +22,16 @@ struct FaultTests {
         return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
     }
 
+    /// Waits until the daemon has tried a step of a payment in vain and tells what a person can do.
+    private func doubt(_ stage: CrashStage, of payment: PaymentView) async throws {
+        try await eventually("the payment waits") {
+            let path = "/v1/payments/\(payment.id)"
+            let view: PaymentView = try await stage.call(stage.payer, "GET", path, nil as String?)
+            #expect(!view.state.isFinal)
+            return view.nextStep != nil ? true : nil
+        }
+    }
+
     private func state(
         _ stage: CrashStage,
         of payment: PaymentView,
@@ -77,7 +87,7 @@ struct FaultTests {
             "after\t\"stage\":\"locking\"\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
         let waiting = try await pay(stage, first)
-        _ = try await state(stage, of: waiting) { $0 == .unknown }
+        try await doubt(stage, of: waiting)
         #expect(try await stage.balance(payer) == before)
         try payer.faults.disk(nil)
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
@@ -102,7 +112,7 @@ struct FaultTests {
         let request = try await ask(stage, 100)
         try stage.server.faults.disk(.full)
         let payment = try await pay(stage, request)
-        _ = try await state(stage, of: payment) { $0 == .unknown }
+        try await doubt(stage, of: payment)
         #expect(try await stage.balance(stage.payer) == before)
         try stage.server.faults.disk(nil)
         #expect(try await state(stage, of: payment, \.isFinal).state == .paid)
@@ -145,16 +155,7 @@ struct FaultTests {
         }
         let late = try await pay(stage, unsent)
         for payment in [committed, late] {
-            try await eventually("nobody knows") {
-                let view: PaymentView = try await stage.call(
-                    stage.payer,
-                    "GET",
-                    "/v1/payments/\(payment.id)",
-                    nil as String?
-                )
-                #expect(!view.state.isFinal)
-                return view.state == .unknown ? true : nil
-            }
+            try await doubt(stage, of: payment)
         }
         for part in [stage.server, stage.kiosk, stage.payer] {
             try part.faults.clock(offBy: 3600)

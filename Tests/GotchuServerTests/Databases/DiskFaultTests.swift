@@ -5,7 +5,7 @@ import Testing
 
 /// Disks that are slow, full, or fail to keep what they were given, in mid-load. Clients go away
 /// in mid-batch all the while, as they do in every history.
-@Suite("Databases whose disk fails", .timeLimit(.minutes(5)))
+@Suite("Databases whose disk fails", .timeLimit(.minutes(hangLimit)))
 struct DiskFaultTests {
     @Test("PostgreSQL: a slow sync, a failed sync, a full disk")
     func postgresql() async throws {

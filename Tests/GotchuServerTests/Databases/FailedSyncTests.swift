@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A disk that does not take what it is to keep.
-@Suite("A disk that fails to sync", .timeLimit(.minutes(3)))
+@Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
 struct FailedSyncTests {
     @Test("leaves a payment unknown, not refused, and takes nothing that is acknowledged later")
     func failedSync() async throws {
@@ -71,7 +71,7 @@ struct FailedSyncTests {
         try cut.failSyncs(true)
         let second = try Program(
             "gotchu-server",
-            ["--listen", "127.0.0.1:0", "--database", "sqlite:\(first.path)"],
+            ["--dev", "--listen", "127.0.0.1:0", "--database", "sqlite:\(first.path)"],
             environment: cut.environment
         )
         #expect(try await second.exitCode() == 74)

@@ -6,7 +6,7 @@ import Testing
 
 /// PostgreSQL cannot go on when the disk of its log is full: it panics, cannot recover either, and
 /// ends. Whoever runs it makes room and starts it again; that must be all there is to do.
-@Suite("A database whose log's disk is full", .timeLimit(.minutes(3)))
+@Suite("A database whose log's disk is full", .timeLimit(.minutes(hangLimit)))
 struct FullLogTests {
     @Test(
         "loses and doubles nothing, and its servers come back by themselves",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The steps of docs/operations.md.
-@Suite("Backup and restore on PostgreSQL", .timeLimit(.minutes(3)))
+@Suite("Backup and restore on PostgreSQL", .timeLimit(.minutes(hangLimit)))
 struct RestoreTests {
     private let folder: TemporaryFolder
     private var dump: String { "\(folder.path)/monday.dump" }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Several servers on one PostgreSQL, and what may happen to them.
-@Suite("Servers that share a database", .timeLimit(.minutes(5)))
+@Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
 struct SharedDatabaseTests {
     @Test("are killed one after the other in mid-load: nothing is lost, nothing is double")
     func serversKilled() async throws {
@@ -84,6 +84,63 @@ struct SharedDatabaseTests {
             try primary.killPostmaster()
             try replica.promote()
         }
+    }
+
+    @Test("keep each other waiting for two seconds when one is frozen in the middle of a payment")
+    func frozen() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let url = cluster.url(name)
+        let servers = [
+            try await ServerProcess(database: url), try await ServerProcess(database: url),
+        ]
+        let payee = try await servers[0].wire.login("payee")
+        var payers: [String] = []
+        for number in 0..<8 {
+            payers.append(try await servers[0].wire.login("payer-\(number)"))
+        }
+        let loads = payers.enumerated().map { number, payer in
+            let wire = servers[0].wire
+            // SAFETY: owned by this test, which cancels it at its end.
+            return Task {
+                let payee = try await wire.login("payee-\(number)")
+                while !Task.isCancelled {
+                    let sid = try await wire.lockedSession(payee, payer, cents: 1)
+                    _ = try await wire.send(sid, by: payer, key: "load-\(sid)")
+                }
+            }
+        }
+        defer { for load in loads { load.cancel() } }
+        let watch = try cluster.connect("postgres")
+        try await eventually("a payment is caught between two statements") {
+            servers[0].program.signal(SIGSTOP)
+            let open = try watch.connection.query(
+                """
+                SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+                WHERE datname = '\(name)' AND state = 'idle in transaction'
+                    AND relation IS NOT NULL AND mode = 'RowShareLock'
+                """,
+                read: { try $0.integer(0) }
+            )
+            if open.isEmpty { servers[0].program.signal(SIGCONT) }
+            return open.isEmpty ? nil : true
+        }
+        for (number, payer) in payers.enumerated() {
+            let start = ContinuousClock.now
+            let sid = try await servers[1].wire.lockedSession(payee, payer, cents: 1)
+            let key = "0123456789abcde\(number)"
+            #expect(try await servers[1].wire.send(sid, by: payer, key: key).status == 200)
+            #expect(ContinuousClock.now - start < .seconds(4) * patience)
+        }
+        servers[0].program.signal(SIGCONT)
+        try await eventually("it serves again") {
+            try await servers[0].wire.get("/readyz").status == 200 ? true : nil
+        }
+        for load in loads { load.cancel() }
+        #expect(try await servers[0].stop() == 0)
+        #expect(try await servers[1].stop() == 0)
+        let verified = try await ServerProcess.run("verify", "--database", url)
+        #expect(verified.code == 0, "\(verified.text)")
     }
 
     @Test("go by the database's clock: one whose own is wrong harms nobody's sessions")

@@ -31,29 +31,47 @@ struct Contract: Sendable {
         Set(schema("Code")?["enum"]?.elements.compactMap(\.string) ?? [])
     }
 
-    /// Every address with its method: `POST /wallet/send`.
-    var operations: Set<String> {
-        Set(
-            (document["paths"]?.members ?? [:]).flatMap { path, item in
-                item.members.keys.map { "\($0.uppercased()) \(path)" }
+    /// Every operation by its method and address: `POST /wallet/send`.
+    var described: [String: JSON] {
+        var found: [String: JSON] = [:]
+        for (path, item) in value("paths").members {
+            for (method, operation) in item.members {
+                found["\(method.uppercased()) \(path)"] = operation
             }
-        )
+        }
+        return found
+    }
+
+    var operations: Set<String> { Set(described.keys) }
+
+    /// Every example with the name of its schema.
+    var examples: [(schema: String, example: JSON)] {
+        value("components", "schemas").members.flatMap { name, schema in
+            (schema["examples"]?.elements ?? []).map { (name, $0) }
+        }
+    }
+
+    /// The value at a place of the document; null if there is none.
+    func value(_ place: String...) -> JSON {
+        place.reduce(document) { $0[$1] ?? .null }
+    }
+
+    /// All that is said in words at a place of the document.
+    func text(_ place: String...) -> String {
+        let value = place.reduce(document) { $0[$1] ?? .null }
+        return ["summary", "description"].compactMap { value[$0]?.string }.joined(separator: "\n")
     }
 
     /// Which codes each operation may answer with which status.
     var problems: [(operation: String, status: String, codes: [String])] {
-        var found: [(operation: String, status: String, codes: [String])] = []
-        for (path, item) in document["paths"]?.members ?? [:] {
-            for (method, operation) in item.members {
-                for (status, response) in operation["responses"]?.members ?? [:]
-                where response["$ref"] != nil {
-                    let words = description(of: response)
-                        .split { !($0.isUppercase || $0 == "_") }
-                    found.append(("\(method) \(path)", status, words.map(String.init)))
-                }
+        described.flatMap { name, operation in
+            let responses =
+                operation["responses"]?.members.filter { $0.value["$ref"] != nil } ?? [:]
+            return responses.map { status, response in
+                let words = description(of: response).split { !($0.isUppercase || $0 == "_") }
+                return (name, status, words.map(String.init))
             }
         }
-        return found
     }
 
     /// What is wrong with an answer; empty if nothing is.
@@ -88,6 +106,11 @@ struct Contract: Sendable {
             return ["no JSON"]
         }
         return violations(of: value, schema, at: name)
+    }
+
+    /// What is wrong with an example of a named schema.
+    func violations(of example: JSON, _ name: String) -> [String] {
+        violations(of: example, value("components", "schemas", name), at: name)
     }
 
     private func problems(_ reply: WireReply, _ described: String) -> [String] {

@@ -55,7 +55,7 @@ struct CreationTests {
     func liveLimit() {
         let rig = Rig()
         var rows = rig.books.load(Footprint([create(rig, eids: Cast.eids)]))
-        rows.liveSessions[Cast.users[0]] = CreateSession.liveLimit - 1
+        rows.liveSessions[Cast.users[0]] = CreateSession.usualLiveLimit - 1
         let commands = [
             create(rig, eids: [Cast.eids[0]]), create(rig, eids: [Cast.eids[1]]),
         ]

@@ -29,6 +29,7 @@ struct DeviceTests {
         to device: inout Device,
         family: [UInt8] = Self.family,
         number: Int64? = nil,
+        hasNonce: Bool = false,
         after: Duration = .seconds(1)
     ) -> Device.Admission {
         device.admit(
@@ -36,6 +37,7 @@ struct DeviceTests {
             secret: secret(shown),
             number: number,
             successor: secret(next),
+            hasNonce: hasNonce,
             at: Self.start.advanced(by: after)
         )
     }
@@ -56,6 +58,25 @@ struct DeviceTests {
         #expect(show(1, next: 3, to: &device) == .admitted)
         #expect(show(1, next: 4, to: &device) == .admitted)
         #expect(show(4, next: 5, to: &device) == .admitted)
+    }
+
+    @Test("is exchanged once, however often and late its exchange is carried out")
+    func repeats() {
+        var random = SeededGenerator("A device's exchanges, repeated and late")
+        var device = device()
+        func exchange(_ held: UInt8, atMost times: Int) -> [Device.Admission] {
+            (0..<Int.random(in: 0...times, using: &random)).map { _ in
+                show(held, next: held + 1, to: &device, hasNonce: true)
+            }
+        }
+        for held in 1..<200 as Range<UInt8> {
+            #expect(show(held, next: held + 1, to: &device, hasNonce: true) == .admitted)
+            for _ in 0..<3 {
+                #expect(exchange(held, atMost: 3).allSatisfy { $0 == .admitted })
+                if held > 1 { #expect(exchange(held - 1, atMost: 3).allSatisfy { $0 == .refused }) }
+            }
+            #expect(device.current == secret(held + 1) && device.generation == Int64(held))
+        }
     }
 
     @Test("that was used after its successor revokes the device, for both of them")

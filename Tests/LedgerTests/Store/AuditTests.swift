@@ -367,6 +367,26 @@ struct AuditTests {
         #expect(!left.contains { $0.contains("partial") })
     }
 
+    @Test("A backup removes what killed ones left in its folder, unless another is being written")
+    func leftBackups() async throws {
+        let path = try await Planted.books(in: folder)
+        let place = try TemporaryFolder()
+        let left = ["a.db.7.gotchu-partial", "a.db.7.gotchu-partial-journal"]
+        for name in left {
+            try "".write(toFile: place.file(name), atomically: true, encoding: .utf8)
+        }
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
+        }
+        let other = open(place.path, O_RDONLY | O_DIRECTORY)
+        #expect(flock(other, LOCK_SH) == 0)
+        #expect(try SQLiteStore.backup(from: path, to: place.file("b.db")).isClean)
+        #expect(try names() == left + ["b.db"])
+        close(other)
+        #expect(try SQLiteStore.backup(from: path, to: place.file("c.db")).isClean)
+        #expect(try names() == ["b.db", "c.db"])
+    }
+
     @Test("damaged books are not backed up")
     func damagedBackup() async throws {
         let path = try await Planted.books(in: folder)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A connection that breaks at each moment of a commit.
-@Suite("A commit whose connection breaks", .timeLimit(.minutes(2)))
+@Suite("A commit whose connection breaks", .timeLimit(.minutes(hangLimit)))
 struct BrokenCommitTests {
     private let books: TestBooks
     private let proxy: CuttingProxy

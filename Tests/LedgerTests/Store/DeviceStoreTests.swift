@@ -5,7 +5,7 @@ import LedgerTestSupport
 import TestSupport
 import Testing
 
-@Suite("Devices in the books", .timeLimit(.minutes(2)))
+@Suite("Devices in the books", .timeLimit(.minutes(hangLimit)))
 struct DeviceStoreTests {
     @Test(
         "are read as they are now, and written only if they have changed",

@@ -1,9 +1,10 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import TestSupport
 import Testing
 
-@Suite("At the ends of what can be", .timeLimit(.minutes(2)))
+@Suite("At the ends of what can be", .timeLimit(.minutes(hangLimit)))
 struct ExtremeTests {
     @Test(
         "all the money that a number holds can be paid and given back",

@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 
 /// Reading a long history.
-@Suite("A wallet's history", .timeLimit(.minutes(5)))
+@Suite("A wallet's history", .timeLimit(.minutes(hangLimit)))
 struct HistoryTests {
     private static let transfers: Int64 = 500_000
 

@@ -1,9 +1,10 @@
 import GotchuCore
 import Ledger
+import TestSupport
 import Testing
 
 /// Answers that are gone from the books: somebody pruned them by hand, or restored half a backup.
-@Suite("A payment whose answer is lost", .timeLimit(.minutes(2)))
+@Suite("A payment whose answer is lost", .timeLimit(.minutes(hangLimit)))
 struct LostAnswerTests {
     @Test(
         "is not made again, neither for its session nor for another",

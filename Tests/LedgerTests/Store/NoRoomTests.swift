@@ -5,7 +5,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("A PostgreSQL that lets nobody in", .timeLimit(.minutes(2)))
+@Suite("A PostgreSQL that lets nobody in", .timeLimit(.minutes(hangLimit)))
 struct NoRoomTests {
     @Test("because all its connections are taken turns a payment away until one is free")
     func taken() async throws {

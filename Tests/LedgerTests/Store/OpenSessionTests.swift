@@ -2,10 +2,11 @@ import Foundation
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import TestSupport
 import Testing
 
 /// The table in which PostgreSQL keeps count of them.
-@Suite("Open sessions", .timeLimit(.minutes(3)))
+@Suite("Open sessions", .timeLimit(.minutes(hangLimit)))
 struct OpenSessionTests {
     private static let count = "SELECT session_id || ' ' || due_at FROM open_sessions"
 
@@ -78,29 +79,6 @@ struct OpenSessionTests {
         let start = try #require(text.range(of: "BEGIN;\nLOCK TABLE sessions"))
         let end = try #require(text.range(of: "COMMIT;", range: start.lowerBound..<text.endIndex))
         return String(text[start.lowerBound..<end.upperBound])
-    }
-
-    @Test("are counted from the sessions when older books are brought up to date")
-    func migrated() async throws {
-        let books = try await Planted.books(.postgresql)
-        let before = try books.texts(Self.count)
-        #expect(before.count == 1)
-        try books.execute(
-            """
-            DROP TABLE open_sessions;
-            CREATE INDEX sessions_alive ON sessions (payee_id)
-                WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED');
-            CREATE INDEX sessions_due ON sessions ((coalesce(lock_expires_at, expires_at)))
-                WHERE status IN ('CREATED', 'ADVERTISING', 'LOCKED');
-            DELETE FROM gotchu_migrations WHERE version > 5;
-            """
-        )
-        let store = try books.open()
-        #expect(try books.texts(Self.count) == before)
-        #expect(try books.audit().isClean)
-        try await store.take(.unlock(session: 1, user: 1))
-        #expect(try books.texts(Self.count) == ["session-1 301000"])
-        #expect(try books.audit().isClean)
     }
 
     /// Any other index of theirs is written anew by each lock and each payment.

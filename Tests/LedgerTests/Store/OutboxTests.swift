@@ -1,11 +1,12 @@
 import GotchuCore
-import Ledger
 import LedgerTestSupport
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What waits to be told to merchants' systems.
-@Suite("The outbox", .timeLimit(.minutes(2)))
+@Suite("The outbox", .timeLimit(.minutes(hangLimit)))
 struct OutboxTests {
     @Test(
         "an event waits for every endpoint that wants it, from its own commit on",
@@ -108,6 +109,35 @@ struct OutboxTests {
     }
 
     @Test(
+        "Tries that never end are made less and less often, and not after the event's day",
+        arguments: StoreKind.allCases
+    )
+    func unended(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        var now: Int64 = 2_000
+        var waits: [Int64] = []
+        var attempts: Int64 = 0
+        while attempts < 60 {
+            let delivery = try #require(try await outbox.claim("all", at: now).first)
+            attempts += 1
+            #expect(delivery.attempt == attempts)
+            if delivery.isOver {
+                #expect(now >= 2_000 + 24 * 3_600_000)
+                break
+            }
+            let waiting = try await outbox.store.webhookBacklog(dead: false, limit: 1)
+            let next = try #require(waiting.first).nextTryAt.milliseconds
+            #expect(try await outbox.claim("all", at: next - 1).isEmpty)
+            waits.append((next - now) / 60_000)
+            now = next
+        }
+        #expect(waits.prefix(7) == [1, 3, 5, 9, 17, 33, 61], "\(waits)")
+        #expect((20...40).contains(attempts), "\(attempts)")
+    }
+
+    @Test(
         "what became of several tries is written down together",
         arguments: StoreKind.allCases
     )
@@ -148,6 +178,31 @@ struct OutboxTests {
     }
 
     @Test(
+        "An endpoint whose removal was cut short is not taken up again, and can still be removed",
+        arguments: StoreKind.allCases
+    )
+    func removal(kind: StoreKind) async throws {
+        let outbox = try await Outbox(kind)
+        try await outbox.add("all")
+        try await outbox.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
+        let first = try #require(try await outbox.claim("all", at: 2_000).first)
+        try await outbox.finish(first.name, attempt: 1, .dead("HTTP 500."), at: at(2_001))
+        try await outbox.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
+        let second = try #require(try await outbox.claim("all", at: 2_000).first)
+        try await outbox.beginRemoval("all")
+        // A try that was under way ends in whatever way it likes.
+        try await outbox.finish(second.name, attempt: 1, .gone("HTTP 410."), at: at(2_002))
+        #expect(try await outbox.store.resendWebhooks(event: nil, at: at(3_000)) == 0)
+        let event = first.name.event
+        #expect(try await outbox.store.resendWebhooks(event: event, at: at(3_000)) == 0)
+        #expect(try await outbox.store.webhookEndpoints().map(\.isBeingRemoved) == [true])
+        #expect(try await outbox.store.dueWebhookEndpoints(at: at(.max / 2)) == [])
+        #expect(try await outbox.store.removeWebhookEndpoint("all"))
+        #expect(try await outbox.store.webhookEndpoints().isEmpty)
+        #expect(try await outbox.store.webhookBacklog(dead: true, limit: 9).isEmpty)
+    }
+
+    @Test(
         "there are only so many endpoints, and none of a payee who is not in the books",
         arguments: StoreKind.allCases
     )
@@ -183,6 +238,13 @@ private struct Outbox {
             createdAt: at(0)
         )
         try await store.add(endpoint, secret: Array("secret of \(id)".utf8))
+    }
+
+    /// Begins a removal and goes no further, like a command that is killed.
+    func beginRemoval(_ id: String) async throws {
+        let connected = try #require(store as? any ConnectedStore)
+        let writer: any SideWriter = try connected.sideWriter
+        #expect(try await writer.beginRemovalOfWebhookEndpoint(id))
     }
 
     func commit(_ actions: Step.Action...) async throws {

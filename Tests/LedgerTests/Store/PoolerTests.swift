@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A real PgBouncer in front of a real PostgreSQL.
-@Suite("Poolers", .timeLimit(.minutes(2)))
+@Suite("Poolers", .timeLimit(.minutes(hangLimit)))
 struct PoolerTests {
     /// PgBouncer in front of the shared cluster.
     private struct Pooler {

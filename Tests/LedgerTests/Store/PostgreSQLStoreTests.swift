@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("The PostgreSQL store", .timeLimit(.minutes(3)))
+@Suite("The PostgreSQL store", .timeLimit(.minutes(hangLimit)))
 struct PostgreSQLStoreTests {
     @Test("ten servers that start together bring the tables up to date once")
     func migrateTogether() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("A database's promises", .timeLimit(.minutes(2)))
+@Suite("A database's promises", .timeLimit(.minutes(hangLimit)))
 struct PromiseTests {
     private static let probe = [
         Command(acceptedAt: Timestamp(milliseconds: 1), action: .probe)

@@ -2,11 +2,12 @@ import Foundation
 import GotchuCore
 import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
 @testable import Ledger
 
-@Suite("A role that owns no table", .timeLimit(.minutes(2)))
+@Suite("A role that owns no table", .timeLimit(.minutes(hangLimit)))
 struct RightsTests {
     /// What the page on operations has the owner grant.
     private static func grants(to role: String) throws -> [String] {

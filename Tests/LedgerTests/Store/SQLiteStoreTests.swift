@@ -24,30 +24,6 @@ struct SQLiteStoreTests {
         #expect(first.count > 10)
     }
 
-    @Test("books that an older program made are brought up to date with what is in them")
-    func olderBooks() async throws {
-        let path = folder.file("older.db")
-        let connection = try Connection(path: path, mode: .create)
-        try connection.execute(Schema.steps[0])
-        try connection.execute(
-            """
-            INSERT INTO users VALUES ('u', 'u@shop.example', 'u', 1);
-            INSERT INTO wallets VALUES ('w', 'u', NULL, 'usd', 0, 0);
-            INSERT INTO sessions VALUES (
-                's', '0123456789', 'u', 5, 'usd', 'tea', NULL, 1, 2, 'ADVERTISING',
-                NULL, NULL, NULL, 1
-            );
-            PRAGMA application_id = \(Schema.applicationID);
-            PRAGMA user_version = 1;
-            """
-        )
-        let store = try SQLiteStore(path: path)
-        let eid = try #require(EID("0123456789"))
-        let published = try await store.published(eid)
-        #expect(published?.session.memo == "tea" && published?.session.rotations == 0)
-        #expect(try Audit.run(path: path).isClean)
-    }
-
     @Test(
         "files that were moved away or replaced under it take no payment that would be lost",
         arguments: [("", false), ("", true), ("-wal", false), ("-wal", true)]

@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 
 /// The chain over transfers.
-@Suite("Seals", .timeLimit(.minutes(2)))
+@Suite("Seals", .timeLimit(.minutes(hangLimit)))
 struct SealTests {
     @Test(
         "cover every transfer once, in order, and nothing is sealed twice",

@@ -1,9 +1,10 @@
 import Ledger
 import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
-@Suite("PostgreSQL's search path", .timeLimit(.minutes(1)))
+@Suite("PostgreSQL's search path", .timeLimit(.minutes(hangLimit)))
 struct SearchPathTests {
     @Test("that begins with another schema never hides the books behind new ones")
     func hidden() throws {

@@ -1,10 +1,11 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import TestSupport
 import Testing
 
 /// What every store must do, whatever keeps the rows.
-@Suite("Every store", .timeLimit(.minutes(4)))
+@Suite("Every store", .timeLimit(.minutes(hangLimit)))
 struct StoreTests {
     @Test(
         "stories come to the same as in memory, survive a restart, and leave clean books",

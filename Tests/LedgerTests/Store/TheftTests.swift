@@ -1,8 +1,9 @@
 import Ledger
+import TestSupport
 import Testing
 
 /// Whoever can write to the database can insert what sums up to zero; no guard keeps him from it.
-@Suite("Money that moved outside of every payment", .timeLimit(.minutes(1)))
+@Suite("Money that moved outside of every payment", .timeLimit(.minutes(hangLimit)))
 struct TheftTests {
     struct Theft: Sendable {
         /// Whose wallet it comes from, and the next number of its entries.

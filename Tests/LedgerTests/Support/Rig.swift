@@ -56,7 +56,7 @@ extension Answer {
         case .refund(let answer):
             if case .declined(let refusal) = answer.refund.outcome { return refusal.reason }
             return nil
-        case .user, .session, .rotation, .done: return nil
+        case .user, .session, .rotation, .done, .held: return nil
         }
     }
 

@@ -1,12 +1,13 @@
 import GotchuCore
 import Ledger
+import LedgerTestSupport
 import Logging
 import ServiceLifecycle
 import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The writer", .timeLimit(.minutes(1)))
+@Suite("The writer", .timeLimit(.minutes(hangLimit)))
 struct LedgerWriterTests {
     private let folder: TemporaryFolder
     private let store: FaultyStore
@@ -36,6 +37,74 @@ struct LedgerWriterTests {
             #expect(statement?.wallet.balance == 93)
         }
         #expect(try Audit.run(path: folder.file("books.db")).isClean)
+    }
+
+    @Test("A hundred payments and refunds of sessions that never were are remembered, and no more")
+    func unknownSessions() async throws {
+        try await withLedger(on: store) { ledger in
+            let users = [
+                try await ledger.user("a", cents: 100), try await ledger.user("b", cents: 100),
+            ]
+            func isRemembered(_ number: Int, of user: UserID) async throws -> Bool {
+                let key = try #require(IdempotencyKey(rawValue: "key-0123456789-\(number)"))
+                let unknown = try #require(SessionID(rawValue: "unknown"))
+                let fingerprint = Cast.fingerprint(session: 0, expected: nil)
+                if number.isMultiple(of: 2) {
+                    let refund = Refund(
+                        key: SendKey(user: user, key: key),
+                        fingerprint: fingerprint,
+                        session: unknown,
+                        amount: nil,
+                        requestID: "request"
+                    )
+                    if case .accepted = try await ledger.refund(refund) { return true }
+                    return false
+                }
+                let send = Send(
+                    key: SendKey(user: user, key: key),
+                    fingerprint: fingerprint,
+                    session: unknown,
+                    expectedAmount: nil,
+                    requestID: "request"
+                )
+                if case .accepted = try await ledger.send(send) { return true }
+                return false
+            }
+            var remembered = 0
+            for number in 0..<250 {
+                if try await isRemembered(number, of: users[0]) { remembered += 1 }
+            }
+            // The day may end meanwhile.
+            #expect((100...200).contains(remembered))
+            #expect(try await isRemembered(0, of: users[0]), "what was remembered stays so")
+            #expect(try await isRemembered(0, of: users[1]))
+        }
+    }
+
+    @Test("A payer whose lock is over is not shown what has become of the session")
+    func visibility() async throws {
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let created = try await ledger.create(
+                CreateSession(
+                    payee: payee,
+                    amount: Money(minorUnits: 7),
+                    memo: nil,
+                    reference: nil,
+                    lifetime: .seconds(1)
+                )
+            )
+            guard case .accepted(let session) = created else { return #expect(Bool(false)) }
+            _ = try await ledger.lock(LockSession(session: session.id, payer: payer))
+            // Asked so often that this is what writes down the end, and not the sweep.
+            while true {
+                switch try await ledger.session(session.id, visibleTo: payer) {
+                case .accepted(let seen): #expect(seen.status == .locked)
+                case .refused(let refusal): return #expect(refusal.reason == .forbidden)
+                }
+            }
+        }
     }
 
     @Test("64 payers pay one payee at once and not a cent is lost")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("The session feed", .timeLimit(.minutes(1)))
+@Suite("The session feed", .timeLimit(.minutes(hangLimit)))
 struct SessionFeedTests {
     private let store: SQLiteStore
     private let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct SessionFeedTests {
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
-            let watch = try #require(ledger.feed.watch(session.id))
+            let watch = try ledger.feed.watch(session.id, by: Login(user: Cast.users[0]))
             _ = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
             #expect(try await watch.session().status == .paid)
         }
@@ -43,7 +43,8 @@ struct SessionFeedTests {
             guard case .accepted(let session) = created else {
                 throw UnexpectedRefusal(description: "\(created)")
             }
-            let ended = try await #require(ledger.feed.watch(session.id)).session()
+            let ended = try await ledger.feed.watch(session.id, by: Login(user: Cast.users[0]))
+                .session()
             #expect(ended.status == .timeout)
             #expect(ended.version == 2)
         }
@@ -54,10 +55,23 @@ struct SessionFeedTests {
         let feed = SessionFeed()
         var streams: [SessionWatch] = []
         for _ in 0..<SessionFeed.watchersPerSessionLimit {
-            streams.append(try #require(feed.watch(Cast.sessions[0])))
+            streams.append(try feed.watch(Cast.sessions[0], by: Login(user: Cast.users[0])))
         }
-        #expect(feed.watch(Cast.sessions[0]) == nil)
-        #expect(feed.watch(Cast.sessions[1]) != nil)
+        #expect(throws: SessionFeedFull.ofAll) {
+            try feed.watch(Cast.sessions[0], by: Login(user: Cast.users[1]))
+        }
+        for session in Cast.sessions[1...3] {
+            for _ in 0..<SessionFeed.watchersPerSessionLimit {
+                streams.append(try feed.watch(session, by: Login(user: Cast.users[0])))
+            }
+        }
+        let another = try #require(SessionID(rawValue: "another"))
+        #expect(throws: SessionFeedFull.ofLogin) {
+            try feed.watch(another, by: Login(user: Cast.users[0]))
+        }
+        streams.append(try feed.watch(another, by: Login(user: Cast.users[1])))
+        streams.removeFirst()
+        streams.append(try feed.watch(another, by: Login(user: Cast.users[0])))
         streams.removeAll()
         #expect(feed.watcherCount == 0)
     }
@@ -65,7 +79,7 @@ struct SessionFeedTests {
     @Test("every watcher is given a sign of life within fifteen seconds")
     func quiet() throws {
         let feed = SessionFeed()
-        let watches = try Cast.sessions.map { try #require(feed.watch($0)) }
+        let watches = try Cast.sessions.map { try feed.watch($0, by: Login(user: Cast.users[0])) }
         for _ in 0..<15 { feed.tick() }
         for watch in watches {
             #expect(watch.next() == .quiet)
@@ -76,7 +90,7 @@ struct SessionFeedTests {
     @Test("who looks late is called at once, and finds the newest state alone")
     func late() async throws {
         let feed = SessionFeed()
-        let watch = try #require(feed.watch(Cast.sessions[0]))
+        let watch = try feed.watch(Cast.sessions[0], by: Login(user: Cast.users[0]))
         for _ in 0..<15 { feed.tick() }
         // What another server has written may come in twice, and late.
         feed.publish([2, 4, 3].map { Cast.session(version: $0) })
@@ -87,12 +101,12 @@ struct SessionFeedTests {
     @Test("what is watched when the program stops, and later, ends")
     func end() async throws {
         let feed = SessionFeed()
-        var watches = [try #require(feed.watch(Cast.sessions[0]))]
+        var watches = [try feed.watch(Cast.sessions[0], by: Login(user: Cast.users[0]))]
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await feed.run() }
             tasks.cancelAll()
         }
-        watches.append(try #require(feed.watch(Cast.sessions[1])))
+        watches.append(try feed.watch(Cast.sessions[1], by: Login(user: Cast.users[0])))
         for watch in watches {
             while let news = watch.next(), news != .over { #expect(news == .quiet) }
             #expect(watch.next() == .over)

@@ -3,48 +3,137 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import traceback
 from pathlib import Path
-from time import monotonic
+from threading import Timer
 from typing import Any
 
-from .scenario import run
+from .scenario import Outcome, run
 from .scenarios import ORDER
 from .stack import Platform, Server
+
+PROGRAMS = ("gotchu-server", "gotchud", "gotchu-ctl")
+
+SYSTEM_PROGRAMS = (
+    "/usr/libexec/bluetooth/bluetoothd", "bluetoothctl", "busctl", "dbus-daemon", "env", "python3", "setpriv"
+)
+
+STORY_LIMIT = 300.0
+"""Seconds, of the machine's own time, within which a scenario ends unless it hangs."""
+
+LOGS = Path("/run/logs")
+"""The logs until a scenario has ended. Waiting for the shared folder takes real time, and meanwhile the machine's
+own time runs on to whatever limit is next: so nothing is written there in a story, and nothing read."""
+
+HUNG = 70
+"""Exit status after a scenario that did not end. The machine is then of no more use."""
+
+
+class Report:
+    """results.json, written anew at each step: what is known outlives a machine that dies."""
+
+    def __init__(self, out: Path, seed: int) -> None:
+        self._file = out / "results.json"
+        self._results: dict[str, Any] = {
+            "seed": seed, "scenarios": [], "running": None, "failure": None
+        }
+        self.write()
+
+    def write(self, **more: Any) -> None:
+        self._results.update(more, seconds=uptime())
+        scratch = self._file.with_suffix(".new")
+        scratch.write_text(json.dumps(self._results, indent=2))
+        scratch.replace(self._file)
+
+    def add(self, outcome: Outcome) -> None:
+        self._results["scenarios"].append(outcome)
+        self.write(running=None)
+        print(f"{uptime():7.1f} {outcome['name']} {outcome['failure'] or 'passed'}", flush=True)
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self._results["failure"]) or any(
+            each["failure"] for each in self._results["scenarios"]
+        )
 
 
 def uptime() -> float:
     return float(Path("/proc/uptime").read_text().split()[0])
 
 
+def tell(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
+    """One scenario, which is ended with the whole machine when it hangs."""
+
+    def give_up() -> None:
+        with tempfile.TemporaryFile("w+") as stacks:
+            faulthandler.dump_traceback(stacks)
+            stacks.seek(0)
+            failure = f"It did not end within {STORY_LIMIT:g} s.\n{stacks.read()}"
+        keep_logs(options.out)
+        report.add(Outcome(name=name, failure=failure, seconds=STORY_LIMIT, figures={}))
+        os._exit(HUNG)
+
+    print(f"{uptime():7.1f} {name} ...", flush=True)
+    report.write(running=name)
+    watchdog = Timer(STORY_LIMIT, give_up)
+    watchdog.daemon = True
+    watchdog.start()
+    outcome = run(name, platform, server, options.programs, LOGS)
+    watchdog.cancel()
+    keep_logs(options.out)
+    report.add(outcome)
+
+
+def keep_logs(out: Path) -> None:
+    """Copies all logs to the shared folder."""
+    shutil.copytree(LOGS, out, dirs_exist_ok=True)
+
+
+def read_all(programs: list[str]) -> None:
+    """Has the kernel keep programs and their libraries whole, so that no scenario waits for them to be read."""
+    files = set(programs)
+    for program in programs:
+        listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+        files.update(word for word in listed.split() if word.startswith("/"))
+    for path in sorted(files):
+        with open(path, "rb", buffering=0) as file:
+            while file.read(1 << 22):
+                pass
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="guest", description="Payment stories on a real stack.")
     parser.add_argument("--programs", type=Path, required=True, metavar="DIR")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--seed", type=int, default=1, help="of the air's noise, loss and jitter")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     options = parser.parse_args()
 
-    results: dict[str, Any] = {"scenarios": [], "failure": None}
+    LOGS.mkdir()
+    report = Report(options.out, options.seed)
     try:
-        results["booted_seconds"] = uptime()
-        platform = Platform(options.out)
-        results["adapters_powered_seconds"] = uptime()
-        server = Server(options.programs, options.out / "gotchu-server.log")
-        results["server_ready_seconds"] = uptime()
+        report.write(booted_seconds=uptime())
+        system = [path for path in map(shutil.which, SYSTEM_PROGRAMS) if path]
+        read_all([str(options.programs / name) for name in PROGRAMS] + system)
+        report.write(programs_read_seconds=uptime())
+        platform = Platform(LOGS, options.seed)
+        report.write(adapters_powered_seconds=uptime())
+        server = Server(options.programs, LOGS / "gotchu-server.log")
         for name in options.scenarios or ORDER:
-            print(f"{uptime():7.1f} {name} ...", flush=True)
-            outcome = run(name, platform, server, options.programs, options.out)
-            print(f"{uptime():7.1f} {name} {outcome['failure'] or 'passed'}", flush=True)
-            results["scenarios"].append(outcome)
+            tell(name, report, platform, server, options)
+        server.verify()
     except Exception:  # The stack itself did not come up: that is the result of all of them.
-        results["failure"] = traceback.format_exc()
-        print(results["failure"])
-    results["seconds"] = uptime()
-    (options.out / "results.json").write_text(json.dumps(results, indent=2))
-    failed = results["failure"] or any(each["failure"] for each in results["scenarios"])
-    return 1 if failed else 0
+        report.write(failure=traceback.format_exc())
+        traceback.print_exc(file=sys.stdout)
+    keep_logs(options.out)
+    return 1 if report.has_failed else 0
 
 
 if __name__ == "__main__":

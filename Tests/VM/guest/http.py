@@ -52,6 +52,16 @@ class Client:
     def post(self, path: str, body: dict[str, Any], **headers: str) -> dict[str, Any]:
         return self.call("POST", path, body, headers)
 
+    def metric(self, name: str) -> float:
+        """One of its metrics, by its name and labels."""
+        connection = self.connect()
+        try:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        finally:
+            connection.close()
+        return float(next(line for line in lines if line.startswith(name)).split()[-1])
+
     def call(
         self,
         method: str,

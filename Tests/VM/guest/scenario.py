@@ -7,7 +7,7 @@ import shutil
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from .deadline import eventually
@@ -83,7 +83,7 @@ class World:
 
         eventually(f"{daemon.name} to leave the air", lambda: state()[0], seconds)
         before = state()[1]
-        eventually("two seconds to pass on the air", _passed(2.0))
+        sleep(2.0)
         expect("adverts sent after the end", state()[1], before)
 
     def finish(self) -> None:
@@ -91,7 +91,7 @@ class World:
         for daemon in self._started:
             if daemon.process.is_alive:
                 expect(f"exit status of {daemon.process.name}", daemon.process.stop(), 0)
-        self.server.verify()
+        self.server.verify_new_payments()
 
     def abandon(self) -> None:
         """After a failure: keeps what the air knew, and leaves nothing running."""
@@ -99,11 +99,6 @@ class World:
         for daemon in self._started:
             if daemon.process.is_alive:
                 daemon.process.kill()
-
-
-def _passed(seconds: float) -> Callable[[], bool]:
-    end = monotonic() + seconds
-    return lambda: monotonic() > end
 
 
 class Outcome(dict[str, Any]):

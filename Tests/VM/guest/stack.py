@@ -13,7 +13,7 @@ from typing import Any
 
 from air.client import AirClient
 
-from .deadline import eventually
+from .deadline import FIRST_PATIENCE, eventually
 from .events import Events
 from .http import Client, Refused
 from .process import Process
@@ -31,19 +31,23 @@ COMMAND_LIMIT = 90.0
 class Platform:
     """Bus, virtual controllers and bluetoothd: what Debian would have running."""
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, seed: int) -> None:
         self._logs = logs
         self._start_bus()
         self._air = Process(
             "air",
             [sys.executable, "-S", "-B", "-m", "air", f"--controllers={CONTROLLERS}"]
-            + [f"--socket={AIR_SOCKET}", "--seed=1"],
+            + [f"--socket={AIR_SOCKET}", f"--seed={seed}"],
             logs / "air.log",
         )
-        self._air.wait_until_it_says("air ready")
+        self._air.wait_until_it_says("air ready", FIRST_PATIENCE)
         self.air = AirClient(AIR_SOCKET)
         self.start_bluetoothd()
-        eventually("all adapters to be powered", lambda: all(map(is_powered, range(CONTROLLERS))))
+        eventually(
+            "all adapters to be powered",
+            lambda: all(map(is_powered, range(CONTROLLERS))),
+            FIRST_PATIENCE,
+        )
 
     def _start_bus(self) -> None:
         folder = Path("/run/dbus")
@@ -53,7 +57,7 @@ class Platform:
             ["dbus-daemon", "--system", "--nofork", "--nopidfile"],
             self._logs / "dbus-daemon.log",
         )
-        eventually("the system bus", (folder / "system_bus_socket").exists)
+        eventually("the system bus", (folder / "system_bus_socket").exists, FIRST_PATIENCE)
 
     def restart_bus(self) -> None:
         """Kills the bus, with which bluetoothd ends by itself, and starts another."""
@@ -129,13 +133,14 @@ class Server:
     def __init__(self, programs: Path, log: Path) -> None:
         self._program = str(programs / "gotchu-server")
         self._database = "sqlite:/run/gotchu-server.sqlite"
+        self._verified_payments = 0.0
         self.process = Process(
             "gotchu-server",
             [self._program, "serve", "--listen", SERVER, "--database", self._database]
             + ["--dev", "--dev-opening-balance", str(OPENING_BALANCE)],
             log,
         )
-        self.process.wait_until_it_says("listening on")
+        self.process.wait_until_it_says("listening on", FIRST_PATIENCE)
 
     def login(self, email: str) -> Client:
         """Somebody who talks to the server without a daemon of ours: a phone."""
@@ -144,8 +149,15 @@ class Server:
     def anyone(self) -> Client:
         return Client(SERVER)
 
-    def verify(self) -> str:
-        """Runs the server's own proof that the books balance; what it printed."""
+    def verify_new_payments(self) -> None:
+        """`verify`, unless nothing was paid since the last time: in an emulation it takes seconds."""
+        payments = self.anyone().metric("gotchu_server_payments_total")
+        if payments != self._verified_payments:
+            self.verify()
+            self._verified_payments = payments
+
+    def verify(self) -> None:
+        """Runs the server's own proof that the books balance."""
         proof = subprocess.run(
             [self._program, "verify", "--database", self._database],
             capture_output=True,
@@ -154,7 +166,6 @@ class Server:
         )
         if proof.returncode != 0:
             raise AssertionError(f"the books do not balance:\n{proof.stdout}{proof.stderr}")
-        return proof.stdout
 
 
 class Answer:
@@ -285,14 +296,7 @@ class Daemon:
         return self.client.get(f"/v1/payments/{identifier}")
 
     def metric(self, name: str) -> float:
-        """One of its metrics, by its name and labels."""
-        connection = self.client.connect()
-        try:
-            connection.request("GET", "/metrics")
-            lines = connection.getresponse().read().decode().splitlines()
-        finally:
-            connection.close()
-        return float(next(line for line in lines if line.startswith(name)).split()[-1])
+        return self.client.metric(name)
 
     def ignored(self) -> dict[str, int]:
         found: dict[str, int] = self.client.get("/v1/status")["radio"]["ignored"]

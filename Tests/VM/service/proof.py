@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 from guest.deadline import eventually
 from guest.http import Client, Refused
@@ -43,6 +44,21 @@ def dpkg(*arguments: str) -> None:
     )
     if done.returncode != 0:
         raise AssertionError(f"dpkg {arguments[0]} ended with {done.returncode}:\n{done.stdout}")
+
+
+def run(*command: str, given: str = "") -> str:
+    """Runs a command that must succeed, and returns what it says."""
+    done = subprocess.run(
+        command,
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=200,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{command[0]} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
 
 
 def process(unit: str) -> dict[str, str]:
@@ -99,6 +115,14 @@ def socket_is_for_the_group() -> None:
     found = Path(SOCKET).stat()
     expect("the socket's mode", oct(found.st_mode & 0o777), oct(0o660))
     expect("the socket's group", Path(SOCKET).group(), "gotchu")
+    stranger = subprocess.run(
+        ["setpriv", "--reuid=nobody", "--clear-groups", "gotchu-ctl", "status", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if "PERMISSION_DENIED" not in stranger.stdout:
+        raise AssertionError(f"a stranger was told: {stranger.stdout} {stranger.stderr}")
 
 
 def journal_is_quiet() -> None:
@@ -125,7 +149,7 @@ def hang_is_a_restart() -> None:
     """A daemon that stands still is noticed by its watchdog, here within two seconds."""
     short = Path("/run/systemd/system/gotchud.service.d/watchdog.conf")
     short.parent.mkdir(parents=True)
-    short.write_text("[Service]\nWatchdogSec=2s\n")
+    short.write_text("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\n")
     systemctl("daemon-reload")
     systemctl("restart", "gotchud")
     eventually("it to be ready", lambda: shown("gotchud", "ActiveState") == "active")
@@ -134,6 +158,45 @@ def hang_is_a_restart() -> None:
     short.unlink()
     systemctl("daemon-reload")
     eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
+
+
+def enrolling_restarts_the_service() -> None:
+    """With the code of a device, under another name of the same server; then all is as it was."""
+    configuration = Path("/etc/gotchu/gotchud.json")
+    usual = configuration.read_bytes()
+    books = "sqlite:/var/lib/gotchu-server/ledger.sqlite"
+    added = run(
+        *("runuser", "-u", "gotchu-server", "--"),
+        *("gotchu-server", "devices", "add", "Till", "--database", books),
+    )
+    before = shown("gotchud", "MainPID")
+    enrolled = run("gotchu-ctl", "enrol", "http://localhost:8080", given=added.split()[-1])
+    expect("what is told", "Enrolled: logged in at http://localhost:8080" in enrolled, True)
+    expect("whether it is another process", shown("gotchud", "MainPID") != before, True)
+    server = Client(SOCKET).get("/v1/status")["server"]
+    expect("its server", server["url"], "http://localhost:8080")
+    expect("whether it is logged in", server["is_logged_in"], True)
+    run("gotchu-ctl", "logout")
+    configuration.write_bytes(usual)
+    systemctl("restart", "gotchud")
+
+
+def example_of_a_hook_may_follow() -> None:
+    """As it is installed: a user of its own that may see requests."""
+    program = Path("/usr/local/lib/gotchu/hook")
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    unit = Path("/run/systemd/system/gotchu-hook.service")
+    unit.write_bytes(Path("/usr/share/doc/gotchu/examples/hook.service").read_bytes())
+    systemctl("daemon-reload")
+    systemctl("start", "gotchu-hook")
+    eventually("it to follow", lambda: "---" in journal("gotchu-hook"))
+    expect("whether it is root", process("gotchu-hook")["Uid"].split()[0] == "0", False)
+    expect("its restarts", shown("gotchu-hook", "NRestarts"), "0")
+    systemctl("stop", "gotchu-hook")
+    unit.unlink()
+    systemctl("daemon-reload")
 
 
 def credential_is_the_login() -> None:
@@ -168,6 +231,10 @@ def upgrading_keeps_the_state_and_restarts() -> None:
 
 def wrong_configuration_is_not_retried() -> None:
     Path("/etc/gotchu/gotchud.json").write_text('{"rdaio": "bluez"}')
+    before = shown("gotchud", "MainPID")
+    reload = subprocess.run(["systemctl", "reload", "gotchud"], timeout=60)
+    expect("a reload to fail", reload.returncode != 0, True)
+    expect("the process after it", shown("gotchud", "MainPID"), before)
     systemctl("restart", "gotchud")
     eventually("it to fail", lambda: shown("gotchud", "ActiveState") == "failed")
     expect("its exit status", shown("gotchud", "ExecMainStatus"), "78")
@@ -217,6 +284,8 @@ PROOFS: tuple[Callable[[], None], ...] = (
     reload_keeps_it_running,
     death_is_a_restart,
     hang_is_a_restart,
+    enrolling_restarts_the_service,
+    example_of_a_hook_may_follow,
     credential_is_the_login,
     upgrading_keeps_the_state_and_restarts,
     wrong_configuration_is_not_retried,
@@ -229,9 +298,10 @@ PROOFS: tuple[Callable[[], None], ...] = (
 def main() -> None:
     status = 0
     for proof in PROOFS:
+        began = monotonic()
         try:
             proof()
-            print(f"passed: {proof.__name__}", flush=True)
+            print(f"passed: {proof.__name__} ({monotonic() - began:.0f} s)", flush=True)
         except Exception:  # Each proof speaks for itself, and the machine must be switched off.
             status = 1
             print(f"FAILED: {proof.__name__}\n{traceback.format_exc()}", flush=True)

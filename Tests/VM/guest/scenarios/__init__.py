@@ -13,7 +13,6 @@ ORDER = (
     "latency",
     "management",
     "monitor",
-    "interval",
     "rotates",
     "shares",
     "recovers",

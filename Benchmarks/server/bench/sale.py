@@ -1,0 +1,77 @@
+"""Whole sales: ours, those of another gotchu-server and FastAPI's, in turns."""
+
+import json
+import subprocess
+from contextlib import ExitStack
+
+from . import gotchu, machine, peers
+
+CONNECTIONS = (1, 32, 64)
+
+
+class Seller:
+    """A running server with books and users of its own."""
+
+    def __init__(self, system, server, books, tokens):
+        self.system = system
+        self.server = server
+        self.books = books
+        self.tokens = tokens
+
+    @property
+    def name(self):
+        return self.system, self.books.kind
+
+
+def measure(bench):
+    """For each number of connections the rounds, and in each what every seller reached."""
+    found = {connections: [] for connections in CONNECTIONS}
+    with ExitStack() as stack:
+        sellers = [Seller(system, stack.enter_context(server), books, tokens)
+                   for system, server, books, tokens in contestants(bench)]
+        for number in range(bench.options.pairs):
+            for connections in CONNECTIONS:
+                bench.say(f"whole sales, {connections} at a time, "
+                          f"{number + 1} of {bench.options.pairs}")
+                found[connections].append({
+                    seller.name: sell(bench, seller, connections)
+                    for seller in (sellers if number % 2 == 0 else reversed(sellers))})
+    return found
+
+
+def contestants(bench):
+    for books, tokens in bench.stores:
+        yield "gotchu", bench.server(books.database), books, tokens
+    for books, tokens in bench.base_stores:
+        yield "base", bench.server(books.database, bench.options.base), books, tokens
+    if hasattr(bench, "peers"):
+        books = bench.peers["fastapi"]
+        server = peers.FastAPI(books.database, bench.path("fastapi.log"))
+        yield "fastapi", server, books, server.tokens(books.users)
+
+
+def sell(bench, seller, connections):
+    """Sales that were told are counted against the books, or the figure does not count."""
+    books, options = seller.books, bench.options
+    books.rest()
+    before, first = books.sold(), books.next
+    gotchu.write_tokens(bench.path("tokens"), seller.tokens)
+    used = machine.cpu(seller.server.root), bench.database_cpu(books)
+    done = subprocess.run(
+        [options.sale, "--port", str(seller.server.port), "--connections", str(connections),
+         "--seconds", str(options.seconds), "--warmup", str(options.warmup), "--first",
+         str(first), "--users", str(len(seller.tokens)), "--tokens", bench.path("tokens")],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    used = machine.cpu(seller.server.root) - used[0], bench.database_cpu(books) - used[1]
+    if done.returncode:
+        raise SystemExit(f"The sales of {seller.system} on {books.kind} failed.")
+    result = json.loads(done.stdout)
+    books.next = result["last"]
+    kept = books.sold() - before
+    if kept != result["paid"]:
+        raise SystemExit(
+            f"{seller.system}: {result['paid']} sales were told, {kept} are in the books.")
+    result.update(
+        system=seller.system, store=books.kind, connections=connections, load=machine.load(),
+        server_us=used[0] / kept * 1e6, database_us=used[1] / kept * 1e6)
+    return result

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Glibc
+import GotchuAPI
+import ServiceProcess
+
+/// `gotchud.json`, to be given another payment server. All else stays as it stands there.
+struct ConfigurationDocument {
+    /// Without links: what they lead to is replaced, not they.
+    private let path: String
+    private let status: stat
+    private let text: String
+
+    init(path: String) throws {
+        var status = stat()
+        guard let real = realpath(path, nil) else { throw Self.unreadable(path) }
+        defer { free(real) }
+        self.path = String(cString: real)
+        guard stat(self.path, &status) == 0,
+            let data = FileManager.default.contents(atPath: self.path)
+        else { throw Self.unreadable(path) }
+        self.status = status
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw CommandFailure.badData(
+                "\(path.printable) is not UTF-8 text.",
+                next: "gotchud --check-config --config \(path.shellQuoted)"
+            )
+        }
+        self.text = text
+    }
+
+    private static func unreadable(_ path: String) -> CommandFailure {
+        .inputOutput(
+            "\(path.printable) cannot be read: \(String(cString: strerror(errno))).",
+            next: "ls -l \(path.shellQuoted)"
+        )
+    }
+
+    /// Its text with this server.
+    func naming(server: String) -> String { Self.naming(server: server, in: text) }
+
+    /// Replaces the file, which keeps its mode and owner, durably.
+    func replace(with text: String) throws {
+        do throws(DurableFile.Failure) {
+            try DurableFile.replace(path, with: Array(text.utf8), like: status)
+        } catch {
+            throw CommandFailure.inputOutput(
+                "\(path.printable) cannot be written: \(error.operation): \(error.reason).",
+                next: "ls -ld \(path.shellQuoted) && df -h"
+            )
+        }
+    }
+
+    /// A valid text with another server. One that is not valid stays so: gotchud reads it first.
+    static func naming(server: String, in text: String) -> String {
+        let value = String(decoding: JSONEncoder.canonicalBytes(of: server), as: UTF8.self)
+        // A quote within a string has a backslash before it, so that no string holds this.
+        let member = #/"server"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)/#
+        if text.contains(member) {
+            return text.replacing(member, with: "\"server\": \(value)", maxReplacements: 1)
+        }
+        guard let brace = text.firstIndex(of: "{") else { return text }
+        let rest = text[text.index(after: brace)...]
+        let isEmpty = rest.first { !$0.isWhitespace } == "}"
+        // On the same line: what gotchud says of the others is true of the old file too.
+        return "\(text[...brace])\"server\": \(value)\(isEmpty ? "" : ",")\(rest)"
+    }
+}

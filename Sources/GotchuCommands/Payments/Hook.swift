@@ -1,0 +1,53 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import Subprocess
+import SystemPackage
+
+/// A program of the operator's that is run for each settlement.
+struct Hook: Sendable {
+    /// The time that a run has to end after SIGTERM; then it is killed.
+    private static let grace: Duration = .seconds(5)
+
+    let program: String
+    /// The time that a run may take.
+    var limit: Duration = .seconds(60)
+
+    /// Runs it to its end, with the event on its standard input.
+    ///
+    /// - Returns: Why it failed; `nil` if it ended with 0.
+    /// - Throws: `CancellationError` when the task is cancelled; the program has ended then.
+    func run(_ settlement: Settlement) async throws -> String? {
+        var options = PlatformOptions()
+        // A Ctrl-C reaches only us, and what the program has started ends with it.
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)
+        ]
+        do {
+            let line = JSONEncoder.canonicalBytes(of: settlement.event) + [UInt8(ascii: "\n")]
+            let event = try FileDescriptor.inMemory(line)
+            let result = try await withTimeout(limit) { [options] in
+                try await Subprocess.run(
+                    .path(FilePath(program)),
+                    environment: .inherit.updating(["GOTCHU_EVENT": settlement.kind.rawValue]),
+                    platformOptions: options,
+                    input: .fileDescriptor(event, closeAfterSpawningProcess: true),
+                    output: .currentStandardOutput,
+                    error: .currentStandardError
+                )
+            }
+            try Task.checkCancellation()
+            switch result.terminationStatus {
+            case .exited(0): return nil
+            case .exited(let code): return "\(program.printable) ended with \(code)."
+            case .signaled(let signal): return "\(program.printable) was ended by signal \(signal)."
+            }
+        } catch is TimedOut {
+            return "\(program.printable) was ended: it took more than \(limit.wholeSecondsText)."
+        } catch {
+            try Task.checkCancellation()
+            return "\(program.printable) cannot be run: \("\(error)".printable)"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import GotchuAPI
+import LocalAPI
+import ServiceProcess
+
+extension LocalClientFailure {
+    /// The stable code and the exit status.
+    var codeAndStatus: (String, ExitStatus) {
+        switch self {
+        case .noSocket: ("NO_SOCKET", .unavailable)
+        case .refused(let path) where !path.isSocket: ("NO_SOCKET", .unavailable)
+        case .refused: ("REFUSED", .unavailable)
+        case .connectionLost: ("CONNECTION_LOST", .unavailable)
+        case .permissionDenied: ("PERMISSION_DENIED", .notPermitted)
+        case .pathTooLong: ("PATH_TOO_LONG", .configuration)
+        case .timedOut: ("TIMED_OUT", .tryAgain)
+        case .apiMismatch: ("API_MISMATCH", .apiMismatch)
+        case .unreadableReply: ("UNREADABLE_REPLY", .apiMismatch)
+        case .system: ("SYSTEM", .inputOutput)
+        case .problem(let problem):
+            (
+                problem.code,
+                problem.errorCode?.exitStatus ?? (problem.status < 500 ? .negative : .tryAgain)
+            )
+        }
+    }
+
+    /// The failure in one sentence.
+    func sentence(_ invocation: Invocation) -> String {
+        switch self {
+        case .noSocket(let path): "gotchud is not running: there is no socket at \(path)."
+        case .refused(let path) where !path.isSocket:
+            "gotchud is not running: what is at \(path) is not a socket."
+        case .refused(let path):
+            "gotchud is not running: nobody listens on the socket at \(path)."
+        case .connectionLost: "gotchud stopped before it had answered."
+        case .permissionDenied(let path):
+            "User \(getuid()) may not open the socket at \(path)."
+        case .pathTooLong(let path): "A socket's path has at most 107 bytes: \(path)"
+        case .timedOut(let limit): "gotchud did not answer within \(limit.wholeSecondsText)."
+        case .apiMismatch(let theirs?):
+            "gotchud speaks version \(theirs) of its socket's contract, and gotchu-ctl "
+                + "\(GotchuVersion.current) speaks \(LocalAPIVersion.current)."
+        case .apiMismatch(nil): "What listens on \(invocation.socketPath) is not gotchud."
+        case .unreadableReply:
+            "What listens on \(invocation.socketPath) answered what gotchu-ctl cannot read."
+        case .system(let underlying):
+            "The socket at \(invocation.socketPath) failed (\(underlying))."
+        case .problem(let problem): problem.detail.printable
+        }
+    }
+
+    /// The command to run next, if there is a special one.
+    func nextCommand(_ invocation: Invocation) -> String? {
+        switch self {
+        case .noSocket: invocation.startCommand
+        case .refused(let path) where !path.isSocket: "ls -ld \(path.shellQuoted)"
+        case .refused, .apiMismatch(_?): invocation.restartCommand
+        case .connectionLost, .timedOut: invocation.journalCommand
+        case .permissionDenied(let path):
+            "Join its group, or have the user id listed in gotchud.json; who may now: "
+                + "namei -l \(path.shellQuoted)"
+        case .pathTooLong: "Choose a shorter path for --socket or GOTCHU_SOCKET."
+        case .apiMismatch(nil), .unreadableReply: "sudo ss -xlp src \(invocation.socketPath)"
+        case .system: nil
+        case .problem(let problem): (problem.fix ?? problem.usualNext(invocation))?.printable
+        }
+    }
+}
+
+extension Problem {
+    fileprivate func usualNext(_ invocation: Invocation) -> String? {
+        switch errorCode {
+        case .validationError, .contentTooLarge: invocation.helpCommand
+        default: errorCode?.usualFix  // SAFETY: the others' own words.
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import PaymentClient
+import ServiceProcess
+
+extension DaemonConfiguration {
+    /// The way to the payment server.
+    var serverRoute: ServerRoute { ServerRoute(server: server, caFile: caFile, proxy: proxy) }
+
+    /// The settings of all calls to the payment server. Reads the CA file.
+    func httpConfiguration() throws(ConfigurationError) -> HTTPClient.Configuration {
+        do {
+            return try serverRoute.httpConfiguration()
+        } catch {
+            let file = caFile ?? "ca_file"
+            let isRead = FileManager.default.contents(atPath: file) != nil
+            throw ConfigurationError(
+                place: file,
+                problem: isRead
+                    ? "The file has something else in it than certificates in PEM."
+                    : "The file cannot be read: \(ConfigurationFile.obstacle(file))."
+            )
+        }
+    }
+}
+
+extension ServerRoute {
+    /// A command by which a person sees what happens on this way.
+    var look: String {
+        var words = ["curl", "-sv"]
+        if let proxy { words += ["--proxytunnel", "--proxy", proxy.description] }
+        if let caFile { words += ["--cacert", caFile] }
+        return (words + ["\(server)/readyz"]).map(\.shellQuoted).joined(separator: " ")
+    }
+}

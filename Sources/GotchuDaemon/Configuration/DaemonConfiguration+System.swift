@@ -1,0 +1,52 @@
+import CLinux
+import Glibc
+import LocalAPI
+import Logging
+import ServiceProcess
+
+/// The users, groups and files that a configuration names and this system must have.
+extension DaemonConfiguration {
+    /// Warns of what is no error, for it may come to be, and does not do what was meant.
+    func warn(of environment: [String: String], _ logger: Logger) {
+        for name in Self.unknownVariables(in: environment) {
+            logger.warning("There is no setting of this name", metadata: ["variable": "\(name)"])
+        }
+        // The default group may be missing, as where the daemon is tried out; a named one may not.
+        if AccessPolicy.groupID(named: group) == nil, group != Self.defaultGroup {
+            logger.warning(
+                "There is no such group: only listed users may ask for money",
+                metadata: ["group": "\(group)"]
+            )
+        }
+        for userID in observerUserIDs.union(cashierUserIDs).union(spenderUserIDs).sorted()
+        where getpwuid(userID) == nil {
+            logger.warning("A user id is listed that no user has", metadata: ["uid": "\(userID)"])
+        }
+        if let tokenFile, Self.mode(of: tokenFile).map({ $0 & S_IROTH != 0 }) == true {
+            logger.warning(
+                "Others may read the token file: chmod o-r",
+                metadata: ["path": "\(tokenFile)"]
+            )
+        }
+    }
+
+    /// Refuses a token file that is not there. The daemon itself starts without, and says so.
+    func requireTokenFile() throws(ConfigurationError) {
+        guard let tokenFile else { return }
+        // The user who checks may be another than the daemon's, and may not read it.
+        let isMissing = access(tokenFile, F_OK) != 0 && errno != EACCES
+        let isFolder = Self.mode(of: tokenFile).map { $0 & S_IFMT == S_IFDIR } ?? false
+        guard !isMissing, !isFolder else {
+            throw ConfigurationError(
+                place: "token_file",
+                problem: "There is no file \(tokenFile)."
+            )
+        }
+    }
+
+    /// A file's type and permissions; `nil` if it cannot be looked at.
+    static func mode(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+}

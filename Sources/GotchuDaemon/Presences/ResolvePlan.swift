@@ -1,0 +1,142 @@
+import GotchuAPI
+import GotchuCore
+
+/// The order in which EIDs nearby are asked about at the payment server, beside what the user does.
+///
+/// Anybody can advertise any number of EIDs that are nobody's, so few are asked about: the
+/// strongest first, each at most once until its answer is old, and of those that are nobody's only
+/// as many as `missLimit` allows. A pure value: the time is passed in.
+struct ResolvePlan: Sendable {
+    /// EIDs that wait; of more the weakest are not worth asking about now.
+    static let queueLimit = 16
+    /// Answers that are remembered.
+    static let memoryLimit = 256
+    /// The age at which an answer is asked for again, if the EID is still wanted.
+    static let lifetime: Duration = .seconds(60)
+    /// The time for which an EID that is nobody's is not asked about again: after the first such
+    /// answer, the second, and all others.
+    static let missWaits: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
+    /// The time for which an EID is left alone after no answer.
+    static let outageWait: Duration = .seconds(10)
+    /// Answers "nobody's" in a row before the next question waits for `missPeriod`: half of what
+    /// the server allows at once (`MissLimiter`).
+    static let missLimit = 10
+    /// The longest time for which a server that asks for patience is asked nothing.
+    static let longestPause: Duration = .seconds(300)
+    /// The time in which one such answer is forgotten.
+    static let missPeriod: Duration = .seconds(20)
+
+    /// The server's answer about an EID.
+    enum Outcome: Sendable {
+        case session(ResolvedSession)
+        /// It stands for nothing that could be paid.
+        case nobodys
+        /// There was no answer, or the server asked to come back after a while.
+        case unknown(retryAfter: Duration?)
+    }
+
+    private struct Answered {
+        var session: ResolvedSession?
+        var misses = 0
+        var validUntil: MonotonicTime
+    }
+
+    private var wanted: [EID: Double] = [:]
+    private var answers: [EID: Answered] = [:]
+    private var misses = 0
+    private var missesSince: MonotonicTime?
+    private var pausedUntil: MonotonicTime?
+
+    /// The session of an EID, as far as it is known.
+    func session(of eid: EID) -> ResolvedSession? { answers[eid]?.session }
+
+    /// A Boolean that is true while the answer is fresh that an EID is nobody's.
+    func isNobodys(_ eid: EID, at now: MonotonicTime) -> Bool {
+        answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
+    }
+
+    /// All that is known.
+    var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
+
+    /// Notes that an EID is near.
+    ///
+    /// - Parameter level: In dBm; the strongest is asked about first.
+    /// - Returns: Whether there is something new to ask.
+    mutating func want(_ eid: EID, level: Double, at now: MonotonicTime) -> Bool {
+        if let answer = answers[eid], answer.validUntil > now { return false }
+        let isNew = wanted.updateValue(level, forKey: eid) == nil
+        if wanted.count > Self.queueLimit,
+            let weakest = wanted.min(by: { ($0.value, $1.key) < ($1.value, $0.key) })
+        {
+            wanted[weakest.key] = nil
+            return isNew && weakest.key != eid
+        }
+        return isNew
+    }
+
+    /// Notes that an EID is not near any more.
+    mutating func forget(_ eid: EID) { wanted[eid] = nil }
+
+    /// The next question; `nil` while there is none, or none may be asked.
+    mutating func next(at now: MonotonicTime) -> EID? {
+        guard wait(at: now) == nil else { return nil }
+        return wanted.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    }
+
+    /// The time until something may be asked again; `nil` if that is now, or nothing is wanted.
+    mutating func wait(at now: MonotonicTime) -> Duration? {
+        guard !wanted.isEmpty else { return nil }
+        forgetMisses(at: now)
+        var until = pausedUntil ?? now
+        if misses >= Self.missLimit, let missesSince {
+            until = max(until, missesSince + Self.missPeriod)
+        }
+        return until > now ? until - now : nil
+    }
+
+    /// Takes the answer to a question.
+    mutating func answer(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
+        wanted[eid] = nil
+        var answer = answers[eid] ?? Answered(session: nil, validUntil: now)
+        switch outcome {
+        case .session(let session):
+            answer = Answered(session: session, validUntil: now + Self.lifetime)
+        case .nobodys:
+            answer.session = nil
+            answer.misses += 1
+            let wait = Self.missWaits[min(answer.misses, Self.missWaits.count) - 1]
+            answer.validUntil = now + wait
+            forgetMisses(at: now)
+            misses += 1
+            missesSince = missesSince ?? now
+        case .unknown(let retryAfter):
+            answer.validUntil = now + Self.outageWait
+            if let retryAfter { pausedUntil = now + min(retryAfter, Self.longestPause) }
+        }
+        if answers.count >= Self.memoryLimit, answers[eid] == nil {
+            // The one that grows old first makes room: what is here is asked about again.
+            let oldest = answers.min { $0.value.validUntil < $1.value.validUntil }
+            if let oldest { answers[oldest.key] = nil }
+        }
+        answers[eid] = answer
+    }
+
+    /// Notes that a session has ended: its EIDs are nobody's from now on.
+    ///
+    /// - Returns: Those EIDs.
+    mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {
+        let ended = answers.filter { $0.value.session?.sid == session }.map(\.key)
+        for eid in ended {
+            let validUntil = now + (Self.missWaits.last ?? .zero)
+            answers[eid] = Answered(session: nil, misses: 1, validUntil: validUntil)
+        }
+        return ended
+    }
+
+    private mutating func forgetMisses(at now: MonotonicTime) {
+        while misses > 0, let since = missesSince, now - since >= Self.missPeriod {
+            misses -= 1
+            missesSince = misses > 0 ? since + Self.missPeriod : nil
+        }
+    }
+}

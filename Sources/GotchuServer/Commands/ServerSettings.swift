@@ -1,0 +1,139 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Ledger
+internal import Logging
+internal import ServiceProcess
+
+/// The settings of `gotchu-server`: flag, else environment, else default.
+struct ServerSettings: Settings {
+    var listen = ListenAddress.usual
+    var database: DatabaseLocation?
+    var isDevelopment = false
+    /// In minor units.
+    var developmentOpening: Int64?
+    var issuer: String?
+    var audience: String?
+    var keys: KeySource?
+    var tokenLifetime: Duration = .seconds(600)
+    var limits = ServerLimits()
+    var logLevel = Logger.Level.info
+
+    static let prefix = "GOTCHU_SERVER_"
+
+    static let table: [Setting<Self>] = [
+        .database,
+        Setting("listen", \.listen, .own),
+        Setting("dev", \.isDevelopment, .boolean),
+        Setting("dev_opening_balance", \.developmentOpening, .number(0...1_000_000_000_000)),
+        Setting("oidc_issuer", \.issuer, .text),
+        Setting("oidc_audience", \.audience, .text),
+        Setting("oidc_jwks", \.keys, .own),
+        Setting("token_seconds", \.tokenLifetime, .seconds(1...900)),
+        Setting("connections", \.limits.connections, .number(1...65_536)),
+        Setting("queue", \.limits.queue, .number(1...65_536)),
+        Setting("calls_per_second", \.limits.callsPerSecond, .number(1...10_000)),
+        Setting(
+            "streams_per_login",
+            \.limits.streamsPerLogin,
+            .number(1...SessionFeed.watcherLimit)
+        ),
+        Setting("sessions_per_payee", \.limits.sessionsPerPayee, .number(1...100_000)),
+        Setting("drain_seconds", \.limits.drain, .seconds(0...60)),
+        Setting("trusted_proxy", \.limits.proxies, .proxies),
+        Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
+        Setting("log_level", \.logLevel, .logLevel),
+    ]
+
+    /// Resolves the settings of these rows. An empty variable is as good as an absent one.
+    ///
+    /// - Parameter flags: The command line's options by key.
+    init(_ rows: [Setting<Self>] = Self.table, flags: [String: String?]) throws(ConfigurationError)
+    {
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
+        try resolve(rows, from: SettingSources(flags: flags, environment: environment))
+    }
+
+    /// Variables that look like one of these and are none: misspelt, and without effect.
+    ///
+    /// gotchud, which may share this environment, has one that is called GOTCHU_SERVER, and one for
+    /// the level of its log.
+    static func unknownVariables(among names: some Sequence<String>) -> [String] {
+        let shortened = Set(table.map { "GOTCHU_" + $0.key.uppercased() })
+        return unknownVariables(among: names) { name in
+            name != "GOTCHU_SERVER" && name != "GOTCHU_LOG_LEVEL"
+                && (name.hasPrefix("GOTCHU_SERVER") || shortened.contains(name))
+        }
+    }
+
+    /// The database, which has no default.
+    var namedDatabase: DatabaseLocation {
+        get throws(ServerFailure) {
+            if let database { return database }
+            throw ServerFailure(
+                .usage,
+                "No database is named.",
+                fix: "Name one with --database sqlite:PATH or GOTCHU_SERVER_DATABASE."
+            )
+        }
+    }
+
+    /// The issuer whose tokens are accepted; `nil` without one.
+    var openID: OpenIDSettings? {
+        get throws(ServerFailure) {
+            guard issuer != nil || audience != nil || keys != nil else { return nil }
+            guard let issuer, let audience, let keys else {
+                throw ServerFailure(
+                    .configuration,
+                    "--oidc-issuer, --oidc-audience and --oidc-jwks go together.",
+                    fix: "Name all three, or none."
+                )
+            }
+            guard !issuer.isEmpty, !audience.isEmpty else {
+                throw ServerFailure(
+                    .configuration,
+                    "--oidc-issuer and --oidc-audience must not be empty: nobody could log in.",
+                    fix: "Name what the issuer writes into its tokens."
+                )
+            }
+            guard issuer != OwnTokens.issuer, !issuer.contains(">") else {
+                throw ServerFailure(.configuration, "This cannot be the name of an OpenID issuer.")
+            }
+            if case .file(let path) = keys, access(path, R_OK) != 0 {
+                throw ServerFailure(
+                    .configuration,
+                    "The issuer's keys at \(path) cannot be read: "
+                        + "\(String(cString: strerror(errno))).",
+                    fix: "Put the issuer's key set there, or name its https URL with --oidc-jwks."
+                )
+            }
+            return OpenIDSettings(issuer: issuer, audience: audience, keys: keys)
+        }
+    }
+}
+
+extension Setting<ServerSettings> {
+    /// The one that all commands share.
+    static var database: Self { Self("database", \.database, .own) }
+}
+
+extension DatabaseLocation: SettingValue {
+    static let rule = "A database is written as sqlite:PATH or postgres://USER@HOST/NAME."
+}
+
+extension ListenAddress: SettingValue {
+    static let rule = "An address is written as HOST:PORT, the port from 0 to 65535."
+}
+
+extension KeySource: SettingValue {
+    static let rule = "Keys that are fetched safely are at an https URL or in a file."
+}
+
+extension SettingSyntax<Set<ClientAddress>> {
+    static var proxies: Self {
+        Self("This must be the IP address that the proxy connects from.") { text in
+            let texts = text.split { $0 == "," || $0 == " " }
+            let addresses = texts.compactMap { ClientAddress(String($0)) }
+            return addresses.count == texts.count ? Set(addresses) : nil
+        }
+    }
+}

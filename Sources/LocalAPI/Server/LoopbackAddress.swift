@@ -1,0 +1,35 @@
+/// A TCP address that only this machine reaches: `127.0.0.1:PORT` or `[::1]:PORT`.
+package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
+    /// As an address is written: an IPv6 one without brackets.
+    package let host: String
+    /// 0 for any that is free.
+    package let port: Int
+
+    /// Returns `nil` for every other address.
+    package init?(_ text: String) {
+        guard let host = Self.hosts.first(where: { text.hasPrefix($0.written + ":") }),
+            let port = UInt16(text.dropFirst(host.written.utf8.count + 1)),
+            text == "\(host.written):\(port)"
+        else { return nil }
+        self.host = host.address
+        self.port = Int(port)
+    }
+
+    private static let hosts = [
+        (written: "127.0.0.1", address: "127.0.0.1"), (written: "[::1]", address: "::1"),
+    ]
+
+    package var description: String { "\(written):\(port)" }
+
+    /// The host as it stands in a URL.
+    var written: String { host == "::1" ? "[::1]" : host }
+
+    /// True if a `Host` names this machine, with or without a port. A page whose own name resolves
+    /// to loopback by now (DNS rebinding) names that.
+    static func isNamed(by authority: String?) -> Bool {
+        guard let authority = authority?.lowercased() else { return false }
+        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
+        let host = end.map { authority[...$0] } ?? authority.prefix { $0 != ":" }
+        return host == "localhost" || hosts.contains { $0.written == host }
+    }
+}

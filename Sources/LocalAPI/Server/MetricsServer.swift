@@ -1,0 +1,132 @@
+import GotchuAPI
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// `GET /metrics` on a loopback port, for those who cannot open a Unix socket, and nothing else.
+///
+/// Every user of this machine can read it. A port that is taken does not stop the daemon: it is
+/// tried again.
+package struct MetricsServer: Service {
+    /// The connections that there can be at once; more wait in the kernel's queue.
+    private static let connectionLimit = 32
+    /// The time after which a connection is closed.
+    private static let lifetime: TimeAmount = .seconds(10)
+    private static let retryInterval: Duration = .seconds(5)
+
+    private let address: LoopbackAddress
+    private let page: @Sendable () async -> String
+    private let logger: Logger
+
+    /// - Parameter page: The metrics as they are now, in the text format of Prometheus.
+    package init(
+        address: LoopbackAddress,
+        logger: Logger,
+        page: @escaping @Sendable () async -> String
+    ) {
+        self.address = address
+        self.logger = logger
+        self.page = page
+    }
+
+    package func run() async throws {
+        var isTold = false
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                return try await server().run()
+            } catch {
+                if !isTold {
+                    logger.error(
+                        "Metrics cannot be served",
+                        metadata: ["address": "\(address)", "reason": "\(error)"]
+                    )
+                }
+                isTold = true
+            }
+            // Nothing tells that a port is free again.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
+        }
+    }
+
+    private func server() throws -> any Service {
+        var quiet = logger
+        quiet.logLevel = .warning
+        let builder = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: LocalServer.headLimit,
+                    maxHeaderListSize: LocalServer.headLimit,
+                    maxHeaderFieldCount: 100
+                )
+            )
+        )
+        return try builder.buildServer(
+            configuration: ServerConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
+            ),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: quiet,
+            responder: { request, writer, _ in
+                let response = await reply(to: request)
+                try await writer.write(response: response.head, body: response.body)
+            },
+            onServerRunning: { [address, logger] channel in
+                let port = channel.localAddress?.port ?? address.port
+                logger.notice(
+                    "Metrics are served",
+                    metadata: ["url": "http://\(address.written):\(port)/metrics"]
+                )
+            }
+        )
+    }
+
+    private func reply(to request: Request) async -> Response {
+        guard LoopbackAddress.isNamed(by: request.head.authority),
+            request.headers[.origin] == nil, request.headers[.referer] == nil
+        else {
+            let detail = "Requests from web pages, and to other names than localhost, are refused."
+            return .problem(Problem(.browserRefused, detail: detail))
+        }
+        guard request.uri.path == "/metrics" else {
+            return .problem(Problem(.notFound, detail: "There is only /metrics."))
+        }
+        switch request.method {
+        case .get: return .metrics(await page())
+        case .head: return Response.metrics(await page()).createHeadResponse()
+        default:
+            var response = Response.problem(
+                Problem(.methodNotAllowed, detail: "This address takes GET, HEAD only.")
+            )
+            response.headers[.allow] = "GET, HEAD"
+            return response
+        }
+    }
+}
+
+/// Closes a connection when its time is over, whatever is going on.
+///
+/// One for each connection, used on its event loop alone.
+private final class LifetimeHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+
+    private let limit: TimeAmount
+    private var end: Scheduled<Void>?
+
+    init(limit: TimeAmount) {
+        self.limit = limit
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        end = context.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end?.cancel()
+    }
+}

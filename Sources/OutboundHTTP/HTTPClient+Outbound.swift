@@ -1,0 +1,63 @@
+package import AsyncHTTPClient
+package import NIOCore
+internal import NIOHTTP1
+
+extension HTTPClient.Configuration {
+    /// The settings of every call that a program of ours makes to a host that others run.
+    ///
+    /// HTTP/1.1 alone, no redirects, and no reply ends the process: a reply that the library takes
+    /// for impossible ends its connection with `UnreadableReply`.
+    ///
+    /// - Parameters:
+    ///   - connect: The limit for name, connection and TLS together.
+    ///   - read: The longest silence within a reply; `nil` for none.
+    package static func outbound(
+        connect: TimeAmount,
+        read: TimeAmount? = nil
+    ) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: connect, read: read)
+        )
+        // One parser for a stranger's bytes is enough, and nothing of ours gains by another.
+        configuration.httpVersion = .http1Only
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let decoder = try pipeline.handler(
+                    type: ByteToMessageHandler<HTTPResponseDecoder>.self
+                )
+                try pipeline.addHandler(ReplyGuard(), position: .after(decoder))
+            }
+        }
+        return configuration
+    }
+}
+
+/// A reply came whose status no HTTP status can be.
+package struct UnreadableReply: Error, Equatable {
+    /// The number on its status line.
+    package let status: Int
+}
+
+/// Keeps replies with a status below 100 from the library behind it.
+///
+/// AsyncHTTPClient takes every status below 200 for an informational reply and waits for the final
+/// one, while NIO's decoder sends the end of the reply after each status outside 100 … 199: an end
+/// without a head, which is a precondition there (`HTTPRequestStateMachine`, 1.37.0).
+final class ReplyGuard: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private var isOver = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        guard case .head(let head) = unwrapInboundIn(data), head.status.code < 100 else {
+            return context.fireChannelRead(data)
+        }
+        isOver = true
+        context.fireErrorCaught(UnreadableReply(status: Int(head.status.code)))
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,54 @@
+package import AsyncHTTPClient
+import NIOSSL
+
+/// The way to a payment server: its address, who vouches for it, and what stands in between.
+package struct ServerRoute: Equatable, Sendable {
+    package let server: ServerURL
+    /// A PEM file of certificates that are trusted beside the system's.
+    package let caFile: String?
+    /// `nil` for a connection to the server itself.
+    package let proxy: ProxyURL?
+
+    package init(server: ServerURL, caFile: String? = nil, proxy: ProxyURL? = nil) {
+        self.server = server
+        self.caFile = caFile
+        self.proxy = proxy
+    }
+
+    /// `PaymentClient.httpConfiguration` for this way.
+    ///
+    /// - Throws: When the certificates cannot be read.
+    package func httpConfiguration() throws -> HTTPClient.Configuration {
+        var configuration = PaymentClient.httpConfiguration
+        if let caFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [
+                .certificates(try NIOSSLCertificate.fromPEMFile(caFile))
+            ]
+            configuration.tlsConfiguration = tls
+        }
+        configuration.proxy = proxy.map { .server(host: $0.host, port: $0.port) }
+        return configuration
+    }
+}
+
+/// The URL of an HTTP proxy: `http://`, a host and a port. It gets CONNECT, for plain HTTP too,
+/// and cannot read what goes over TLS.
+package struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    /// Without the brackets of an IPv6 address.
+    package let host: String
+    package let port: Int
+
+    /// Reads a URL.
+    ///
+    /// - Returns: `nil` for any other, such as one with a path or with user information.
+    package init?(_ text: String) {
+        guard let url = ServerURL(text), let port = url.port,
+            text == "http://\(url.host):\(port)"
+        else { return nil }
+        description = text
+        host = String(url.host.drop { $0 == "[" }.prefix { $0 != "]" })
+        self.port = Int(port)
+    }
+}

@@ -1,0 +1,102 @@
+/// One setting of a program: a row of its table.
+package struct Setting<Root: Settings>: Sendable {
+    /// Its name in the configuration file, from which the others are made: `ca_file`.
+    package let key: String
+    /// The option of the command line, where the program declares one: `--ca-file`.
+    let flag: String
+    /// The environment variable: `GOTCHU_CA_FILE`. `nil`: none sets it.
+    let variable: String?
+    /// The kind of value that a file has for it.
+    package let form: SettingForm
+    /// A Boolean that is false where a change waits for a restart.
+    let isReloaded: Bool
+
+    let read: @Sendable (SettingText, inout Root) throws(ConfigurationError) -> Void
+    let copy: @Sendable (Root, inout Root) -> Void
+    let isSame: @Sendable (Root, Root) -> Bool
+    let text: @Sendable (Root) -> String
+
+    /// A setting that always has a value.
+    ///
+    /// - Parameters:
+    ///   - path: The place of its value.
+    ///   - syntax: The way in which it is written.
+    ///   - flag: The option without its dashes, if that is not called like the key.
+    ///   - variable: False where no variable sets it.
+    ///   - isReloaded: False where a change waits for a restart.
+    package init<Value: Equatable & Sendable>(
+        _ key: String,
+        _ path: any WritableKeyPath<Root, Value> & Sendable,
+        _ syntax: SettingSyntax<Value>,
+        flag: String? = nil,
+        variable hasVariable: Bool = true,
+        isReloaded: Bool = false
+    ) {
+        self.key = key
+        self.flag = "--" + (flag ?? key.replacing("_", with: "-"))
+        variable = hasVariable ? Root.prefix + key.uppercased() : nil
+        form = syntax.form
+        self.isReloaded = isReloaded
+        read = { found, root throws(ConfigurationError) in
+            root[keyPath: path] = try syntax.value(found)
+        }
+        copy = { $1[keyPath: path] = $0[keyPath: path] }
+        isSame = { $0[keyPath: path] == $1[keyPath: path] }
+        text = { syntax.write($0[keyPath: path]) }
+    }
+
+    /// A setting that may be absent.
+    package init<Value: Equatable & Sendable>(
+        _ key: String,
+        _ path: any WritableKeyPath<Root, Value?> & Sendable,
+        _ syntax: SettingSyntax<Value>
+    ) {
+        self.init(key, path, syntax.optional)
+    }
+}
+
+/// The settings of a program, resolved: a value with the defaults, and the table that fills it.
+package protocol Settings: Sendable {
+    /// The beginning of the variables' names: `GOTCHU_`.
+    static var prefix: String { get }
+    /// All settings, each once.
+    static var table: [Setting<Self>] { get }
+}
+
+extension Settings {
+    /// Sets what the sources name; the rest stays as it is.
+    package mutating func resolve(
+        _ settings: [Setting<Self>] = Self.table,
+        from sources: SettingSources
+    ) throws(ConfigurationError) {
+        for setting in settings {
+            if let found = sources.find(setting) { try setting.read(found, &self) }
+        }
+    }
+
+    /// The variables that look as if they set something: mostly typing errors.
+    package static func unknownVariables(
+        among names: some Sequence<String>,
+        where looksLikeOurs: (String) -> Bool
+    ) -> [String] {
+        let known = Set(table.compactMap(\.variable))
+        return names.filter { !known.contains($0) && looksLikeOurs($0) }.sorted()
+    }
+
+    /// The settings after a reload: those that may change while the program runs are taken over.
+    package func reloaded(from new: Self) -> Self {
+        var reloaded = self
+        for setting in Self.table where setting.isReloaded { setting.copy(new, &reloaded) }
+        return reloaded
+    }
+
+    /// True if something of the new settings waits for a restart.
+    package func needsRestart(for new: Self) -> Bool {
+        Self.table.contains { !$0.isReloaded && !$0.isSame(self, new) }
+    }
+
+    /// Everything that is configured, for a report.
+    package var lines: [(key: String, value: String)] {
+        Self.table.map { ($0.key, $0.text(self)) }
+    }
+}

@@ -1,0 +1,69 @@
+/// The places that a setting can come from, the most specific first.
+package struct SettingSources: Sendable {
+    private let flags: [String: String]
+    private let environment: [String: String]
+    private let file: [String: SettingText]
+    private let usual: [String: String]
+
+    /// - Parameters:
+    ///   - flags: The command line's options by the keys of their settings.
+    ///   - environment: The process's environment.
+    ///   - file: The configuration file's settings by key.
+    ///   - usual: Defaults that depend on the system, by key.
+    package init(
+        flags: [String: String?],
+        environment: [String: String],
+        file: [String: SettingText] = [:],
+        usual: [String: String?] = [:]
+    ) {
+        self.flags = flags.compactMapValues(\.self)
+        self.environment = environment
+        self.file = file
+        self.usual = usual.compactMapValues(\.self)
+    }
+
+    func find<Root>(_ setting: Setting<Root>) -> SettingText? {
+        if let text = flags[setting.key] {
+            return SettingText(text, place: setting.flag, isFlag: true)
+        }
+        if let variable = setting.variable, let text = environment[variable] {
+            return SettingText(text, place: variable)
+        }
+        return file[setting.key] ?? usual[setting.key].map { SettingText($0, place: setting.key) }
+    }
+}
+
+/// A setting as it was found.
+package struct SettingText: Sendable {
+    let text: String
+    let place: String
+    let isFlag: Bool
+
+    /// - Parameter place: As in `ConfigurationError`.
+    package init(_ text: String, place: String, isFlag: Bool = false) {
+        self.text = text
+        self.place = place
+        self.isFlag = isFlag
+    }
+
+    func error(_ problem: String) -> ConfigurationError {
+        ConfigurationError(place: place, problem: problem, isFlag: isFlag)
+    }
+}
+
+/// A configuration that cannot be used: where it is wrong, and what is wrong there.
+package struct ConfigurationError: Error, Equatable, Sendable {
+    /// `--radio`, `GOTCHU_RADIO`, `/etc/gotchu/gotchud.json:3`.
+    package let place: String
+    /// One sentence. Never repeats a value of which a part is secret.
+    package let problem: String
+    /// A Boolean that says that the command line is wrong.
+    package let isFlag: Bool
+
+    /// An error at a place.
+    package init(place: String, problem: String, isFlag: Bool = false) {
+        self.place = place
+        self.problem = problem
+        self.isFlag = isFlag
+    }
+}

@@ -1,0 +1,127 @@
+package import Logging
+
+/// The way in which a value is written, in flags, variables and files alike.
+package struct SettingSyntax<Value>: Sendable {
+    let form: SettingForm
+    /// A sentence about a right value, for a person who wrote another.
+    private let problem: String
+    /// The problem that a value has on this system though it is written rightly.
+    private let check: @Sendable (Value) -> String?
+    private let parse: @Sendable (String) -> Value?
+    let write: @Sendable (Value) -> String
+
+    /// - Parameters:
+    ///   - problem: A sentence about a right value.
+    ///   - check: Returns a sentence if a value that is written rightly cannot be used.
+    ///   - write: Writes a value for a report.
+    ///   - parse: Returns `nil` if the text is not a right value.
+    package init(
+        _ problem: String,
+        form: SettingForm = .text,
+        check: @escaping @Sendable (Value) -> String? = { _ in nil },
+        write: @escaping @Sendable (Value) -> String = { "\($0)" },
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        self.form = form
+        self.problem = problem
+        self.check = check
+        self.write = write
+        self.parse = parse
+    }
+
+    func value(_ found: SettingText) throws(ConfigurationError) -> Value {
+        guard let value = parse(found.text) else { throw found.error(problem) }
+        if let problem = check(value) { throw found.error(problem) }
+        return value
+    }
+
+    var optional: SettingSyntax<Value?> {
+        SettingSyntax<Value?>(
+            problem,
+            form: form,
+            check: { $0.flatMap(check) },
+            write: { $0.map(write) ?? "(none)" },
+            parse: { text in parse(text).map(Optional.some) }
+        )
+    }
+}
+
+/// A type of which each value is written in one way wherever it is configured.
+package protocol SettingValue: Equatable, Sendable {
+    /// A sentence about a right value.
+    static var rule: String { get }
+
+    init?(_ text: String)
+}
+
+extension SettingSyntax where Value: SettingValue {
+    /// The syntax of the type itself.
+    package static var own: Self { Self(Value.rule) { Value($0) } }
+}
+
+/// The kinds of values in a configuration file.
+package enum SettingForm: Equatable, Sendable {
+    case text
+    case boolean
+    case wholeNumber
+    /// A list of user ids.
+    case userIDs
+    /// An object of numbers, which have these names.
+    case numbers([String])
+}
+
+extension SettingSyntax<String> {
+    /// Any text.
+    package static var text: Self { Self("This must be a text.") { $0 } }
+
+    /// An absolute path.
+    package static func path(
+        _ problem: String,
+        check: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) -> Self {
+        Self(problem, check: check) { $0.hasPrefix("/") ? $0 : nil }
+    }
+}
+
+extension SettingSyntax<Bool> {
+    /// `1`, `true` or `yes`, or the opposite.
+    package static var boolean: Self {
+        Self("This must be true or false.", form: .boolean) { text in
+            switch text.lowercased() {
+            case "1", "true", "yes": true
+            case "0", "false", "no": false
+            default: nil
+            }
+        }
+    }
+}
+
+extension SettingSyntax where Value: FixedWidthInteger & Sendable {
+    /// A whole number within a range.
+    package static func number(_ range: ClosedRange<Value>) -> Self {
+        Self(
+            "This must be a number from \(range.lowerBound) to \(range.upperBound).",
+            form: .wholeNumber
+        ) { text in
+            Value(digits: text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension SettingSyntax<Duration> {
+    /// Whole seconds within a range.
+    package static func seconds(_ range: ClosedRange<Int64>) -> Self {
+        let number = SettingSyntax<Int64>.number(range)
+        return Self(number.problem, form: number.form, write: { "\($0.components.seconds)" }) {
+            number.parse($0).map { .seconds($0) }
+        }
+    }
+}
+
+extension SettingSyntax<Logger.Level> {
+    /// The name of a level of the log.
+    package static var logLevel: SettingSyntax<Logger.Level> {
+        let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        return Self("A log level is one of \(names).") { Logger.Level(rawValue: $0) }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// What a daemon says of itself is what a person would find who tried.
+@Suite("Ready means ready", .timeLimit(.minutes(hangLimit)))
+struct HealthTests {
+    private func answer(_ head: String, _ body: String) -> [UInt8] {
+        Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }
+
+    /// Waits for an item of the daemon's health.
+    private func expect(_ code: String, of device: Device) async throws {
+        try await eventually("\(device.name) says \(code)") {
+            let status = try await device.get("/v1/status", as: StatusReply.self)
+            return status.health.contains { $0.code == code } && !status.isReady ? true : nil
+        }
+    }
+
+    private func isReady(_ device: Device) async throws {
+        try await eventually("\(device.name) is ready") {
+            let status = try await device.get("/v1/status", as: StatusReply.self)
+            return status.isReady ? true : nil
+        }
+    }
+
+    @Test("What answers at the server's address is told apart from a server that works")
+    func wrongServers() async throws {
+        let shop = try await Shop()
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let html = "<html>Log in to this network</html>"
+        let problem = #"{"code":"TRY_AGAIN","detail":"The books cannot be written just now."}"#
+        odd.answer(answer("HTTP/1.1 200 OK", html))
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--server", "http://127.0.0.1:\(odd.port)"])
+        try await expect("server-foreign", of: kiosk)
+        for (reply, code) in [
+            (answer("HTTP/1.1 503 Service Unavailable", html), "server-failing"),
+            (answer("HTTP/1.1 404 Not Found", "no"), "server-foreign"),
+            (answer("HTTP/1.1 503 Service Unavailable", problem), "server-not-ready"),
+            (answer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/", ""), "server-foreign"),
+            (Array("HTTP/1.0 200 OK\r\n\r\nhello".utf8), "server-foreign"),
+        ] {
+            odd.answer(reply)
+            try await expect(code, of: kiosk)
+        }
+        // It says that it is ready, and nothing else: three calls for people show that.
+        odd.answer(answer("HTTP/1.1 200 OK", #"{"status":"ready"}"#))
+        try await eventually("it is believed") {
+            let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+            return status.server.isReachable == true ? true : nil
+        }
+        for _ in 0..<3 {
+            await #expect(throws: Problem.self) {
+                let ask = ResolveRequest(eid: EID(literal: "0123456789"))
+                _ = try await kiosk.call("POST", "/v1/resolve", ask) as ResolvedSession
+            }
+        }
+        try await expect("server-calls-fail", of: kiosk)
+    }
+
+    @Test(
+        "A server without an address, or with a certificate of an unknown CA, is told as such",
+        arguments: [
+            ("http://payments.gotchu.invalid", "server-name-unknown"),
+            ("TLS", "server-untrusted"),
+        ]
+    )
+    func unreached(address: String, code: String) async throws {
+        let shop = try await Shop()
+        let tls = try await TLSServer(in: shop.folder)
+        let url = address.replacing("TLS", with: tls.url)
+        let kiosk = Device(name: "kiosk", shop: shop)
+        try await kiosk.start(extra: ["--server", url])
+        try await expect(code, of: kiosk)
+    }
+
+    @Test("A journal that cannot be written is told, and that it can be again")
+    func fullDisk() async throws {
+        let shop = try await Shop()
+        let faults = try await Faults("kiosk", in: shop.folder.path)
+        let kiosk = Device(name: "kiosk", shop: shop)
+        let variables = faults.environment.map { "\($0.key)=\($0.value)" }
+        try await kiosk.start(through: ["/usr/bin/env"] + variables)
+        try await kiosk.logIn()
+        try await isReady(kiosk)
+        try faults.disk(.full, of: "/kiosk/")
+        await #expect {
+            let new = NewRequest(amountCents: 100)
+            _ = try await kiosk.call("POST", "/v1/requests", new) as RequestView
+        } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
+        try await expect("journal-unwritable", of: kiosk)
+        try faults.disk(nil)
+        try await isReady(kiosk)
+    }
+
+    @Test("A payer whose clock is a day ahead pays when the server is back")
+    func wrongClock() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        try await kiosk.logIn()
+        let faults = try await Faults("payer", in: shop.folder.path)
+        try faults.clock(offBy: 86_400)
+        let payer = Device(name: "payer", shop: shop)
+        let variables = faults.environment.map { "\($0.key)=\($0.value)" }
+        try await payer.start(through: ["/usr/bin/env"] + variables)
+        try await payer.logIn()
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 700)
+        )
+        // As the server is asked about the EID it answers; then it hangs.
+        let wish = NewPayment(eid: request.eid, confirmAmountCents: 700)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        shop.server.signal(SIGSTOP)
+        let next = NewPayment(sid: request.id, confirmAmountCents: 700)
+        let late: PaymentView = try await payer.call("POST", "/v1/payments", next)
+        try await eventually("a lock was not answered", within: .seconds(40)) {
+            let view = try await payer.get("/v1/payments/\(late.id)", as: PaymentView.self)
+            return view.nextStep != nil ? true : nil
+        }
+        let view = try await payer.get("/v1/payments/\(late.id)", as: PaymentView.self)
+        #expect(view.state == .locking && view.detail.contains("Nothing was sent yet"))
+        shop.server.signal(SIGCONT)
+        // What was paid is the server's word, not the clock's.
+        #expect(try await end(of: late, on: payer).code == "SESSION_PAID")
+    }
+}

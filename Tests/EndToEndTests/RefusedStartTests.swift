@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What gotchud does not start with", .timeLimit(.minutes(hangLimit)))
+struct RefusedStartTests {
+    @Test("a bad configuration ends with 78, the file and the line")
+    func badConfiguration() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("{\n  \"radio\": \"smoke signals\"\n}", to: "gotchud.json")
+        let program = try Program("gotchud", ["--check-config", "--config", file])
+        #expect(try await program.exitCode() == 78)
+        #expect(program.text.contains("\(file):2: A radio is"))
+        let next = "Correct it and run: gotchud --config \(file) --check-config\n"
+        #expect(program.text.hasSuffix(next), "\(program.text)")
+        let good = try folder.write("{}", to: "good.json")
+        let check = try Program("gotchud", ["--check-config", "--config", good])
+        #expect(try await check.exitCode() == 0)
+    }
+
+    @Test("what a configuration names and the system lacks is said by --check-config")
+    func checkedNames() async throws {
+        let folder = try TemporaryFolder()
+        let token = "\(folder.path)/token"
+        let (noGroup, noUser) = ("no-such-group-here", 4_000_000)
+        let file = try folder.write(
+            """
+            {"token_file": "\(token)", "group": "\(noGroup)", "spender_uids": [\(noUser)]}
+            """,
+            to: "gotchud.json"
+        )
+        let arguments = ["--check-config", "--config", file]
+        let missing = try Program("gotchud", arguments)
+        #expect(try await missing.exitCode() == 78)
+        #expect(missing.text.contains("There is no file \(token)."), "\(missing.text)")
+        _ = try folder.write("token", to: "token")
+        chmod(token, 0o644)
+        let there = try Program("gotchud", arguments)
+        #expect(try await there.exitCode() == 0)
+        for what in ["group=\(noGroup)", "uid=\(noUser)", "Others may read the token file"] {
+            #expect(there.text.contains(what), "\(there.text)")
+        }
+    }
+
+    @Test("a state folder that others may write to ends it with 78, before anything is in it")
+    func stateOfOthers() async throws {
+        let folder = try TemporaryFolder()
+        let state = "\(folder.path)/state"
+        #expect(mkdir(state, 0o700) == 0 && chmod(state, 0o777) == 0)
+        let program = try Program(
+            "gotchud",
+            [
+                "--socket", "\(folder.path)/g.sock", "--state", state, "--radio",
+                "simulated:\(state)",
+            ]
+        )
+        #expect(try await program.exitCode() == 78)
+        #expect(program.text.hasSuffix("\nchmod go-w \(state)\n"), "\(program.text)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
+    }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import GotchuCore
+import TestSupport
+import Testing
+
+/// The whole judgement of nearness against a model of the air, so that a change of a threshold, the
+/// filter or a delay shows what it costs elsewhere.
+///
+/// The model: free space (-59 dBm at 1 m, 20 dB for each ten times the distance); noise with a
+/// standard deviation of `sigma` dB, of which 0.7 lasts from one advertisement to the next (a body,
+/// a hand); ±3 dB between the three advertising channels; each advertisement lost by chance, and up
+/// to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). It is a model and no measurement.
+@Suite("Nearness in a model of the air", .timeLimit(.minutes(hangLimit)))
+struct NearnessModelTests {
+    private static let trials = 400
+
+    /// Who advertises, as one receiver hears it.
+    private struct Till {
+        var metres: @Sendable (Double) -> Double
+        var interval = 0.1
+        var loss = 0.0
+        var sigma = 4.0
+        /// In dB, beside what the distance does: a hand before the antenna, a louder sender.
+        var gain = 0.0
+    }
+
+    /// One trial: the board hears the tills, from second 0 on or, as if it had done so for a while,
+    /// from before.
+    private struct Trial {
+        private var board = ProximityBoard()
+        private var tills: [(till: Till, eid: EID, noise: Double, next: Double)] = []
+        private let start: Double
+
+        init(_ tills: [Till], since start: Double, _ random: inout SeededGenerator) {
+            self.start = start
+            self.tills = tills.enumerated().map { index, till in
+                let eid = EID(literal: "000000000\(index)")
+                let phase = Double.random(in: 0..<till.interval, using: &random)
+                return (till, eid, Self.normal(&random) * till.sigma, start + phase)
+            }
+        }
+
+        /// Runs until `end`, and tells each moment at which a verdict is new.
+        mutating func run(
+            until end: Double,
+            _ random: inout SeededGenerator,
+            _ tell: (_ second: Double, _ till: Int, _ verdict: Verdict) -> Bool
+        ) {
+            var tick = start
+            while let index = tills.indices.min(by: { tills[$0].next < tills[$1].next }) {
+                let isTick = tick <= tills[index].next
+                let second = isTick ? tick : tills[index].next
+                guard second < end else { return }
+                let changes: ProximityBoard.Changes
+                if isTick {
+                    tick += 0.2
+                    changes = board.advance(to: time(second))
+                } else {
+                    guard let sighting = hear(index, at: second, &random) else { continue }
+                    changes = board.add(sighting)
+                }
+                for (index, known) in tills.enumerated() where changes.changed.contains(known.eid) {
+                    let verdict = board[known.eid]?.verdict ?? .far
+                    if second >= 0, tell(second, index, verdict) { return }
+                }
+            }
+        }
+
+        private mutating func hear(
+            _ index: Int,
+            at second: Double,
+            _ random: inout SeededGenerator
+        ) -> Sighting? {
+            let (till, eid, noise, _) = tills[index]
+            let shaken = 0.7 * noise + (1 - 0.49).squareRoot() * till.sigma * Self.normal(&random)
+            tills[index].noise = shaken
+            tills[index].next += till.interval + Double.random(in: 0..<0.01, using: &random)
+            let channel = 3 * Double(Int.random(in: -1...1, using: &random))
+            guard Double.random(in: 0..<1, using: &random) >= till.loss else { return nil }
+            let level = -59 - 20 * log10(till.metres(second)) + till.gain + noise + channel
+            return Sighting(
+                time: time(second),
+                eid: eid,
+                carrier: .serviceData,
+                rssi: RSSI(dBm: Int(level.rounded())),
+                adapter: "hci0"
+            )
+        }
+
+        private func time(_ second: Double) -> MonotonicTime {
+            MonotonicTime(sinceStart: .seconds(second - start))
+        }
+
+        /// Box and Muller's.
+        private static func normal(_ random: inout SeededGenerator) -> Double {
+            let radius = (-2 * log(Double.random(in: 0.0000001..<1, using: &random))).squareRoot()
+            return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
+        }
+    }
+
+    /// After how many seconds a till comes to `tap`; those trials where it does, in order.
+    private func taps(
+        _ tills: [Till],
+        of wanted: Int = 0,
+        within seconds: Double,
+        since start: Double = 0,
+        _ name: String
+    ) -> [Double] {
+        var random = SeededGenerator(name, seed: 1)
+        return (0..<Self.trials).compactMap { _ in
+            var trial = Trial(tills, since: start, &random)
+            var found: Double?
+            trial.run(until: seconds, &random) { second, till, verdict in
+                if till == wanted, verdict == .tap { found = second }
+                return found != nil
+            }
+            return found
+        }
+        .sorted()
+    }
+
+    private func share(_ found: [Double]) -> Double { Double(found.count) / Double(Self.trials) }
+
+    private func median(_ found: [Double]) -> Double {
+        found.count > Self.trials / 2 ? found[Self.trials / 2] : .infinity
+    }
+
+    @Test("Held against the till: tap within half a second, and within two where packets are lost")
+    func held() {
+        let still = taps([Till(metres: { _ in 0.05 })], within: 6, "held")
+        #expect(share(still) == 1 && median(still) <= 0.45)
+        let lossy = taps([Till(metres: { _ in 0.05 }, loss: 0.7)], within: 6, "lossy")
+        #expect(share(lossy) >= 0.99 && median(lossy) <= 1)
+        let away = taps([Till(metres: { _ in 0.1 })], within: 6, "a little away")
+        #expect(share(away) >= 0.99 && median(away) <= 0.6)
+    }
+
+    @Test("From far to tap in a second")
+    func approach() {
+        let till = Till(metres: { $0 < 0 ? 5 : 0.08 }, sigma: 2)
+        let found = taps([till], within: 6, since: -5, "approach")
+        #expect(share(found) >= 0.99 && median(found) <= 0.9)
+    }
+
+    @Test("Rare advertisements come to tap within 6 s in 95 of 100", arguments: [1.28, 2.0])
+    func slow(interval: Double) {
+        let loss = interval < 2 ? 0.3 : 0
+        let till = Till(metres: { _ in 0.05 }, interval: interval, loss: loss)
+        #expect(share(taps([till], within: 6, "slow")) >= 0.95)
+    }
+
+    @Test(
+        "Half a metre away for half a minute: no tap in 95 of 100",
+        arguments: [(0.1, 0.0), (0.1, 0.3), (0.25, 0.3), (1.28, 0.3)]
+    )
+    func queue(interval: Double, loss: Double) {
+        let till = Till(metres: { _ in 0.5 }, interval: interval, loss: loss)
+        #expect(share(taps([till], within: 30, "queue")) <= 0.05)
+    }
+
+    @Test("Of two tills a metre apart the right one is picked, and the other one never")
+    func two() {
+        let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
+        #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)
+        #expect(share(taps(tills, of: 1, within: 6, "two, the wrong one")) == 0)
+        // Shaded by a hand, and the other one is loud: seldom wrong.
+        let shaded = [
+            Till(metres: { _ in 0.1 }, gain: -10), Till(metres: { _ in 1 }, gain: 8),
+        ]
+        #expect(share(taps(shaded, of: 1, within: 6, "shaded")) <= 0.1)
+    }
+
+    @Test("Walking past a till on the way to another seldom taps the first")
+    func past() {
+        let walk = Till(metres: { second in
+            let along = second - 2
+            return (along * along + 0.12 * 0.12).squareRoot()
+        })
+        #expect(share(taps([walk], within: 4, "past")) <= 0.2)
+    }
+}

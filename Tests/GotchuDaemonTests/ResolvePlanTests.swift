@@ -1,0 +1,100 @@
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("What is asked about in the background")
+struct ResolvePlanTests {
+    /// A plan that expectations may change.
+    private final class Plan {
+        private var value = ResolvePlan()
+
+        func want(_ eid: EID, level: Double, at now: MonotonicTime) -> Bool {
+            value.want(eid, level: level, at: now)
+        }
+        func next(at now: MonotonicTime) -> EID? { value.next(at: now) }
+        func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
+        func forget(_ eid: EID) { value.forget(eid) }
+        func session(of eid: EID) -> ResolvedSession? { value.session(of: eid) }
+        func answer(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
+            value.answer(eid, outcome, at: now)
+        }
+    }
+
+    private let plan = Plan()
+    private let start = MonotonicTime.now
+    private let session: ResolvedSession
+
+    init() throws {
+        session = ResolvedSession(
+            sid: try #require(SessionID(rawValue: "s")),
+            amountCents: 500,
+            currency: .usd,
+            payee: "kiosk",
+            payeeID: nil,
+            memo: nil,
+            status: .advertising,
+            expiresAt: .now
+        )
+    }
+
+    private func at(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
+
+    @Test("The strongest is asked about first, and once until its answer is old")
+    func strongest() {
+        let (weak, strong) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
+        #expect(plan.want(weak, level: -60, at: start))
+        #expect(plan.want(strong, level: -40, at: start))
+        #expect(!plan.want(strong, level: -41, at: start))
+        #expect(plan.next(at: start) == strong)
+        plan.answer(strong, .session(session), at: start)
+        #expect(plan.session(of: strong) == session)
+        #expect(plan.next(at: start) == weak)
+        plan.forget(weak)
+        #expect(plan.next(at: start) == nil)
+        #expect(!plan.want(strong, level: -40, at: at(59)))
+        #expect(plan.want(strong, level: -40, at: at(61)))
+    }
+
+    @Test("Three hundred EIDs that are nobody's cost ten questions, and then three a minute")
+    func strangers() {
+        var random = SeededGenerator("strangers")
+        let crowd = (0..<300).map { _ in EID.random(using: &random) }
+        var asked: [Double] = []
+        for second in 0..<600 {
+            let now = at(Double(second))
+            for eid in crowd { _ = plan.want(eid, level: -45, at: now) }
+            while let eid = plan.next(at: now) {
+                asked.append(Double(second))
+                plan.answer(eid, .nobodys, at: now)
+            }
+        }
+        #expect(asked.filter { $0 < 10 }.count == ResolvePlan.missLimit)
+        #expect((35...42).contains(asked.count), "\(asked.count) in ten minutes")
+    }
+
+    @Test("One that is nobody's is asked about again after 10 s, 30 s, and then each 5 min")
+    func again() {
+        let eid = EID(literal: "aaaaaaaaaa")
+        var now = 0.0
+        for wait in [10.0, 30, 300, 300] {
+            #expect(plan.want(eid, level: -40, at: at(now)))
+            plan.answer(eid, .nobodys, at: at(now))
+            #expect(!plan.want(eid, level: -40, at: at(now + wait - 0.1)))
+            now += wait + 0.1
+        }
+    }
+
+    @Test("A server that asks for patience is asked nothing for as long")
+    func patience() {
+        let (first, second) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
+        _ = plan.want(first, level: -40, at: start)
+        plan.answer(first, .unknown(retryAfter: .seconds(45)), at: start)
+        _ = plan.want(second, level: -40, at: at(1))
+        #expect(plan.next(at: at(44)) == nil)
+        #expect(plan.wait(at: at(44)) == .seconds(1))
+        #expect(plan.next(at: at(45)) == second)
+    }
+}

@@ -1,0 +1,95 @@
+import GotchuCore
+import Hummingbird
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+@testable import Ledger
+
+/// Numbers and lists of the description, held against those that the server goes by.
+@Suite("The limits that are described", .timeLimit(.minutes(hangLimit)))
+struct DescribedLimitTests {
+    @Test("The bounds of the schemas are the server's")
+    func bounds() async throws {
+        let contract = try await ContractJudge.shared.contract
+        func expect(_ schema: JSON, _ keyword: String, _ bound: some BinaryInteger) {
+            #expect(schema[keyword]?.integer == Int64(bound), "\(keyword) of \(schema)")
+        }
+        func expect(_ schema: JSON, _ range: ClosedRange<some BinaryInteger>) {
+            expect(schema, "minimum", range.lowerBound)
+            expect(schema, "maximum", range.upperBound)
+        }
+        func member(_ schema: String, _ name: String) -> JSON {
+            contract.value("components", "schemas", schema, "properties", name)
+        }
+        func parameter(_ name: String) -> JSON {
+            contract.value("components", "parameters", name, "schema")
+        }
+        expect(contract.value("components", "schemas", "Cents"), Money.allowedRequest)
+        expect(member("NewSession", "ttl_seconds"), Session.allowedSeconds)
+        expect(
+            member("NewSession", "ttl_seconds"),
+            "default",
+            Session.allowedSeconds.upperBound
+        )
+        expect(member("NewSession", "memo"), "maxLength", SessionRoutes.longestText)
+        expect(member("NewSession", "payee_reference"), "maxLength", SessionRoutes.longestText)
+        expect(member("DevLogin", "email"), "maxLength", DevelopmentLogin.longestEmail)
+        expect(member("Refresh", "refresh_token"), "maxLength", DeviceCredential.lengthLimit)
+        expect(member("Wallet", "recent"), "maxItems", WalletRoutes.recentEntries)
+        expect(member("Transactions", "transactions"), "maxItems", HistoryRoutes.largestLimit)
+        expect(member("Transactions", "limit"), 1...HistoryRoutes.largestLimit)
+        expect(member("Transactions", "next_cursor"), "maxLength", HistoryCursor.lengthLimit)
+        expect(parameter("page"), 1...HistoryRoutes.largestPage)
+        expect(parameter("limit"), 1...HistoryRoutes.largestLimit)
+        expect(parameter("limit"), "default", HistoryRoutes.usualLimit)
+        expect(parameter("cursor"), "maxLength", HistoryCursor.lengthLimit)
+        let keys = IdempotencyKey.allowedLength
+        expect(parameter("key"), "minLength", keys.lowerBound)
+        expect(parameter("key"), "maxLength", keys.upperBound)
+        expect(parameter("idempotencyKey"), "minLength", keys.lowerBound)
+        // With its quotes.
+        expect(parameter("idempotencyKey"), "maxLength", keys.upperBound + 2)
+    }
+
+    @Test("The numbers in sentences are the server's")
+    func sentences() async throws {
+        let contract = try await ContractJudge.shared.contract
+        let info = contract.text("info")
+        let body = Request.bodyLimit / 1_024
+        #expect(info.contains("at most \(body) KiB"))
+        #expect(contract.text("components", "schemas", "Code").contains("more than \(body) KiB"))
+        let head = Server.headers.maxHeaderListSize / 1_024
+        #expect(info.contains("head of more than \(head) KiB"))
+        func text(_ method: String, _ path: String) -> String {
+            contract.text("paths", path, method)
+        }
+        let lease = Session.lease.components.seconds
+        #expect(text("post", "/sessions/lock").contains("for \(lease) seconds"))
+        let watchers = SessionFeed.usualWatchersPerLogin
+        #expect(text("get", "/sessions/{sid}/events").contains("\(watchers) sessions at a time"))
+        let rotation = text("post", "/sessions/{sid}/eids")
+        #expect(rotation.contains("another \(RotateEID.overlap.components.seconds) seconds"))
+        #expect(rotation.contains("\(RotateEID.limit) times"))
+        let key = contract.text("components", "parameters", "idempotencyKey")
+        let keys = IdempotencyKey.allowedLength
+        #expect(key.contains("\(keys.lowerBound) to \(keys.upperBound) visible"))
+        #expect(key.contains("beyond \(UnknownSessions.dailyLimit) a day"))
+    }
+
+    @Test("The currencies, states and lengths of ids are the server's")
+    func lists() async throws {
+        let contract = try await ContractJudge.shared.contract
+        func names(_ schema: String) -> [String] {
+            contract.value("components", "schemas", schema, "enum").elements.compactMap(\.string)
+        }
+        #expect(names("Currency") == Currency.allCases.map(\.rawValue))
+        #expect(names("State") == SessionStatus.allCases.map(\.rawValue))
+        for length in 0...80 {
+            let text = String(repeating: "a", count: length)
+            let isSession = contract.violations(of: .string(text), "SessionID").isEmpty
+            #expect(isSession == (SessionID(rawValue: text) != nil), "\(length)")
+            #expect(contract.violations(of: .string(text), "EID").isEmpty == (EID(text) != nil))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What keeps a development server, and the money that it makes, to its own machine.
+@Suite("A development server", .timeLimit(.minutes(hangLimit)))
+struct DevelopmentTests {
+    private static let body = #"{"email":"a@shop.example"}"#
+
+    @Test(
+        "Nobody logs in through a proxy, or from a page whose host is no loopback one",
+        arguments: [
+            ("Forwarded", "for=203.0.113.9"), ("X-Forwarded-For", "203.0.113.9"),
+            ("X-Forwarded-For", "127.0.0.1"), ("X-Real-IP", "203.0.113.9"),
+            ("Host", "rebind.example"), ("Host", "rebind.example:8080"), ("Host", "127.0.0.1.x"),
+            ("Host", "localhost.example"), ("Host", "[::2]:80"), ("Host", "128.0.0.1"),
+        ]
+    )
+    func strangers(name: String, value: String) async throws {
+        let server = try await ServerProcess()
+        let login = try await server.wire.call(
+            "POST",
+            "/auth/dev-login",
+            Self.body,
+            headers: [name: value]
+        )
+        #expect(login.code == "FORBIDDEN")
+        let metrics = try await server.wire.call("GET", "/metrics", headers: [name: value])
+        #expect(metrics.code == "FORBIDDEN")
+    }
+
+    @Test("Programs of its machine log in by each of its names")
+    func names() async throws {
+        let server = try await ServerProcess()
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:1"] {
+            let login = try await server.wire.call(
+                "POST",
+                "/auth/dev-login",
+                Self.body,
+                headers: ["Host": host]
+            )
+            #expect(login.status == 200, "\(host): \(login.text)")
+        }
+        let open = try await ServerProcess(more: ["--open-metrics"])
+        let page = try await open.wire.call("GET", "/metrics", headers: ["Host": "pay.example"])
+        #expect(page.status == 200)
+    }
+
+    @Test(
+        "It is not started on a shop's books, and a shop is not on its",
+        arguments: BooksKind.allCases
+    )
+    func books(kind: BooksKind) async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let shop = try kind.makeBooks(in: folder).database
+        #expect(try await ServerProcess.run("migrate", "--database", shop).code == 0)
+        let added = try await ServerProcess.run("devices", "add", "Till", "--database", shop)
+        #expect(added.code == 0, "\(added.text)")
+        let dev = try await ServerProcess.run(
+            "--dev",
+            "--listen",
+            "127.0.0.1:0",
+            "--database",
+            shop
+        )
+        #expect(dev.code == 78 && dev.text.contains("these books have users who cannot"))
+        let play = try kind.makeBooks(in: other).database
+        let server = try await ServerProcess(database: play)
+        _ = try await server.wire.login("a")
+        #expect(try await server.stop() == 0)
+        // A till of a developer's is no shop's.
+        let tried = try await ServerProcess.run("devices", "add", "Till", "--database", play)
+        #expect(tried.code == 0, "\(tried.text)")
+        let again = try await ServerProcess(database: play)
+        #expect(try await again.stop() == 0)
+        let earnest = try await ServerProcess.run("--listen", "127.0.0.1:0", "--database", play)
+        #expect(earnest.code == 78 && earnest.text.contains("books of a development server"))
+    }
+}

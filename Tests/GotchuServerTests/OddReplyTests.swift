@@ -1,0 +1,68 @@
+import AsyncHTTPClient
+import Foundation
+import GotchuCore
+import Ledger
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// Hosts of others that the server calls, and that answer as they like.
+@Suite("A stranger's replies to the server", .timeLimit(.minutes(hangLimit)))
+struct OddReplyTests {
+    @Test("No reply of a webhook's receiver ends the server, and a good one is still understood")
+    func webhooks() async throws {
+        let rig = try await WebhookRig(.sqlite)
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let url = "http://127.0.0.1:\(odd.port)/"
+        let endpoint = WebhookEndpoint(id: "odd", url: url, payee: nil, createdAt: .now)
+        try await rig.store.add(endpoint, secret: WebhookSecret.random().bytes)
+        try await rig.happen(1)
+        let claimed = try await rig.store.claimDeliveries(
+            for: "odd",
+            at: .now,
+            until: .now,
+            limit: 1
+        )
+        let delivery = try #require(claimed.first)
+        let sender = WebhookSender(isDevelopment: true)
+        for reply in OddReplies.all() {
+            odd.answer(reply.bytes)
+            let answer = await sender.send(delivery, at: .now)
+            guard reply.name.hasPrefix("status "), let code = Int(reply.name.dropFirst(7).prefix(3))
+            else { continue }
+            switch code {
+            case 100..<200: break  // Informational: what follows it counts.
+            case 200..<300: #expect(answer == .accepted, "\(reply.name)")
+            case 410: #expect(answer == .gone, "\(reply.name)")
+            default: #expect(answer != .accepted && answer != .gone, "\(reply.name): \(answer)")
+            }
+        }
+        odd.answer(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
+        // A connection that an odd reply has left open may end under the first try.
+        try await eventually("a good reply is taken") {
+            await sender.send(delivery, at: .now) == .accepted ? true : nil
+        }
+    }
+
+    @Test("No reply of an issuer's key host ends the server, and a good one is still read")
+    func keys() async throws {
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let source = try #require(KeySource("http://127.0.0.1:\(odd.port)/keys"))
+        let http = HTTPClient(configuration: KeySource.httpConfiguration)
+        for reply in OddReplies.all() {
+            odd.answer(reply.bytes)
+            let bytes = try? await source.load(http)
+            if reply.name.hasPrefix("status 0") { #expect(bytes == nil, "\(reply.name)") }
+        }
+        odd.answer(Array("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}".utf8))
+        // As above.
+        let isRead = try? await eventually("a good reply is read") {
+            (try? await source.load(http)) == Array(#"{"keys":[]}"#.utf8) ? true : nil
+        }
+        try await http.shutdown()
+        #expect(isRead == true)
+    }
+}

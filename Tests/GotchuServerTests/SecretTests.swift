@@ -1,0 +1,18 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+@Suite("The secret beside a database")
+struct SecretTests {
+    @Test("It is made although one of the same process id was ended while it made it")
+    func left() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/books.db"
+        _ = try folder.write("half", to: "books.db.secret.\(getpid())")
+        let made = try Secret.keptBeside(database: path, isDevelopment: false)
+        let kept = try Secret.keptBeside(database: path, isDevelopment: false)
+        #expect(made.bytes == kept.bytes && made.bytes.count == Secret.length)
+    }
+}

@@ -1,0 +1,59 @@
+import AsyncHTTPClient
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import PaymentClient
+
+/// Whatever answers at the payment server's address.
+@Suite("A stranger's replies to a daemon", .timeLimit(.minutes(hangLimit)))
+struct OddReplyTests {
+    @Test("No reply ends the daemon or is taken for an outcome, and a good one is still understood")
+    func replies() async throws {
+        let odd = try OddServer()
+        defer { odd.stop() }
+        let http = HTTPClient(configuration: PaymentClient.httpConfiguration)
+        let url = try #require(ServerURL("http://127.0.0.1:\(odd.port)"))
+        let client = PaymentClient(server: url, http: http)
+        let session = try #require(SessionID(rawValue: "0123456789abcdef"))
+        let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
+        for (number, reply) in OddReplies.all().enumerated() {
+            odd.answer(reply.bytes)
+            if case .success = await client.send(body: Array("{}".utf8), key: key) {
+                Issue.record("\(reply.name) was taken for a payment")
+            }
+            if number.isMultiple(of: 5) {
+                _ = await client.followSession(session) { _ in Issue.record("\(reply.name)") }
+                _ = await client.probe()
+            }
+        }
+        let name = String(repeating: "x", count: 10_000)
+        let body =
+            #"{"sid":"\#(session)","amount_cents":5,"memo":"\#(name)","#
+            + #""payee_display":{"name":"\#(name)"}}"#
+        let length = "Content-Length: \(body.utf8.count)\r\n\r\n"
+        odd.answer(Array(("HTTP/1.1 200 X\r\nConnection: close\r\n" + length + body).utf8))
+        // A connection that an odd reply has left open may end under the first try.
+        let resolved = try? await eventually("a long name is understood") {
+            if case .success(let resolved) = await client.resolve(.random()) {
+                resolved
+            } else {
+                nil
+            }
+        }
+        odd.answer(
+            Array("HTTP/1.1 404 X\r\nContent-Length: 23\r\n\r\n{\"code\":\"SESSION_PAID\"} ".utf8)
+        )
+        let problem = try? await eventually("a definite refusal is understood") {
+            if case .refused(let problem) = await client.send(body: [], key: key) {
+                problem
+            } else {
+                nil
+            }
+        }
+        try await http.shutdown()
+        #expect(resolved?.payee.name.count == 140 && resolved?.memo?.count == 140)
+        #expect(problem?.errorCode == .sessionPaid)
+    }
+}

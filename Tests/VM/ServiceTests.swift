@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The packages on a whole Debian, in a machine of their own.
+@Suite("In a virtual machine with systemd")
+struct ServiceTests {
+    @Test(
+        "our packages under a real systemd: hardened, on the air, upgraded, and gone",
+        .timeLimit(.minutes(30 * patience))
+    )
+    func service() async throws {
+        let proof = try await Self.proof()
+        #expect(proof.status == 0, "\(proof.text)")
+        for name in [
+            "policy_lets_it_on_the_air", "hang_is_a_restart", "what_is_away_is_waited_for",
+            "purging_leaves_nothing",
+        ] {
+            #expect(proof.text.contains("passed: \(name)"), "\(proof.text)")
+        }
+    }
+
+    /// Installs our packages under a real systemd, in a machine of their own.
+    ///
+    /// - Returns: The exit status, and what the proof said.
+    private static func proof() async throws -> (status: Int32, text: String) {
+        let packages = try await DebianPackages.built()
+        let folder = Guest.output.appendingPathComponent("../vm-service").standardizedFileURL
+        try? FileManager.default.removeItem(at: folder)
+        let boot = try Program(
+            Guest.folder.appendingPathComponent("boot").path,
+            ["--first", folder.path]
+                + [Guest.folder.appendingPathComponent("service/start").path, packages.folder.path]
+        )
+        let status = try await boot.exitCode(within: .seconds(Guest.bootLimit))
+        let proof = folder.appendingPathComponent("proof.log")
+        let text = (try? String(contentsOf: proof, encoding: .utf8)) ?? "(no proof.log)"
+        return (status, boot.text + text)
+    }
+}
