@@ -16,14 +16,19 @@ struct ListenAddress: Equatable, Sendable {
             let port = UInt16(text[text.index(after: colon)...])
         else { return nil }
         var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
+        if host.hasPrefix("["), host.hasSuffix("]"), host.contains(":") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty else { return nil }
+        guard !host.isEmpty, host.utf8.allSatisfy({ Self.isVisible($0) }) else { return nil }
         self.host = String(host)
         self.port = Int(port)
+    }
+
+    /// A Boolean that is true for an ASCII character of a name or an address, brackets excepted.
+    private static func isVisible(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
     }
 
     /// Whether only this machine can reach it.
