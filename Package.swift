@@ -106,11 +106,16 @@ let package = Package(
 
         // Money.
         module(
-            "Ledger",
+            "Ledger", ["GotchuCore", "ServiceProcess", crypto, logging, serviceLifecycle]),
+        module("Payments", ["GotchuCore", "Ledger"]),
+        module(
+            "LedgerStore",
             [
-                "GotchuCore", "Postgres", "SQLite", "ServiceProcess", crypto, logging,
+                "GotchuCore", "Ledger", "Postgres", "SQLite", "ServiceProcess", logging,
                 serviceLifecycle,
             ]),
+        module("Outbox", ["GotchuCore", "Ledger", "LedgerStore"]),
+        module("Devices", ["GotchuCore", "Ledger", "LedgerStore"]),
         module(
             "PaymentClient",
             [
@@ -130,8 +135,8 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "GotchuAPI", "GotchuCore", "Ledger", "OutboundHTTP", "ServiceProcess", argumentParser,
-                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
+                "Devices", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
+                "Payments", "ServiceProcess", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, serviceLifecycle, unixSignals,
             ],
             resources: [.embedInCode("openapi.yaml")]),
@@ -169,19 +174,30 @@ let package = Package(
             path: "Tests/PostgresTestSupport", swiftSettings: strict),
         tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
         .target(
-            name: "LedgerTestSupport", dependencies: ["GotchuCore", "Ledger"],
+            name: "LedgerTestSupport",
+            dependencies: [
+                "GotchuCore", "Ledger", "Payments", "TestSupport", logging, serviceLifecycle,
+            ],
             path: "Tests/LedgerTestSupport", swiftSettings: strict),
         tests(
             "LedgerTests",
             [
-                "GotchuCore", "Ledger", "LedgerTestSupport", "Postgres", "PostgresTestSupport",
-                "SQLite", "TestSupport", logging, serviceLifecycle,
+                "GotchuCore", "Ledger", "LedgerTestSupport", "Payments", "TestSupport", logging,
+                serviceLifecycle,
+            ]),
+        tests(
+            "LedgerStoreTests",
+            [
+                "Devices", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",
+                "Payments", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", logging,
+                serviceLifecycle,
             ]),
         tests(
             "GotchuServerTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerTestSupport",
-                "Postgres", "PostgresTestSupport", "SQLite", "ServiceProcess", "TestSupport",
+                "Devices", "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerStore",
+                "LedgerTestSupport", "Outbox", "Payments", "Postgres", "PostgresTestSupport",
+                "SQLite", "ServiceProcess", "TestSupport",
                 "gotchu-server", asyncHTTPClient, httpTypes, hummingbird, hummingbirdCore, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),

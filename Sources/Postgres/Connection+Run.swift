@@ -44,6 +44,19 @@ extension Connection {
         return elements
     }
 
+    /// Runs one statement without rows.
+    ///
+    /// - Returns: The number of rows that it changed.
+    package borrowing func change(
+        _ sql: String,
+        _ values: [Value] = [],
+        within limit: Duration = usualLimit
+    ) throws -> Int {
+        var count = 0
+        try run([Query(sql, values, changed: { count = $0 })], within: limit)
+        return count
+    }
+
     private borrowing func send(_ exchange: inout Exchange) throws(PostgresError) {
         let parameters = try exchange.queries.map { query throws(PostgresError) in
             try Parameters(query.values, sql: query.sql)

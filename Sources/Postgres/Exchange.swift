@@ -36,6 +36,7 @@ struct Exchange {
         if query.isCommit, result.command != "COMMIT", failure == nil {
             failure = PostgresError(.retryable, message: "the transaction had failed before")
         }
+        query.changed(result.changedRows)
         do {
             if readFailure == nil { try result.forEachRow(query.read) }
         } catch {

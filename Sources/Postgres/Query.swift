@@ -5,15 +5,19 @@ package struct Query {
     let sql: String
     let values: [Value]
     let read: (borrowing Row) throws -> Void
+    /// Gets the number of rows that the statement changed.
+    let changed: (Int) -> Void
 
     package init(
         _ sql: String,
         _ values: [Value] = [],
-        read: @escaping (borrowing Row) throws -> Void = { _ in }
+        read: @escaping (borrowing Row) throws -> Void = { _ in },
+        changed: @escaping (Int) -> Void = { _ in }
     ) {
         self.sql = sql
         self.values = values
         self.read = read
+        self.changed = changed
     }
 
     /// Begins a transaction in which each statement sees what was committed before it, whatever the

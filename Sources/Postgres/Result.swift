@@ -20,6 +20,9 @@ struct Result: ~Copyable {
     /// `COMMIT`, or `ROLLBACK` for a COMMIT of what had failed before.
     var command: String { PQcmdStatus(handle).map { String(cString: $0) } ?? "" }
 
+    /// The number of rows that an INSERT, UPDATE or DELETE has changed.
+    var changedRows: Int { PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0 }
+
     borrowing func forEachRow(_ read: (borrowing Row) throws -> Void) throws {
         for row in 0..<PQntuples(handle) { try read(Row(handle, row: row)) }
     }

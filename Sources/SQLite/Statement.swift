@@ -7,6 +7,8 @@ internal import CSQLite
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
+    /// For each parameter in SQLite's order, the position of its value: that of `$3` is 2.
+    private let positions: [Int]
 
     /// Compiles the first statement of `sql`, to be kept and run many times.
     init(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) {
@@ -24,6 +26,11 @@ struct Statement: ~Copyable {
         }
         self.handle = handle
         self.connection = connection
+        // A name of digits is a position to PostgreSQL; SQLite numbers names as they first appear.
+        positions = (0..<sqlite3_bind_parameter_count(handle)).map { index in
+            let name = sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0) }
+            return name.flatMap { Int($0.dropFirst()) }.map { $0 - 1 } ?? Int(index)
+        }
     }
 
     deinit {
@@ -50,15 +57,15 @@ struct Statement: ~Copyable {
     }
 
     private borrowing func bind(_ values: [Value]) throws(SQLiteError) {
-        guard Int(sqlite3_bind_parameter_count(handle)) == values.count else {
+        guard (positions.max() ?? -1) + 1 == values.count else {
             throw SQLiteError(
                 code: .misuse,
                 message: "a statement got \(values.count) values for its parameters",
                 sql: sql
             )
         }
-        for (index, value) in values.enumerated() {
-            let code = bind(value, at: Int32(index + 1))
+        for (index, position) in positions.enumerated() {
+            let code = bind(values[position], at: Int32(index + 1))
             guard code == SQLITE_OK else { throw SQLiteError(code, on: connection, sql: sql) }
         }
     }

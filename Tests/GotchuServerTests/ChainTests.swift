@@ -1,5 +1,7 @@
+import Devices
 import GotchuCore
 import Ledger
+import LedgerStore
 import Logging
 import TestSupport
 import Testing
@@ -136,7 +138,7 @@ struct ChainTests {
         for number in 1...count {
             let id = DeviceID.make()
             let credential = DeviceCredential(for: id)
-            try await books.add(
+            try await DeviceRegistry(books).add(
                 Device(
                     id: id,
                     user: owner,

@@ -1,5 +1,6 @@
 import GotchuCore
 import Hummingbird
+import Payments
 import TestSupport
 import Testing
 
@@ -66,7 +67,7 @@ struct DescribedLimitTests {
         }
         let lease = Session.lease.components.seconds
         #expect(text("post", "/sessions/lock").contains("for \(lease) seconds"))
-        let watchers = SessionFeed.usualWatchersPerLogin
+        let watchers = RecordFeed.usualWatchersPerLogin
         #expect(text("get", "/sessions/{sid}/events").contains("\(watchers) sessions at a time"))
         let rotation = text("post", "/sessions/{sid}/eids")
         #expect(rotation.contains("another \(RotateEID.overlap.components.seconds) seconds"))
@@ -74,7 +75,7 @@ struct DescribedLimitTests {
         let key = contract.text("components", "parameters", "idempotencyKey")
         let keys = IdempotencyKey.allowedLength
         #expect(key.contains("\(keys.lowerBound) to \(keys.upperBound) visible"))
-        #expect(key.contains("beyond \(UnknownSessions.dailyLimit) a day"))
+        #expect(key.contains("beyond \(UnknownRecords.dailyLimit) a day"))
     }
 
     @Test("The currencies, states and lengths of ids are the server's")

@@ -1,7 +1,9 @@
+import Devices
 import Foundation
 import GotchuAPI
 import Hummingbird
 import Ledger
+import LedgerStore
 import Logging
 import TestSupport
 import Testing
@@ -31,12 +33,13 @@ struct DescriptionTests {
         let store = try SQLiteStore(path: path)
         let ledger = Ledger(
             store: store,
+            kinds: RecordKind.all,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let routes = Routes(
             ledger: ledger,
-            devices: store,
-            operations: store,
+            devices: DeviceRegistry(store),
+            store: store,
             tokens: Tokens(
                 own: OwnTokens(Secret(bytes: Array(repeating: 7, count: 32))),
                 issuer: nil,

@@ -134,7 +134,7 @@ private struct StoryOfErrors {
             return reply
         case .postgresql(let url):
             let connection = try Postgres.Connection(try ConnectionSettings(url: url))
-            try connection.execute("BEGIN; LOCK TABLE sessions")
+            try connection.execute("BEGIN; LOCK TABLE records")
             let reply = try await wire.create(payee, cents: 5)
             try connection.execute("ROLLBACK")
             return reply

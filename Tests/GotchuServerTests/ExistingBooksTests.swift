@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import LedgerStore
 import Postgres
 import PostgresTestSupport
 import SQLite

@@ -188,7 +188,7 @@ struct IdentityTests {
         let first = try await wire.get("/wallet/me", token: token)
         #expect(first.status == 200)
         try Connection(path: server.path, mode: .readWrite)
-            .execute("PRAGMA foreign_keys = OFF; DELETE FROM wallets; DELETE FROM users")
+            .execute("DELETE FROM accounts; DELETE FROM names; DELETE FROM users")
         let lost = try await wire.get("/wallet/me", token: token)
         #expect(lost.code == "TRY_AGAIN", "\(lost.text)")
         let anew = try await wire.get("/wallet/me", token: token)

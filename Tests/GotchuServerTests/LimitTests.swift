@@ -1,3 +1,4 @@
+import Devices
 import GotchuAPI
 import GotchuCore
 import Ledger

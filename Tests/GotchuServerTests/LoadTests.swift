@@ -22,7 +22,7 @@ struct LoadTests {
             try await group.waitForAll()
         }
         #expect(try await wire.balance(payee) == 10_000 + 64 * 65 / 2)
-        #expect(try Audit.run(path: server.path).isClean)
+        #expect(try Audit.of(path: server.path).isClean)
     }
 
     @Test("money for ten of 64 payments pays exactly ten")
@@ -44,7 +44,7 @@ struct LoadTests {
         #expect(statuses.count { $0 == 200 } == 10)
         #expect(statuses.count { $0 == 402 } == 54)
         #expect(try await wire.balance(payer) == 0)
-        #expect(try Audit.run(path: server.path).isClean)
+        #expect(try Audit.of(path: server.path).isClean)
     }
 
     @Test("of twenty payers who lock one session at once one wins")
@@ -98,7 +98,7 @@ struct LoadTests {
             #expect(resent.string("transfer_id") == transfer)
             #expect(resent.headers["idempotent-replayed"] == "true")
         }
-        #expect(try Audit.run(path: server.path).isClean)
+        #expect(try Audit.of(path: server.path).isClean)
         #expect(try await second.stop() == 0)
         let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")
         #expect(verified.code == 0, "\(verified.text)")

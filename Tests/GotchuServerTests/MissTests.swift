@@ -1,3 +1,4 @@
+import Devices
 import GotchuCore
 import Ledger
 import Testing

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import GotchuCore
 import Ledger
+import Outbox
 import TestSupport
 import Testing
 
@@ -16,10 +17,10 @@ struct OddReplyTests {
         let odd = try OddServer()
         defer { odd.stop() }
         let url = "http://127.0.0.1:\(odd.port)/"
-        let endpoint = WebhookEndpoint(id: "odd", url: url, payee: nil, createdAt: .now)
-        try await rig.store.add(endpoint, secret: WebhookSecret.random().bytes)
+        let endpoint = WebhookEndpoint(id: "odd", url: url, owner: nil, createdAt: .now)
+        try await rig.outbox.add(endpoint, secret: WebhookSecret.random().bytes)
         try await rig.happen(1)
-        let claimed = try await rig.store.claimDeliveries(
+        let claimed = try await rig.outbox.claim(
             for: "odd",
             at: .now,
             until: .now,

@@ -1,3 +1,4 @@
+import Devices
 import Foundation
 import GotchuAPI
 import GotchuCore
@@ -115,14 +116,12 @@ struct ParserFuzzTests {
     @Test("no changed cursor or token is taken for one of ours")
     func sealed() throws {
         var random = SeededGenerator("sealed")
-        let wallet = Wallet(
-            id: WalletID(trusted: "w"),
-            owner: .user(UserID(trusted: "u")),
-            currency: .usd,
-            balance: 0,
-            entryCount: 1_000
+        let account = Account(
+            Account.Key(.user(UserID(trusted: "u")), .usd),
+            entryCount: 1_000,
+            changedAt: Timestamp(milliseconds: 0)
         )
-        let cursor = HistoryCursor(after: 500).text(for: wallet)
+        let cursor = HistoryCursor(after: 500).text(for: account)
         let tokens = OwnTokens(Secret(bytes: Array(repeating: 7, count: 32)))
         let now = Timestamp(milliseconds: 1_000_000)
         let token = try tokens.sign(
@@ -136,7 +135,7 @@ struct ParserFuzzTests {
             var bytes = Array(cursor.utf8)
             Self.spoil(&bytes, using: &random)
             let text = String(decoding: bytes, as: UTF8.self)
-            if text != cursor { try #require(HistoryCursor(text, of: wallet) == nil, "\(text)") }
+            if text != cursor { try #require(HistoryCursor(text, of: account) == nil, "\(text)") }
             bytes = Array(token.utf8)
             Self.spoil(&bytes, using: &random)
             let forged = String(decoding: bytes, as: UTF8.self)

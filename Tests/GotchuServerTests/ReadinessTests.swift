@@ -1,5 +1,6 @@
 import GotchuAPI
 import Ledger
+import LedgerStore
 import Logging
 import ServiceLifecycle
 import TestSupport
@@ -14,6 +15,7 @@ struct ReadinessTests {
         let folder = try TemporaryFolder()
         let ledger = Ledger(
             store: try SQLiteStore(path: folder.path + "/books.db"),
+            kinds: RecordKind.all,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let clock = TestClock()

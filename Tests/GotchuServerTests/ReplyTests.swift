@@ -14,20 +14,15 @@ struct ReplyTests {
         arguments: [0, 1, -1, .max, .min] as [Int64]
     )
     func paid(balance: Int64) async throws {
-        let transfer = TransferID.make()
+        let transfer = RecordID.make().rawValue
         let usual = try Reply.json(
             SendReply(
                 ok: true,
                 newBalanceCents: WireInteger(balance),
-                transferID: transfer.rawValue
-            ),
-            headers: [.idempotentReplayed: "true"]
+                transferID: transfer
+            )
         )
-        let short = Reply.paid(
-            transfer,
-            newBalance: balance,
-            headers: [.idempotentReplayed: "true"]
-        )
+        let short = Reply.paid(transfer, newBalance: balance)
         #expect(short.status == usual.status && short.headers == usual.headers)
         #expect(try await bytes(of: short.response) == bytes(of: usual))
     }

@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Logging
 import NIOCore
 import NIOPosix
+import Payments
 import Synchronization
 import TestSupport
 import Testing
@@ -14,15 +15,15 @@ import Testing
 /// Streams on connections of the server's own kind, whose buffers are small.
 @Suite("A session's stream", .timeLimit(.minutes(hangLimit)))
 struct SessionStreamTests {
-    private let feed = SessionFeed()
+    private let feed = RecordFeed()
 
     @Test("needs no task, and is over with its session")
     func alone() async throws {
         try await withStream { server, client in
             // Its task has ended by now, and the connection is open.
             #expect(server.isActive)
-            feed.publish([2, 3].map { Cast.session(version: $0) })
-            feed.publish([Cast.session(version: 4, .cancelled)])
+            feed.publish([2, 3].map { Cast.record(version: $0) })
+            feed.publish([Cast.record(version: 4, .cancelled)])
             try await client.readToEnd()
             #expect(client.versions.last == 4)
             #expect(client.text.hasSuffix("\r\n0\r\n\r\n"), "\(client.text)")
@@ -34,10 +35,10 @@ struct SessionStreamTests {
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
-                let nudge = Nudge { feed.publish([Cast.session(version: 3, .cancelled)]) }
+                let nudge = Nudge { feed.publish([Cast.record(version: 3, .cancelled)]) }
                 try server.pipeline.syncOperations.addHandler(nudge, position: .first)
             }.get()
-            feed.publish([Cast.session(version: 2, .cancelled)])
+            feed.publish([Cast.record(version: 2, .cancelled)])
             try await client.readToEnd()
             #expect(client.versions == [2, 3])
             #expect(client.text.ranges(of: "0\r\n\r\n").count == 1, "\(client.text)")
@@ -48,7 +49,7 @@ struct SessionStreamTests {
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()
-            feed.publish([Cast.session(version: 2)])
+            feed.publish([Cast.record(version: 2)])
             try await client.channel.setOption(.autoRead, value: true).get()
             try await eventually("version 2 comes") { client.versions == [2] ? true : nil }
             #expect(client.text.split(separator: "HTTP/1.1 ").count == 1, "\(client.text)")
@@ -60,10 +61,10 @@ struct SessionStreamTests {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
             // What is on its way to a client who has gone resets the connection.
-            feed.publish([Cast.session(version: 2)])
+            feed.publish([Cast.record(version: 2)])
             try await client.channel.close()
             try await eventually("nobody watches any more") {
-                feed.publish([Cast.session(version: .max)])
+                feed.publish([Cast.record(version: .max)])
                 return feed.watcherCount == 0 ? true : nil
             }
         }
@@ -75,7 +76,7 @@ struct SessionStreamTests {
             try await fill(server)
             let held = try await server.getOption(.bufferedWritableBytes).get()
             #expect((32_768..<66_560).contains(held), "\(held) bytes")
-            feed.publish([Cast.session(version: 10_001, .cancelled)])
+            feed.publish([Cast.record(version: 10_001, .cancelled)])
             try await client.readToEnd()
             let versions = client.versions
             #expect(versions.count < 9_000 && versions.last == 10_001)
@@ -117,7 +118,7 @@ struct SessionStreamTests {
     /// Tells so many changes that they cannot all be on the way to a client who does not read.
     private func fill(_ server: any Channel) async throws {
         for version in 2...10_000 {
-            feed.publish([Cast.session(version: Int64(version))])
+            feed.publish([Cast.record(version: Int64(version))])
             try await server.eventLoop.submit {}.get()
         }
         #expect(!server.isWritable)
@@ -131,7 +132,7 @@ struct SessionStreamTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let connection = LoopChannel(
             HTTP1Channel { [feed] _, writer, channel in
-                let watch = try feed.watch(Cast.sessions[0], by: Login(user: Cast.users[0]))
+                let watch = try feed.watch(RecordID(Cast.sessions[0]), by: "payee")
                 let stream = ResponseBody { _ in
                     try await SessionStream.takeOver(
                         channel,

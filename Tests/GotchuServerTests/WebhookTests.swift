@@ -2,6 +2,7 @@ import Foundation
 import GotchuCore
 import Ledger
 import Logging
+import Outbox
 import Postgres
 import SQLite
 import ServiceLifecycle
@@ -79,8 +80,8 @@ struct WebhookTests {
             #expect(rig.receiver.messages("/slow").count == 1)
             let messages = try await rig.receiver.wait(for: 304, at: "/mended")
             try await eventually("only what hangs is left") {
-                let left = try await rig.store.webhookBacklog(dead: false, limit: 400)
-                return left.allSatisfy { $0.name.endpoint == "/slow" } ? true : nil
+                let left = try await rig.outbox.backlog(dead: false, limit: 400)
+                return left.allSatisfy { $0.id.endpoint == "/slow" } ? true : nil
             }
             return messages
         }
@@ -116,19 +117,19 @@ struct WebhookTests {
     func cutShort(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", events: 1)
         try await rig.working { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
-        let waiting = try await rig.store.webhookBacklog(dead: false, limit: 9)
-        #expect(waiting.map(\.name.endpoint) == ["/slow"])
+        let waiting = try await rig.outbox.backlog(dead: false, limit: 9)
+        #expect(waiting.map(\.id.endpoint) == ["/slow"])
         #expect(waiting.first?.error == "The try did not end.")
-        #expect(try await rig.store.dueWebhookEndpoints(at: .now).isEmpty)
+        #expect(try await rig.outbox.dueEndpoints(at: .now).isEmpty)
         let later = Timestamp.now.advanced(by: .seconds(61))
-        #expect(try await rig.store.dueWebhookEndpoints(at: later) == ["/slow"])
-        let again = try await rig.store.claimDeliveries(
+        #expect(try await rig.outbox.dueEndpoints(at: later) == ["/slow"])
+        let again = try await rig.outbox.claim(
             for: "/slow",
             at: later,
             until: later.advanced(by: .seconds(60)),
             limit: 9
         )
-        #expect(again.map(\.attempt) == [2] && again.first?.name == waiting.first?.name)
+        #expect(again.map(\.attempt) == [2] && again.first?.id == waiting.first?.id)
     }
 
     @Test(
@@ -140,7 +141,7 @@ struct WebhookTests {
         try await rig.working {
             _ = try await rig.receiver.wait(for: 2, at: "/redirect")
             try await eventually("the endpoint is disabled") {
-                let endpoints = try await rig.store.webhookEndpoints()
+                let endpoints = try await rig.outbox.endpoints()
                 return endpoints.contains { $0.disabled?.hasPrefix("HTTP 410") == true }
                     ? true : nil
             }
@@ -150,7 +151,7 @@ struct WebhookTests {
         #expect(rig.receiver.messages("/gone").count == 1)
         #expect(rig.receiver.messages("/elsewhere").isEmpty)
         #expect(
-            try await rig.store.webhookBacklog(dead: true, limit: 9).map(\.name.endpoint) == [
+            try await rig.outbox.backlog(dead: true, limit: 9).map(\.id.endpoint) == [
                 "/gone"
             ]
         )
@@ -171,22 +172,22 @@ struct WebhookTests {
                 let endpoint = WebhookEndpoint(
                     id: "\(scheme) \(host)",
                     url: "\(scheme)://\(host):\(rig.receiver.port)/ok",
-                    payee: nil,
+                    owner: nil,
                     createdAt: .now
                 )
-                try await rig.store.add(endpoint, secret: [1])
+                try await rig.outbox.add(endpoint, secret: [1])
             }
         }
         try await rig.happen(1)
         try await rig.working(isDevelopment: false) {
             try await eventually("all were tried and refused") {
-                let backlog = try await rig.store.webhookBacklog(dead: false, limit: 100)
+                let backlog = try await rig.outbox.backlog(dead: false, limit: 100)
                 // A try under way has a reason already, in case that it never ends.
                 return backlog.allSatisfy { $0.error != nil && $0.error != "The try did not end." }
                     ? true : nil
             }
         }
-        let errors = Set(try await rig.store.webhookBacklog(dead: false, limit: 100).map(\.error))
+        let errors = Set(try await rig.outbox.backlog(dead: false, limit: 100).map(\.error))
         #expect(
             errors == [
                 "Webhooks go over https only.", "The host is not on the open Internet.",
@@ -203,30 +204,30 @@ struct WebhookTests {
         let count = WebhookSlices.events
         let rig = try await WebhookRig(kind, "/gone", events: count)
         let first = try #require(
-            try await rig.store.claimDeliveries(for: "/gone", at: .now, until: .now, limit: 1).first
+            try await rig.outbox.claim(for: "/gone", at: .now, until: .now, limit: 1).first
         )
         let gone = WebhookDelivery.Ended(
-            name: first.name,
+            id: first.id,
             attempt: 1,
             outcome: .gone("HTTP 410.")
         )
-        try await rig.store.finish([gone], at: .now)
-        #expect(try await rig.store.dueWebhookEndpoints(at: .now) == [])
+        try await rig.outbox.finish([gone], at: .now)
+        #expect(try await rig.outbox.dueEndpoints(at: .now) == [])
         var looks = 0
-        while try await rig.store.webhookEndpoints()[0].pendingCount > 0, looks < 10 {
-            try await rig.store.buryWebhooks(at: .now)
+        while try await rig.outbox.endpoints()[0].pendingCount > 0, looks < 10 {
+            try await rig.outbox.bury(at: .now)
             looks += 1
         }
         #expect(looks == 2)
-        #expect(try await rig.store.webhookEndpoints()[0].deadCount == Int64(count))
-        #expect(try await rig.store.resendWebhooks(event: nil, at: .now) == count)
-        #expect(try await rig.store.webhookEndpoints().map(\.disabled) == [nil])
-        #expect(try await rig.store.removeWebhookEndpoint("/gone"))
-        #expect(try await rig.store.webhookEndpoints().isEmpty)
-        #expect(try await rig.store.webhookBacklog(dead: false, limit: 1).isEmpty)
+        #expect(try await rig.outbox.endpoints()[0].deadCount == Int64(count))
+        #expect(try await rig.outbox.resend(event: nil, at: .now) == count)
+        #expect(try await rig.outbox.endpoints().map(\.disabled) == [nil])
+        #expect(try await rig.outbox.remove("/gone"))
+        #expect(try await rig.outbox.endpoints().isEmpty)
+        #expect(try await rig.outbox.backlog(dead: false, limit: 1).isEmpty)
     }
 
-    /// More than one slice, fewer than three (`WebhookQueries.slice` is 500).
+    /// More than one slice, fewer than three (`OutboxQueries.slice` is 500).
     private enum WebhookSlices { static let events = 700 }
 
     @Test(
@@ -235,7 +236,7 @@ struct WebhookTests {
     )
     func giveUp(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/dead", events: 1)
-        let claimed = try await rig.store.claimDeliveries(
+        let claimed = try await rig.outbox.claim(
             for: "/dead",
             at: .now,
             until: .now,
@@ -243,7 +244,7 @@ struct WebhookTests {
         )
         let delivery = try #require(claimed.first)
         let sender = WebhookSender(isDevelopment: true)
-        let worker = WebhookWorker(store: rig.store, sender: sender, logger: rig.logger)
+        let worker = WebhookWorker(store: rig.outbox, sender: sender, logger: rig.logger)
         let end = delivery.giveUpAt
         let answer = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(60))
         #expect(worker.outcome(of: answer, for: delivery, at: end) == .dead("HTTP 500."))
@@ -324,7 +325,7 @@ struct WebhookTests {
     /// Leaves an endpoint as a removal does that is killed.
     private static func cutRemovalShort(of id: String, in books: String) throws {
         let sql = """
-            UPDATE webhook_endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'
+            UPDATE endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'
             """
         switch try #require(DatabaseLocation(books)) {
         case .sqlite(let path):

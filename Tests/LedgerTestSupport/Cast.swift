@@ -1,30 +1,32 @@
 package import GotchuCore
 package import Ledger
+package import Payments
 
 /// The few users, sessions and keys of a property test, by number: a small world meets itself
 /// often.
 package enum Cast {
     package static let users = (0..<3).map { UserID(trusted: "user-\($0)") }
-    package static let wallets = (0..<3).map { WalletID(trusted: "wallet-\($0)") }
-    package static let mint = WalletID(trusted: "wallet-mint")
+    package static let mint = Account.Key(.house(.developmentMint), .usd)
     package static let sessions = (0..<4).compactMap { SessionID(rawValue: "session-\($0)") }
     package static let keys = (0..<3).compactMap {
         IdempotencyKey(rawValue: "key-0123456789-\($0)")
     }
     package static let eids = (0..<10).compactMap { EID("000000000\($0)") }
-    /// The first four are those that sessions are made with.
-    package static func eid(_ eid: EID) -> Int { eids.firstIndex(of: eid) ?? -1 }
     package static let opening: Int64 = 10
 
-    package static func openWallet(_ user: Int) -> OpenWallet {
-        OpenWallet(
-            email: "user\(user)@example.org",
+    /// The number of an EID. The first four are those that sessions are made with.
+    package static func eid(_ eid: EID) -> Int { eids.firstIndex(of: eid) ?? -1 }
+
+    package static func account(_ user: Int) -> Account.Key {
+        Account.Key(.user(users[user]), .usd)
+    }
+
+    package static func openAccount(_ user: Int) -> OpenAccount {
+        OpenAccount(
+            login: "user\(user)@example.org",
             displayName: "user\(user)",
             opening: Money(minorUnits: opening),
-            user: users[user],
-            wallet: wallets[user],
-            mint: mint,
-            transfer: TransferID(trusted: "opening-\(user)")
+            user: users[user]
         )
     }
 
@@ -41,6 +43,30 @@ package enum Cast {
             expiresAt: Timestamp(milliseconds: 1_000),
             state: state,
             version: version
+        )
+    }
+
+    /// The record of that session.
+    package static func record(version: Int64, _ state: Session.State = .advertising) -> Record {
+        guard let record = try? session(version: version, state).record else {
+            preconditionFailure("a session of the cast can be written")
+        }
+        return record
+    }
+
+    /// The identity of a request whose parameters are a session and an amount.
+    package static func request(
+        user: Int,
+        key: Int,
+        session: Int,
+        amount: Int64?,
+        id: String
+    ) -> KeyedRequest {
+        KeyedRequest(
+            user: users[user],
+            key: keys[key],
+            fingerprint: fingerprint(session: session, expected: amount),
+            id: id
         )
     }
 

@@ -1,6 +1,6 @@
 internal import Ledger
 
-/// Giving money back.
+/// Refunds.
 extension ReferenceModel {
     mutating func refund(
         _ session: Int,
@@ -31,6 +31,7 @@ extension ReferenceModel {
             deal.refunded += back
             deals[session] = deal
             money[user, default: 0] -= back
+            earned[user, default: 0] -= back
             money[payer, default: 0] += back
             reply = .refunded(
                 amount: back,

@@ -1,6 +1,6 @@
 internal import Ledger
 
-/// Changing EIDs.
+/// Changes of EIDs.
 extension ReferenceModel {
     mutating func rotate(
         _ session: Int,

@@ -1,21 +1,22 @@
 internal import GotchuCore
 package import Ledger
+package import Payments
 
-/// A second opinion: what the rules say, written again from the rules, in plain numbers.
+/// A second opinion: the rules, written again from the rules, in plain numbers.
 package struct ReferenceModel {
     package struct Deal: Equatable {
         package let payee: Int
         package let amount: Int64
         package let ends: Int64
         package var eid: Int
-        /// `a` open, `l` locked, `p` paid, `t` timed out, `c` cancelled.
+        /// `a` open, `l` locked, `p` paid, `t` expired, `c` cancelled.
         package var mark: Character = "a"
         package var holder: Int?
         package var lockEnds: Int64 = 0
         package var refunded: Int64 = 0
     }
 
-    /// What an answer comes to.
+    /// The sense of an answer.
     package enum Reply: Equatable {
         case user(Int)
         case deal(mark: Character, holder: Int?)
@@ -26,7 +27,7 @@ package struct ReferenceModel {
         case no(Refusal.Reason)
     }
 
-    /// Whose an EID is, and until when if he has another by now.
+    /// The session of an EID, and the end of it if the session has another by now.
     package struct Name: Equatable {
         package let session: Int
         package var until: Int64?
@@ -38,10 +39,12 @@ package struct ReferenceModel {
     }
 
     package var money: [Int: Int64] = [:]
+    /// The payments that a user was paid, less what they refunded.
+    package var earned: [Int: Int64] = [:]
     package var deals: [Int: Deal] = [:]
     package var names: [Int: Name] = [:]
     var replies: [String: (request: String, reply: Reply)] = [:]
-    /// What a new wallet holds.
+    /// The money of a new account.
     private let opening: Int64
 
     package init(opening: Int64 = Cast.opening) {
@@ -122,6 +125,7 @@ package struct ReferenceModel {
         } else if let deal = now(session, time) {
             money[user, default: 0] -= deal.amount
             money[deal.payee, default: 0] += deal.amount
+            earned[deal.payee, default: 0] += deal.amount
             _ = write(session, deal, "p", holder: user)
             reply = .paid(left: purse - deal.amount, again: false)
         } else {
@@ -185,34 +189,30 @@ package struct ReferenceModel {
 
 extension ReferenceModel.Reply {
     /// The ledger's answer in the model's words.
-    package init(_ answer: Answer) {
-        switch answer {
-        case .user(let user): self = .user(Self.number(of: user.id))
-        case .session(let session): self = .deal(session)
-        case .rotation(let rotation):
+    package init(_ answer: StepAnswer) {
+        switch answer.outcome {
+        case .success(.user(let user)): self = .user(Self.number(of: user.id))
+        case .success(.session(let session)): self = .deal(session)
+        case .success(.rotation(let rotation)):
             self = .rotated(
                 eid: Cast.eid(rotation.session.eid),
-                replaced: Cast.eid(rotation.replaced.eid),
-                until: rotation.replaced.resolvesUntil.milliseconds
+                replaced: Cast.eid(rotation.replaced),
+                until: rotation.replacedUntil.milliseconds
             )
-        case .refused(let refusal): self = .no(refusal.reason)
-        case .done, .held: self = .user(-1)
-        case .refund(let answer):
-            switch answer.refund.outcome {
-            case .refunded(let made):
-                self = .refunded(
-                    amount: made.amount,
-                    total: made.total,
-                    left: made.newBalance,
-                    again: answer.isReplay
-                )
-            case .declined(let no): self = .declined(no.reason, again: answer.isReplay)
-            }
-        case .send(let answer):
-            switch answer.send.outcome {
-            case .paid(_, let left): self = .paid(left: left, again: answer.isReplay)
-            case .declined(let no): self = .declined(no.reason, again: answer.isReplay)
-            }
+        case .success(.paid(let payment)):
+            self = .paid(left: payment.newBalance, again: answer.isReplay)
+        case .success(.refunded(let refund)):
+            self = .refunded(
+                amount: refund.amount,
+                total: refund.total,
+                left: refund.newBalance,
+                again: answer.isReplay
+            )
+        case .success(.done): self = .user(-1)
+        case .failure(let refusal):
+            self =
+                answer.isRemembered
+                ? .declined(refusal.reason, again: answer.isReplay) : .no(refusal.reason)
         }
     }
 
@@ -222,7 +222,7 @@ extension ReferenceModel.Reply {
         case .advertising: .deal(mark: "a", holder: nil)
         case .locked(let by, _): .deal(mark: "l", holder: number(of: by))
         case .paid(let by, _): .deal(mark: "p", holder: number(of: by))
-        case .timedOut: .deal(mark: "t", holder: nil)
+        case .expired: .deal(mark: "t", holder: nil)
         case .cancelled: .deal(mark: "c", holder: nil)
         }
     }

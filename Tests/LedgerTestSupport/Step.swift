@@ -1,5 +1,6 @@
 internal import GotchuCore
-package import Ledger
+internal import Ledger
+internal import Payments
 
 /// One command of a property test in small numbers, so that a failing sequence can be read.
 package struct Step: Sendable {
@@ -26,67 +27,73 @@ package struct Step: Sendable {
         self.action = action
     }
 
-    /// The command that the ledger gets. `number` makes the names of what may have to be made.
-    package func command(number: Int) -> Command {
-        Command(acceptedAt: Timestamp(milliseconds: time), action: ledgerAction(number))
-    }
-
-    private func ledgerAction(_ number: Int) -> Command.Action {
+    /// The command that the ledger gets. `number` makes the ids of its request.
+    package func submission(number: Int) -> Submitted {
+        let at = Timestamp(milliseconds: time)
         switch action {
         case .open(let user):
-            return .openWallet(Cast.openWallet(user))
+            return Submitted(Cast.openAccount(user), at: at)
         case .create(let session, let payee, let amount, let seconds, let proposesTaken):
             let own = Cast.eids[session]
-            return .createSession(
-                CreateSession(
-                    id: Cast.sessions[session],
-                    payee: Cast.users[payee],
-                    amount: Money(minorUnits: amount),
-                    memo: nil,
-                    reference: nil,
-                    lifetime: .seconds(seconds),
-                    eids: proposesTaken ? [Cast.eids[max(0, session - 1)], own] : [own]
-                )
+            let create = CreateSession(
+                id: Cast.sessions[session],
+                payee: Cast.users[payee],
+                amount: Money(minorUnits: amount),
+                memo: nil,
+                reference: nil,
+                lifetime: .seconds(seconds),
+                eids: proposesTaken ? [Cast.eids[max(0, session - 1)], own] : [own]
             )
+            return Submitted(create, at: at)
         case .lock(let session, let user):
-            return .lock(LockSession(session: Cast.sessions[session], payer: Cast.users[user]))
+            let lock = LockSession(session: Cast.sessions[session], payer: Cast.users[user])
+            return Submitted(lock, at: at)
         case .unlock(let session, let user):
-            return .unlock(UnlockSession(session: Cast.sessions[session], payer: Cast.users[user]))
+            let unlock = UnlockSession(session: Cast.sessions[session], payer: Cast.users[user])
+            return Submitted(unlock, at: at)
         case .cancel(let session, let user):
-            return .cancel(CancelSession(session: Cast.sessions[session], payee: Cast.users[user]))
+            let cancel = CancelSession(session: Cast.sessions[session], payee: Cast.users[user])
+            return Submitted(cancel, at: at)
         case .rotate(let session, let user, let eid, let replaces):
-            return .rotate(
-                RotateEID(
-                    session: Cast.sessions[session],
-                    payee: Cast.users[user],
-                    replaced: replaces.map { Cast.eids[$0] },
-                    eids: [Cast.eids[eid]]
-                )
+            let rotate = RotateEID(
+                session: Cast.sessions[session],
+                payee: Cast.users[user],
+                replaced: replaces.map { Cast.eids[$0] },
+                eids: [Cast.eids[eid]]
             )
+            return Submitted(rotate, at: at)
         case .send(let session, let user, let key, let expected):
-            return .send(
-                Send(
-                    key: SendKey(user: Cast.users[user], key: Cast.keys[key]),
-                    fingerprint: Cast.fingerprint(session: session, expected: expected),
-                    session: Cast.sessions[session],
-                    expectedAmount: expected,
-                    transfer: TransferID(trusted: "transfer-\(number)"),
-                    requestID: "request-\(number)"
-                )
+            let pay = Pay(
+                session: Cast.sessions[session],
+                payer: Cast.users[user],
+                expectedAmount: expected
             )
+            return Submitted(pay, as: request(session, user, key, expected, number), at: at)
         case .refund(let session, let user, let key, let amount):
-            return .refund(
-                Refund(
-                    key: SendKey(user: Cast.users[user], key: Cast.keys[key]),
-                    fingerprint: Cast.fingerprint(session: session, expected: amount),
-                    session: Cast.sessions[session],
-                    amount: amount,
-                    transfer: TransferID(trusted: "refund-\(number)"),
-                    requestID: "request-\(number)"
-                )
+            let refund = RefundPayment(
+                session: Cast.sessions[session],
+                payee: Cast.users[user],
+                amount: amount
             )
+            return Submitted(refund, as: request(session, user, key, amount, number), at: at)
         case .expire(let session):
-            return .expire(Cast.sessions[session])
+            return Submitted(SettleSession(Cast.sessions[session]), at: at)
         }
+    }
+
+    private func request(
+        _ session: Int,
+        _ user: Int,
+        _ key: Int,
+        _ amount: Int64?,
+        _ number: Int
+    ) -> KeyedRequest {
+        Cast.request(
+            user: user,
+            key: key,
+            session: session,
+            amount: amount,
+            id: "request-\(number)"
+        )
     }
 }

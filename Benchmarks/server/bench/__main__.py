@@ -30,7 +30,7 @@ def options():
     parser.add_argument("--seconds", type=float, help="of each measurement (3)")
     parser.add_argument("--pairs", type=int, help="how often ours and the peers take turns (5)")
     parser.add_argument("--base", metavar="PROGRAM", help="another gotchu-server, as of the commit"
-                        " before, that takes turns in whole sales")
+                        " before, that takes turns in sale, pairs and scale")
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")],
                         default=[1, 8, 64, 256])
     parser.add_argument("--users", type=int, default=2_000)

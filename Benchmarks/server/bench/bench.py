@@ -6,12 +6,13 @@ import sqlite3
 import statistics
 import subprocess
 import time
+from contextlib import ExitStack, contextmanager
 
 from . import gotchu, machine, past, peers, sale, seed, streams
 from .postgres import Cluster
 
 # How many payments a second to be ready for before anything was measured.
-GUESS = {"gotchu": 12_000, "pgbench": 6_000, "fastapi": 3_000}
+GUESS = {"gotchu": 12_000, "base": 12_000, "pgbench": 6_000, "fastapi": 3_000}
 # A clean measurement is one in which nothing was refused and all that was paid is in the books.
 SPARE = 1.7
 # The books that larger ones are held against.
@@ -42,7 +43,7 @@ class Bench:
             self.prepare_sqlite()
         if "postgres" in self.options.stores:
             self.prepare_postgres()
-        if self.options.base and "sale" in self.options.only:
+        if self.options.base and {"sale", "pairs", "scale"} & set(self.options.only):
             self.prepare_base()
 
     def prepare_sqlite(self):
@@ -68,7 +69,9 @@ class Bench:
         if "postgres" in self.options.stores:
             self.cluster.create("base")
             names, tokens = self.open_books(self.cluster.url("base"), self.options.base)
-            self.base_stores.append((seed.PostgreSQLBooks(self.cluster, "base", names), tokens))
+            books = seed.PostgreSQLBooks(self.cluster, "base", names)
+            books.name_users()
+            self.base_stores.append((books, tokens))
 
     def prepare_postgres(self):
         self.say("preparing PostgreSQL")
@@ -140,10 +143,22 @@ class Bench:
         used = self.database_cpu(books)
         result = peers.pgbench(
             self.cluster, books.name, "payment.sql", connections, seconds, self.options.warmup,
-            self.folder, first=first, turn=0, clients=connections)
+            self.folder, first=first, turn=0, clients=connections,
+            run=f"{time.time_ns() // 1_000_000:012x}")
         self.settle(result, "pgbench", books, first, connections, is_hot)
         result["database_us"] = (self.database_cpu(books) - used) / result["paid"] * 1e6
         return result
+
+    @contextmanager
+    def servers(self, books, tokens):
+        """Ours on these books and, if there is one, another on its own of the same kind."""
+        with ExitStack() as stack:
+            found = [("gotchu", stack.enter_context(self.server(books.database)), books, tokens)]
+            found += [
+                ("base", stack.enter_context(self.server(theirs.database, self.options.base)),
+                 theirs, their_tokens)
+                for theirs, their_tokens in self.base_stores if theirs.kind == books.kind]
+            yield found
 
     def pairs(self, tokens):
         """Ours and its peers in turns, at 64 connections on PostgreSQL."""
@@ -151,13 +166,14 @@ class Bench:
         fastapi = peers.FastAPI(self.peers["fastapi"].database, self.path("fastapi.log"))
         theirs = fastapi.tokens(self.peers["fastapi"].users)
         seconds = self.options.seconds
-        with self.server(self.postgres.database) as server, fastapi:
+        with self.servers(self.postgres, tokens) as servers, fastapi:
             for number in range(self.options.pairs):
                 self.say(f"against pgbench and FastAPI, {number + 1} of {self.options.pairs}")
                 found = {}
                 for hot in (False, True) if number % 2 == 0 else (True, False):
-                    found["gotchu", hot] = self.load(
-                        server, self.postgres, tokens, "gotchu", 64, hot, seconds)
+                    for system, server, books, their_tokens in servers[::(-1) ** number]:
+                        found[system, hot] = self.load(
+                            server, books, their_tokens, system, 64, hot, seconds)
                     found["pgbench", hot] = self.pgbench(64, hot, seconds)
                     found["fastapi", hot] = self.load(
                         fastapi, self.peers["fastapi"], theirs, "fastapi", 64, hot, seconds)
@@ -167,13 +183,15 @@ class Bench:
     def scale(self, books, tokens):
         """1, 8, 64 and 256 connections, uniform and one hot payee."""
         found = []
-        with self.server(books.database) as server:
+        with self.servers(books, tokens) as servers:
             for connections in self.options.connections:
                 for hot in (False, True):
                     self.say(f"{books.kind}, {connections} connections, "
                              f"{'one payee' if hot else 'uniform'}")
-                    found.append(self.load(
-                        server, books, tokens, "gotchu", connections, hot, self.options.seconds))
+                    found += [
+                        self.load(server, books, tokens, system, connections, hot,
+                                  self.options.seconds)
+                        for system, server, books, tokens in servers]
         return found
 
     def single(self):
@@ -254,6 +272,8 @@ class Bench:
 
     def verify(self):
         all_books = [books for books, _ in self.stores]
+        # What the peers write is as right as what the server writes.
+        all_books += getattr(self, "peers", {}).values()
         if hasattr(self, "growing"):
             all_books.append(self.growing)
         for books in all_books:

@@ -8,7 +8,7 @@ def median(values):
 
 
 def line(result):
-    store = result["store"] if result["system"] == "gotchu" else ""
+    store = result["store"] if result["system"] in ("gotchu", "base") else ""
     kind = "one payee" if result["hot"] else "uniform"
     cpu = result.get("server_us", 0), result.get("database_us", 0)
     return (f"{result['system']:8} {store:10} {result['connections']:4} {kind:10}"
@@ -95,6 +95,13 @@ class Report:
             return median(found[ours][name] / found[theirs][name] for found in rounds)
 
         hot, uniform = ("gotchu", True), ("gotchu", False)
+        for ours in (uniform, hot):
+            theirs = "base", ours[1]
+            if theirs in rounds[0]:
+                server, database = (
+                    ratio(ours, theirs, name) for name in ("server_us", "database_us"))
+                self.add(f"CPU a payment : before, {'one payee' if ours[1] else 'uniform'}: server "
+                         f"{server:.2f}, database {database:.2f}")
         self.aim("one payee : uniform", ratio(hot, uniform), 0.9)
         self.aim("uniform : pgbench", ratio(uniform, ("pgbench", False)), 3)
         self.aim("uniform : FastAPI", ratio(uniform, ("fastapi", False)), 10)

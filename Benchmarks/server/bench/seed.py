@@ -7,50 +7,86 @@ rules.
 import os
 import sqlite3
 import time
+from functools import cached_property
+
+from . import seed_before
 
 YEAR_MS = 365 * 24 * 3600 * 1000
+SID = "00000000-0000-7000-8000-"
 
-# What both databases understand. {first} and {count} tell the numbers, {users} how many users.
 PAYEE = {
     False: "(n % {users} + 1 + (n / {users}) % ({users} - 1)) % {users}",
     True: "0",
 }
 PAYER = {False: "n % {users}", True: "1 + n % ({users} - 1)"}
 
-COLUMNS = """id, eid, payee_id, amount, currency, created_at, expires_at, status, payer_id,
-    lock_expires_at, version, rotations, refunded"""
 
+class Tables:
+    """What both databases understand."""
 
-def rows(numbers, names, hexadecimal, is_hot, users):
-    now = int(time.time() * 1000)
-    payee, payer = (part[is_hot].format(users=users) for part in (PAYEE, PAYER))
-    return f"""
-        SELECT '00000000-0000-7000-8000-' || {hexadecimal.format(digits=12)},
-            {hexadecimal.format(digits=10)}, payees.id, 1 + n % 100, 'usd', {now}, {now + YEAR_MS},
-            'LOCKED', payers.id, {now + YEAR_MS}, 2, 0, 0
-        FROM ({numbers}) AS numbers
-        JOIN {names} AS payees ON payees.number = {payee}
-        JOIN {names} AS payers ON payers.number = {payer}"""
+    # {source} has n, and the payee and payer of the n-th session.
+    SEED = dict.fromkeys(("SQLite", "PostgreSQL"), """
+    INSERT INTO records (id, kind, owner, state, version, created_at, due_at, body)
+        SELECT {sid}, 'session', payees.id, 'LOCKED', 2, {now}, {until},
+            '{{"amount":' || (1 + n % 100) || ',"currency":"usd","eid":"' || {eid}
+            || '","expiresAt":{until},"lockedUntil":{until},"payer":"' || payers.id
+            || '","refunded":0,"rotations":0}}'
+        {source};
+    INSERT INTO due (owner, record, kind, due_at)
+        SELECT owner, id, kind, due_at FROM records WHERE id BETWEEN {these};
+    INSERT INTO names (name, target)
+        SELECT 'eid:' || substr(id, 27), id FROM records WHERE id BETWEEN {these};""")
+    SEEDED = ("records", "due", "names")
 
-# Sessions of ours begin with zeros; those that a server has made, with the time.
-PAID = """SELECT count(*) FROM sessions WHERE status = 'PAID'
-    AND id >= '00000000-0000-7000-8000-{first:012x}' AND id < '01'"""
-SOLD = "SELECT count(*) FROM sessions WHERE status = 'PAID' AND id >= '01'"
+    PAID = "SELECT count(*) FROM records WHERE kind = 'session' AND state = 'PAID' AND {which}"
 
-# Events that are due to an endpoint where nobody listens; {numbers} has one row for each. It is for
-# one payee, so that hardly a payment adds to them.
-OWE = """
-    DELETE FROM webhook_deliveries; DELETE FROM webhook_endpoints;
-    INSERT INTO webhook_endpoints (id, url, payee_id, created_at, secret)
+    # Events that are due to an endpoint where nobody listens; {numbers} has one row for each. It is
+    # for one payee, so that hardly a payment adds to them.
+    OWE = """
+    DELETE FROM deliveries; DELETE FROM endpoints;
+    INSERT INTO endpoints (id, url, owner, created_at, secret)
         SELECT 'away', 'http://127.0.0.1:9/away', min(id), 0, {secret} FROM users;
-    INSERT INTO webhook_deliveries (endpoint_id, event_id, kind, session_id, happened_at, refunded,
-            attempts, next_try_at, give_up_at)
-        SELECT 'away', 'event-' || n, 'cancelled', session, {now}, 0, 0, {now} + n % 1000,
-            {now} + 86400000
-        FROM ({numbers}) AS numbers, (SELECT min(id) AS session FROM sessions) AS first;"""
+    INSERT INTO deliveries (endpoint, event, kind, record, owner, at, body, attempts, next_try_at,
+            give_up_at)
+        SELECT 'away', 'event-' || n, 'session.cancelled', id, owner, {now}, body, 0,
+            {now} + n % 1000, {now} + 86400000
+        FROM ({numbers}) AS numbers,
+            (SELECT id, owner, body FROM records ORDER BY id LIMIT 1) AS first;"""
 
 
-class SQLiteBooks:
+class Books:
+    """What books of both kinds have; `has` tells whether there is a table of a name."""
+
+    @cached_property
+    def tables(self):
+        return seed_before if self.has(seed_before.MARK) else Tables
+
+    def seeding(self, count, is_hot, numbers, names, hexadecimal):
+        """Sessions that wait to be paid: the number of the first, and the SQL that adds them."""
+        first, self.next = self.next, self.next + count
+        now = int(time.time() * 1000)
+        payee, payer = (
+            part[is_hot].format(users=len(self.users)) for part in (PAYEE, PAYER))
+        return first, self.tables.SEED[self.kind].format(
+            sid=f"'{SID}' || {hexadecimal.format(digits=12)}", eid=hexadecimal.format(digits=10),
+            now=now, until=now + YEAR_MS,
+            these=f"'{SID}{first:012x}' AND '{SID}{self.next - 1:012x}'",
+            source=f"""FROM ({numbers.format(first=first, last=self.next - 1)}) AS numbers
+                JOIN {names} AS payees ON payees.number = {payee}
+                JOIN {names} AS payers ON payers.number = {payer}""")
+
+    # Sessions of ours begin with zeros; those that a server has made, with the time.
+    def paid(self, first):
+        return self.ask(self.tables.PAID.format(which=f"id >= '{SID}{first:012x}' AND id < '01'"))
+
+    def sold(self):
+        return self.ask(self.tables.PAID.format(which="id >= '01'"))
+
+    def entries(self):
+        return self.ask("SELECT count(*) FROM entries")
+
+
+class SQLiteBooks(Books):
     kind = "SQLite"
 
     def __init__(self, path, users):
@@ -61,29 +97,24 @@ class SQLiteBooks:
 
     def connect(self):
         connection = sqlite3.connect(self.path, timeout=60)
-        connection.execute("CREATE TEMP TABLE names (number INTEGER PRIMARY KEY, id TEXT)")
-        connection.executemany("INSERT INTO names VALUES (?, ?)", enumerate(self.users))
+        connection.execute("CREATE TEMP TABLE people (number INTEGER PRIMARY KEY, id TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", enumerate(self.users))
         return connection
 
     def seed(self, count, is_hot):
         """Adds sessions that wait to be paid, and says the number of the first."""
-        first, self.next = self.next, self.next + count
-        numbers = f"""WITH RECURSIVE all_numbers (n) AS (
-            VALUES ({first}) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {self.next - 1}
+        numbers = """WITH RECURSIVE all_numbers (n) AS (
+            VALUES ({first}) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {last}
         ) SELECT n FROM all_numbers"""
+        first, sql = self.seeding(count, is_hot, numbers, "people", "printf('%0{digits}x', n)")
         connection = self.connect()
-        with connection:
-            connection.execute(f"INSERT INTO sessions ({COLUMNS})" + rows(
-                numbers, "names", "printf('%0{digits}x', n)", is_hot, len(self.users)))
+        connection.executescript(f"BEGIN; {sql} COMMIT;")
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         connection.close()
         return first
 
-    def paid(self, first):
-        return self.ask(PAID.format(first=first))
-
-    def sold(self):
-        return self.ask(SOLD)
+    def has(self, table):
+        return self.ask(f"SELECT count(*) FROM sqlite_schema WHERE name = '{table}'") > 0
 
     def rest(self):
         """Leaves nothing to be written later of what was done before."""
@@ -99,16 +130,13 @@ class SQLiteBooks:
     def owe(self, count):
         """Has so many events due."""
         connection = sqlite3.connect(self.path, timeout=60)
-        connection.executescript("BEGIN;" + OWE.format(
+        connection.executescript("BEGIN;" + Tables.OWE.format(
             secret="zeroblob(32)", now=int(time.time() * 1000), numbers=f"""
             WITH RECURSIVE all_numbers (n) AS (
                 VALUES (0) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {count}
             ) SELECT n FROM all_numbers WHERE n > 0""") + "COMMIT;")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
-
-    def entries(self):
-        return self.ask("SELECT count(*) FROM entries")
 
     def size(self):
         """Bytes of the books, and of the log written so far if that can be told."""
@@ -124,7 +152,7 @@ class SQLiteBooks:
                 " (the server reads it back and refuses to start without)")
 
 
-class PostgreSQLBooks:
+class PostgreSQLBooks(Books):
     kind = "PostgreSQL"
 
     def __init__(self, cluster, name, users):
@@ -145,36 +173,29 @@ class PostgreSQLBooks:
             ANALYZE;""")
 
     def seed(self, count, is_hot):
-        first, self.next = self.next, self.next + count
-        numbers = f"SELECT n FROM generate_series({first}::bigint, {self.next - 1}) AS n"
-        sessions = rows(
-            numbers, "bench.names", "lpad(to_hex(n), {digits}, '0')", is_hot, len(self.users))
-        self.cluster.query(self.name, f"""
-            WITH made AS (
-                INSERT INTO sessions ({COLUMNS}) {sessions}
-                RETURNING payee_id, id, lock_expires_at
-            ) INSERT INTO open_sessions (payee_id, session_id, due_at) SELECT * FROM made;
-            ANALYZE sessions; ANALYZE open_sessions; CHECKPOINT;""")
+        numbers = "SELECT n FROM generate_series({first}::bigint, {last}) AS n"
+        first, sql = self.seeding(
+            count, is_hot, numbers, "bench.names", "lpad(to_hex(n), {digits}, '0')")
+        self.cluster.query(
+            self.name, f"BEGIN; {sql} COMMIT; ANALYZE {', '.join(self.tables.SEEDED)}; CHECKPOINT;")
         return first
 
-    def paid(self, first):
-        return int(self.cluster.query(self.name, PAID.format(first=first)))
+    def has(self, table):
+        return self.ask(f"SELECT count(*) FROM pg_tables WHERE tablename = '{table}'") > 0
 
-    def sold(self):
-        return int(self.cluster.query(self.name, SOLD))
+    def ask(self, sql):
+        """The number that a query finds."""
+        return int(self.cluster.query(self.name, sql))
 
     def rest(self):
         """Leaves nothing to be written later of what was done before."""
         self.cluster.query(self.name, "ANALYZE; CHECKPOINT")
 
     def owe(self, count):
-        self.cluster.query(self.name, OWE.format(
+        self.cluster.query(self.name, Tables.OWE.format(
             secret="sha256('')", now=int(time.time() * 1000),
             numbers=f"SELECT n FROM generate_series(1, {count}) AS n") + """
-            VACUUM ANALYZE webhook_deliveries; CHECKPOINT;""")
-
-    def entries(self):
-        return int(self.cluster.query(self.name, "SELECT count(*) FROM entries"))
+            VACUUM ANALYZE deliveries; CHECKPOINT;""")
 
     def size(self):
         size, log = self.cluster.query(

@@ -2,9 +2,10 @@
 
 It takes the same requests, checks what gotchu-server checks, writes the same rows of the same
 tables, and answers the same. It is what gotchu-server is compared with, so it is written with care:
-prepared statements (asyncpg's own), a pool, rows locked in the order of their ids, nothing that
+prepared statements (asyncpg's own), a pool, rows locked in the order of their keys, nothing that
 needs a thread, uvloop and httptools; streams are told by LISTEN and NOTIFY, without reading
-anything again.
+anything again. Each connection to the database has a chain of seals, so that none waits for
+another's.
 """
 
 import asyncio
@@ -16,12 +17,14 @@ from collections import defaultdict
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
+from uuid import UUID
 
 import asyncpg
 import jwt
 from fastapi import Depends, FastAPI, Header, HTTPException, Request
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 SECRET = bytes.fromhex(os.environ["BENCH_SECRET"])
 DATABASE = os.environ["BENCH_DATABASE"]
@@ -64,13 +67,43 @@ class Feed:
                 del self.streams[sid]
 
 
+class Chain:
+    """The seals of the payments that one connection has made, each over the one before it."""
+
+    async def begin(self, connection):
+        self.name = f"{present():012x}{secrets.token_hex(4)}"
+        self.number = 0
+        newest = "SELECT hash FROM seals ORDER BY chain DESC, number DESC LIMIT 1"
+        self.head = await connection.fetchval(newest) or bytes(32)
+
+    def next(self, transfer: bytes) -> bytes:
+        text = f"{self.name}\n{self.number + 1}\n"
+        return hashlib.sha256(self.head + text.encode() + transfer).digest()
+
+    def goes_on(self, head: bytes):
+        """What was sealed is committed."""
+        self.number += 1
+        self.head = head
+
+
+class Connection(asyncpg.Connection):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.chain = Chain()
+
+
+async def begin_chain(connection):
+    await connection.chain.begin(connection)
+
+
 @asynccontextmanager
 async def lifespan(app: FastAPI):
     app.state.feed = Feed()
     listener = await asyncpg.connect(DATABASE)
     await listener.add_listener(CHANNEL, app.state.feed.hear)
     async with asyncpg.create_pool(
-        DATABASE, min_size=10, max_size=int(os.environ["BENCH_POOL"])
+        DATABASE, min_size=10, max_size=int(os.environ["BENCH_POOL"]),
+        connection_class=Connection, init=begin_chain,
     ) as pool:
         app.state.pool = pool
         yield
@@ -78,6 +111,48 @@ async def lifespan(app: FastAPI):
 
 
 app = FastAPI(lifespan=lifespan)
+
+
+class Particulars(BaseModel):
+    """What a session's record has no columns for; members in their order."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    amount: int
+    currency: str
+    eid: str
+    expires_at: int
+    locked_until: int | None = None
+    memo: str | None = None
+    paid_at: int | None = None
+    payer: str | None = None
+    reference: str | None = None
+    refunded: int = 0
+    rotations: int = 0
+
+    def text(self) -> str:
+        return self.model_dump_json(by_alias=True, exclude_none=True)
+
+
+class Session(NamedTuple):
+    """A record of a session, read."""
+
+    id: str
+    payee: str
+    status: str
+    version: int
+    body: Particulars
+
+    @classmethod
+    def read(cls, record) -> "Session | None":
+        if record is None:
+            return None
+        return cls(record["id"], record["owner"], record["state"], record["version"],
+                   Particulars.model_validate_json(record["body"]))
+
+    def changed(self, status: str, **members) -> "Session":
+        return self._replace(status=status, version=self.version + 1,
+                             body=self.body.model_copy(update=members))
 
 
 class Create(BaseModel):
@@ -196,22 +271,25 @@ async def create(body: Create, request: Request, user: Payee) -> CreateReply:
     sid, eid, expires_at = identifier(now), secrets.token_hex(5), now + body.ttl_seconds * 1000
     async with request.app.state.pool.acquire() as connection, connection.transaction():
         known = await connection.fetchrow(
-            "SELECT EXISTS (SELECT FROM wallets WHERE user_id = $1 AND currency = $2) AS wallet,"
-            " (SELECT count(*) FROM open_sessions WHERE payee_id = $1) AS live,"
-            " EXISTS (SELECT FROM retired_eids WHERE eid = $3) AS taken", user, body.currency, eid)
-        if not known["wallet"]:
+            "SELECT EXISTS (SELECT FROM accounts WHERE owner = $1 AND currency = $2) AS account,"
+            " (SELECT count(*) FROM due WHERE owner = $1) AS live,"
+            " EXISTS (SELECT FROM names WHERE name = $3) AS taken", user, body.currency,
+            f"eid:{eid}")
+        if not known["account"]:
             raise HTTPException(409, "There is no wallet in this currency.")
         if known["live"] >= LIVE_LIMIT:
             raise HTTPException(429, "Too many sessions are not over.")
         if known["taken"]:
             raise HTTPException(503, "No EID is free just now.")
+        particulars = Particulars(
+            amount=body.amount_cents, currency=body.currency, eid=eid, expires_at=expires_at,
+            memo=body.memo, reference=body.payee_reference)
         await connection.execute(
-            "WITH made AS (INSERT INTO sessions (id, eid, payee_id, amount, currency, memo,"
-            " reference, created_at, expires_at, status, version, rotations, refunded)"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'ADVERTISING', 1, 0, 0))"
-            " INSERT INTO open_sessions (payee_id, session_id, due_at) VALUES ($3, $1, $9)",
-            sid, eid, user, body.amount_cents, body.currency, body.memo, body.payee_reference, now,
-            expires_at)
+            "WITH made AS (INSERT INTO records (id, kind, owner, state, version, created_at,"
+            " due_at, body) VALUES ($1, 'session', $2, 'ADVERTISING', 1, $3, $4, $5)),"
+            " named AS (INSERT INTO names (name, target) VALUES ($6, $1))"
+            " INSERT INTO due (owner, record, kind, due_at) VALUES ($2, $1, 'session', $4)",
+            sid, user, now, expires_at, particulars.text(), f"eid:{eid}")
     return CreateReply(sid=sid, eid=eid, exp_at=shown(expires_at))
 
 
@@ -223,46 +301,43 @@ async def resolve(
         claims(authorization)
     now = present()
     found = await request.app.state.pool.fetchrow(
-        "SELECT sessions.*, display_name, NULL::bigint AS resolves_until FROM sessions"
-        " JOIN users ON users.id = payee_id WHERE sessions.eid = $1"
-        " UNION ALL SELECT sessions.*, display_name, resolves_until FROM retired_eids"
-        " JOIN sessions ON sessions.id = session_id JOIN users ON users.id = payee_id"
-        " WHERE retired_eids.eid = $1 LIMIT 1", body.eid)
-    if found is None or (found["resolves_until"] or now + 1) <= now:
+        "SELECT records.*, display_name, until FROM names JOIN records ON records.id = target"
+        " JOIN users ON users.id = owner WHERE name = $1", f"eid:{body.eid}")
+    if found is None or (found["until"] or now + 1) <= now:
         raise HTTPException(404, "Nobody asks for money under this EID.")
-    if found["status"] in FINAL or found["expires_at"] <= now:
+    session = Session.read(found)
+    if session.status in FINAL or session.body.expires_at <= now:
         raise HTTPException(410, "The session is over.")
     return ResolveReply(
-        sid=found["id"], amount_cents=found["amount"],
+        sid=session.id, amount_cents=session.body.amount,
         payee_display=PayeeDisplay(name=found["display_name"]),
-        payee_id=hashlib.sha256(f"gotchu-payee.{found['payee_id']}".encode()).hexdigest()[:16],
-        currency=found["currency"], memo=found["memo"], exp_at=shown(found["expires_at"]),
-        status=found["status"])
+        payee_id=hashlib.sha256(f"gotchu-payee.{session.payee}".encode()).hexdigest()[:16],
+        currency=session.body.currency, memo=session.body.memo,
+        exp_at=shown(session.body.expires_at), status=session.status)
 
 
 @app.post("/sessions/lock")
 async def lock(body: Lock, request: Request, user: Payer) -> LockReply:
     now = present()
     async with request.app.state.pool.acquire() as connection, connection.transaction():
-        session = await connection.fetchrow(
-            "SELECT * FROM sessions WHERE id = $1 FOR UPDATE", body.sid)
+        session = Session.read(await connection.fetchrow(
+            "SELECT * FROM records WHERE id = $1 FOR UPDATE", body.sid))
         if session is None:
             raise HTTPException(404, "There is no such session.")
-        if session["payee_id"] == user:
+        if session.payee == user:
             raise HTTPException(403, "Nobody pays himself.")
-        if session["status"] in FINAL or session["expires_at"] <= now:
+        if session.status in FINAL or session.body.expires_at <= now:
             raise HTTPException(410, "The session is over.")
-        if session["status"] == "LOCKED" and session["lock_expires_at"] > now:
-            if session["payer_id"] != user:
+        if session.status == "LOCKED" and session.body.locked_until > now:
+            if session.body.payer != user:
                 raise HTTPException(409, "Another payer holds the session.")
-            return LockReply(ok=True, lock_expires_at=shown(session["lock_expires_at"]))
-        until = min(now + LEASE_MS, session["expires_at"])
-        locked = await connection.fetchrow(
-            "WITH due AS (UPDATE open_sessions SET due_at = $3"
-            " WHERE payee_id = $4 AND session_id = $1)"
-            " UPDATE sessions SET status = 'LOCKED', payer_id = $2, lock_expires_at = $3,"
-            " version = version + 1 WHERE id = $1 RETURNING *",
-            body.sid, user, until, session["payee_id"])
+            return LockReply(ok=True, lock_expires_at=shown(session.body.locked_until))
+        until = min(now + LEASE_MS, session.body.expires_at)
+        locked = session.changed("LOCKED", payer=user, locked_until=until)
+        await connection.execute(
+            "WITH due AS (UPDATE due SET due_at = $5 WHERE owner = $6 AND record = $1)"
+            " UPDATE records SET state = $2, version = $3, body = $4, due_at = $5 WHERE id = $1",
+            locked.id, locked.status, locked.version, locked.body.text(), until, locked.payee)
         await notify(connection, locked)
     return LockReply(ok=True, lock_expires_at=shown(until))
 
@@ -281,8 +356,9 @@ async def events(
     queue: Annotated[asyncio.Queue, Depends(following)],
     last_event_id: int | None = Header(default=None),
 ) -> StreamingResponse:
-    session = await request.app.state.pool.fetchrow("SELECT * FROM sessions WHERE id = $1", sid)
-    if session is None or user not in (session["payee_id"], session["payer_id"]):
+    session = Session.read(
+        await request.app.state.pool.fetchrow("SELECT * FROM records WHERE id = $1", sid))
+    if session is None or user not in (session.payee, session.body.payer):
         raise HTTPException(404, "There is no such session.")
     return StreamingResponse(
         told(queue, session, user, last_event_id), media_type="text/event-stream",
@@ -302,7 +378,7 @@ async def told(queue, session, user, known):
             continue
         if later.version <= news.version:
             continue
-        if user not in (session["payee_id"], later.payer):
+        if user not in (session.payee, later.payer):
             return
         news = later
         yield event(news)
@@ -312,15 +388,14 @@ def event(news: News) -> str:
     return f"id: {news.version}\ndata: {news.text}\n\n"
 
 
-def state(session) -> News:
+def state(session: Session) -> News:
+    body = session.body
     reply = SessionReply(
-        sid=session["id"], status=session["status"], amount_cents=session["amount"],
-        currency=session["currency"], memo=session["memo"], exp_at=shown(session["expires_at"]),
-        lock_expires_at=shown(session["lock_expires_at"]), paid_at=shown(session["paid_at"]),
-        version=session["version"])
+        sid=session.id, status=session.status, amount_cents=body.amount, currency=body.currency,
+        memo=body.memo, exp_at=shown(body.expires_at), lock_expires_at=shown(body.locked_until),
+        paid_at=shown(body.paid_at), version=session.version)
     return News(
-        session["version"], session["status"], session["payer_id"],
-        reply.model_dump_json(exclude_none=True))
+        session.version, session.status, body.payer, reply.model_dump_json(exclude_none=True))
 
 
 async def notify(connection, session) -> None:
@@ -328,7 +403,7 @@ async def notify(connection, session) -> None:
     news = state(session)
     await connection.execute(
         "SELECT pg_notify($1, $2)", CHANNEL,
-        f"{session['id']} {news.version} {news.status} {news.payer or ''} {news.text}")
+        f"{session.id} {news.version} {news.status} {news.payer or ''} {news.text}")
 
 
 @app.post("/wallet/send")
@@ -339,77 +414,125 @@ async def send(
     key: str = Header(alias="Idempotency-Key", min_length=16, max_length=255),
 ) -> SendReply:
     fingerprint = hashlib.sha256(f"{body.sid}\n{body.expected_amount_cents}".encode()).digest()
-    async with request.app.state.pool.acquire() as connection, connection.transaction():
-        return await pay(connection, user, key, fingerprint, body)
+    async with request.app.state.pool.acquire() as connection:
+        async with connection.transaction():
+            reply, seal = await pay(connection, user, key, fingerprint, body)
+        if seal:
+            connection.chain.goes_on(seal)
+        return reply
 
 
-async def pay(connection, user, key, fingerprint, body) -> SendReply:
+async def pay(connection, user, key, fingerprint, body) -> tuple[SendReply, bytes | None]:
+    """The answer, and the seal of the payment if it was made only now."""
     now = present()
     known = await connection.fetchrow(
-        "SELECT fingerprint, transfer_id, new_balance FROM sends"
-        " WHERE user_id = $1 AND idempotency_key = $2", user, key)
+        "SELECT fingerprint, outcome FROM answers"
+        " WHERE user_id = $1 AND command = 'pay' AND key = $2", user, key)
     if known:
         if known["fingerprint"] != fingerprint:
             raise HTTPException(422, "The key was used for another payment.")
-        return SendReply(
-            ok=True, new_balance_cents=known["new_balance"], transfer_id=known["transfer_id"])
-    session = await connection.fetchrow(
-        "SELECT payee_id, amount, currency, expires_at, status, payer_id, lock_expires_at"
-        " FROM sessions WHERE id = $1 FOR UPDATE", body.sid)
+        return Outcome.model_validate_json(known["outcome"]).reply(), None
+    session = Session.read(await connection.fetchrow(
+        "SELECT * FROM records WHERE id = $1 FOR UPDATE", body.sid))
     check(session, user, body, now)
-    wallets = await connection.fetch(
-        "SELECT id, user_id, balance, entry_count FROM wallets"
-        " WHERE user_id IN ($1, $2) AND currency = $3 ORDER BY id FOR UPDATE",
-        user, session["payee_id"], session["currency"])
-    by_user = {wallet["user_id"]: wallet for wallet in wallets}
-    source, destination = by_user[user], by_user[session["payee_id"]]
-    amount = session["amount"]
-    if source["balance"] < amount:
+    amount, currency = session.body.amount, session.body.currency
+    accounts = await connection.fetch(
+        "SELECT owner, balance, earned, entry_count, changed_at FROM accounts"
+        " WHERE owner IN ($1, $2) AND currency = $3 ORDER BY owner FOR UPDATE",
+        user, session.payee, currency)
+    # In the order of their owners, as they are hashed.
+    entries = [
+        Entry(
+            account["owner"], currency, account["entry_count"] + 1,
+            max(now, account["changed_at"]), moved, account["balance"] + moved,
+            account["earned"] + max(moved, 0))
+        for account in accounts
+        for moved in [-amount if account["owner"] == user else amount]]
+    new_balance = next(entry.balance for entry in entries if entry.owner == user)
+    if new_balance < 0:
         raise HTTPException(402, "There is not enough money in the wallet.")
-    transfer = identifier(now)
+    for entry in entries:
+        await connection.execute(
+            "UPDATE accounts SET balance = $3, earned = $4, entry_count = $5, changed_at = $6"
+            " WHERE owner = $1 AND currency = $2", entry.owner, entry.currency, entry.balance,
+            entry.earned, entry.number, entry.at)
+    digest = transfer_hash(session.id, now, entries)
+    seal = connection.chain.next(digest)
     await connection.execute(
-        "UPDATE wallets SET balance = balance - $2, entry_count = entry_count + 1 WHERE id = $1",
-        source["id"], amount)
+        "INSERT INTO transfers (record, step, kind, at, chain, seal, hash)"
+        " VALUES ($1, 'paid', 'PAYMENT', $2, $3, $4, $5)",
+        session.id, now, connection.chain.name, connection.chain.number + 1, digest)
+    await connection.executemany(
+        "INSERT INTO entries (owner, currency, number, at, amount, balance, earned, record, step,"
+        " kind) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'paid', 'PAYMENT')",
+        [(*entry, session.id) for entry in entries])
+    paid = session.changed("PAID", locked_until=None, paid_at=now)
     await connection.execute(
-        "UPDATE wallets SET balance = balance + $2, entry_count = entry_count + 1 WHERE id = $1",
-        destination["id"], amount)
+        "UPDATE records SET state = $2, version = $3, body = $4, due_at = NULL WHERE id = $1",
+        paid.id, paid.status, paid.version, paid.body.text())
     await connection.execute(
-        "INSERT INTO transfers (id, kind, amount, currency, created_at, session_id, user_id,"
-        " idempotency_key) VALUES ($1, 'PAYMENT', $2, $3, $4, $5, $6, $7)",
-        transfer, amount, session["currency"], now, body.sid, user, key)
+        "DELETE FROM due WHERE owner = $1 AND record = $2", paid.payee, paid.id)
+    outcome = Outcome(new_balance=new_balance, transfer=transfer_id(paid.id))
     await connection.execute(
-        "INSERT INTO entries (wallet_id, number, transfer_id, amount)"
-        " VALUES ($1, $2, $5, -$6::bigint), ($3, $4, $5, $6)",
-        source["id"], source["entry_count"] + 1, destination["id"],
-        destination["entry_count"] + 1, transfer, amount)
-    paid = await connection.fetchrow(
-        "UPDATE sessions SET status = 'PAID', paid_at = $2, lock_expires_at = NULL,"
-        " version = version + 1 WHERE id = $1 RETURNING *", body.sid, now)
+        "INSERT INTO answers (user_id, command, key, fingerprint, outcome, record, step,"
+        " request_id, decided_at) VALUES ($1, 'pay', $2, $3, $4, $5, 'paid', $6, $7)",
+        user, key, fingerprint, outcome.model_dump_json(by_alias=True), paid.id,
+        secrets.token_hex(6), now)
     await connection.execute(
-        "DELETE FROM open_sessions WHERE payee_id = $1 AND session_id = $2",
-        session["payee_id"], body.sid)
-    await connection.execute(
-        "INSERT INTO sends (user_id, idempotency_key, fingerprint, session_id, request_id,"
-        " decided_at, transfer_id, new_balance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        user, key, fingerprint, body.sid, secrets.token_hex(6), now, transfer,
-        source["balance"] - amount)
+        "INSERT INTO seals (chain, number, previous, hash) VALUES ($1, $2, $3, $4)",
+        connection.chain.name, connection.chain.number + 1, connection.chain.head, seal)
     await notify(connection, paid)
-    return SendReply(
-        ok=True, new_balance_cents=source["balance"] - amount, transfer_id=transfer)
+    return outcome.reply(), seal
 
 
-def check(session, user: str, body: Send, now: int) -> None:
+class Entry(NamedTuple):
+    owner: str
+    currency: str
+    number: int
+    at: int
+    amount: int
+    balance: int
+    earned: int
+
+
+class Outcome(BaseModel):
+    """What was decided, as it is kept; members in their order."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    new_balance: int
+    transfer: str
+
+    def reply(self) -> SendReply:
+        return SendReply(
+            ok=True, new_balance_cents=self.new_balance, transfer_id=self.transfer)
+
+
+def transfer_hash(sid: str, now: int, entries: list[Entry]) -> bytes:
+    lines = [(sid, "paid", "PAYMENT", now, len(entries)), *entries]
+    text = "".join("\t".join(map(str, line)) + "\n" for line in lines)
+    return hashlib.sha256(text.encode()).digest()
+
+
+def transfer_id(sid: str) -> str:
+    """A UUID of version 8, computed of what the transfer is."""
+    digest = hashlib.sha256(f"transfer\n{sid}\npaid".encode()).digest()[:16]
+    value = int.from_bytes(digest) & ~(0xF << 76 | 0x3 << 62) | 8 << 76 | 2 << 62
+    return str(UUID(int=value))
+
+
+def check(session: Session | None, user: str, body: Send, now: int) -> None:
     if session is None:
         raise HTTPException(404, "There is no such session.")
-    if session["payee_id"] == user:
+    if session.payee == user:
         raise HTTPException(403, "Nobody pays himself.")
-    if session["status"] != "LOCKED" or session["lock_expires_at"] <= now:
+    if session.status != "LOCKED" or session.body.locked_until <= now:
         raise HTTPException(409, "The session is not locked.")
-    if session["payer_id"] != user:
+    if session.body.payer != user:
         raise HTTPException(409, "Another payer holds the session.")
-    if session["expires_at"] <= now:
+    if session.body.expires_at <= now:
         raise HTTPException(410, "The session has run out.")
-    if body.expected_amount_cents not in (None, session["amount"]):
+    if body.expected_amount_cents not in (None, session.body.amount):
         raise HTTPException(409, "The amount is another.")
 
 

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Devices
 internal import Ledger
 
 /// The credential that a device exchanges for a token: its id and two secrets. Never logged,

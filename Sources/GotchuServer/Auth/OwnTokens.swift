@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Devices
 internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore

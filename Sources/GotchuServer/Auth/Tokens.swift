@@ -1,3 +1,4 @@
+internal import Devices
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -63,14 +64,6 @@ struct Tokens: Sendable {
         }
         return claims.issuer == OwnTokens.issuer
             ? Self.login(claims) : Login(user: try await users.user(claims))
-    }
-
-    /// The login that a request is made with, if its token was found good before.
-    func knownLogin(of request: Request, needing scope: Scope) -> Login? {
-        guard let token = Self.bearer(of: request), let claims = believed.claims(of: token),
-            OwnTokens.isTimely(claims, at: clock()), claims.scopes.contains(scope.rawValue)
-        else { return nil }
-        return Self.login(claims)
     }
 
     /// The login that a token of ours was signed for.

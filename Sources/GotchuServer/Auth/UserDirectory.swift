@@ -20,13 +20,14 @@ final class UserDirectory: Sendable {
     func user(_ claims: TokenClaims) async throws(LedgerError) -> UserID {
         let login = Self.login(claims)
         if let user = known.withLock({ $0[login] }) { return user }
-        let user = try await ledger.openWallet(
-            OpenWallet(
-                email: login,
+        let opened = try await ledger.submit(
+            OpenAccount(
+                login: login,
                 displayName: claims.name ?? Self.name(for: login),
                 opening: Money(minorUnits: 0)
             )
         )
+        guard case .success(let user) = opened else { throw .corrupt("a user") }
         known.withLock { known in
             if known.count >= Self.limit { known.removeAll() }
             known[login] = user.id

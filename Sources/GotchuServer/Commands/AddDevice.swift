@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Devices
 internal import GotchuCore
 internal import Ledger
+internal import LedgerStore
 internal import ServiceProcess
 
 /// `gotchu-server devices add`.
@@ -51,12 +53,12 @@ struct AddDevice: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let books = try database.books
+            let store = try database.store
             let device = DeviceID.make()
             let credential = DeviceCredential(for: device)
             let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
-            let owner = try await owner(of: device, in: books)
-            try await books.add(
+            let owner = try await owner(of: device, in: store)
+            try await DeviceRegistry(store).add(
                 Device(
                     id: device,
                     user: owner.id,
@@ -73,11 +75,11 @@ struct AddDevice: AsyncParsableCommand {
         }
     }
 
-    private func owner(of device: DeviceID, in books: any LedgerStore) async throws -> User {
-        if let user { return try await books.user(user) }
-        return try await books.openWallet(
-            OpenWallet(
-                email: "<device>\(device)",
+    private func owner(of device: DeviceID, in store: any Store) async throws -> User {
+        if let user { return try await store.user(user) }
+        return try await store.open(
+            OpenAccount(
+                login: "<device>\(device)",
                 displayName: name,
                 opening: Money(minorUnits: 0)
             )

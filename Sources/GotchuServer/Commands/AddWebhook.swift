@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import GotchuCore
 internal import Ledger
+internal import LedgerStore
+internal import Outbox
 internal import ServiceProcess
 
 /// `gotchu-server webhooks add`.
@@ -28,17 +30,17 @@ struct AddWebhook: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             let url = try checked()
-            let books = try database.books
-            let owner: User? = if let payee { try await books.user(payee) } else { nil }
+            let store = try database.store
+            let owner: User? = if let payee { try await store.user(payee) } else { nil }
             let endpoint = WebhookEndpoint(
-                id: "whe_\(TransferID.make())",
+                id: "whe_\(RecordID.make())",
                 url: url.text,
-                payee: owner?.id,
+                owner: owner?.id,
                 createdAt: .now
             )
             let secret = WebhookSecret.random()
             do {
-                try await books.add(endpoint, secret: secret.bytes)
+                try await Outbox(store).add(endpoint, secret: secret.bytes)
             } catch let error as LedgerError where error.code == .rejected {
                 throw ServerFailure(
                     .negative,

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import Ledger
+internal import LedgerStore
 internal import ServiceProcess
 
 /// `gotchu-server backup`.
@@ -34,7 +35,12 @@ struct Backup: AsyncParsableCommand {
                     fix: "See \"PostgreSQL\" in /usr/share/doc/gotchu-server/operations.md."
                 )
             }
-            let audit = try SQLiteStore.backup(from: path, to: file)
+            let audit = try SQLiteStore.backup(
+                from: path,
+                to: file,
+                kinds: TransferKind.all,
+                records: RecordRule.all
+            )
             audit.report()
             guard audit.isClean else {
                 throw ServerFailure(

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Ledger
+internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 
@@ -7,7 +8,7 @@ internal import ServiceProcess
 /// must not become a second ledger, and tables stay those of the servers that run.
 extension DatabaseOption {
     /// Opens them.
-    var books: any OpenBooks.Store {
+    var store: any Store {
         get throws {
             let logger = Logger(label: "gotchu-server") { _ in
                 StandardErrorLogHandler(level: .warning)
@@ -21,8 +22,20 @@ extension DatabaseOption {
     /// - Parameter pin: A seal that the chain must hold.
     func audit(pin: SealPin?) throws -> Audit {
         switch try existing(R_OK) {
-        case .sqlite(let path): try Audit.run(path: path, pin: pin)
-        case .postgres(let url): try Audit.run(url: url, pin: pin)
+        case .sqlite(let path):
+            try Audit.run(
+                path: path,
+                kinds: TransferKind.all,
+                records: RecordRule.all,
+                pin: pin
+            )
+        case .postgres(let url):
+            try Audit.run(
+                url: url,
+                kinds: TransferKind.all,
+                records: RecordRule.all,
+                pin: pin
+            )
         }
     }
 

@@ -1,29 +1,25 @@
+internal import Devices
 internal import GotchuCore
-internal import Ledger
+internal import LedgerStore
 internal import ServiceProcess
 
 /// The devices of a database, for the commands; works beside a running server.
 struct DeviceOffice: Sendable {
     private static let listLimit = 100_000
 
-    private let store: any LedgerStore & DeviceStore
+    private let registry: DeviceRegistry
 
-    init(_ store: any LedgerStore & DeviceStore) {
-        self.store = store
+    init(_ store: any Store) {
+        registry = DeviceRegistry(store)
     }
 
     /// The devices, oldest first, each with its user's login.
-    func devices() async throws -> [(device: Device, login: String)] {
-        let devices = try await store.devices(limit: Self.listLimit)
-        var wanted = Footprint()
-        wanted.users = Set(devices.map(\.user))
-        let users = try await store.users(wanted)
-        let logins = Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0.email) })
-        return devices.map { ($0, logins[$0.user] ?? "") }
+    func devices() async throws -> [ListedDevice] {
+        try await registry.devices(limit: Self.listLimit)
     }
 
-    func change(_ id: String, _ body: @Sendable (inout Device) -> Void) async throws {
-        guard try await store.change(DeviceID(trusted: id), body) != nil else {
+    func change(_ id: String, _ body: @escaping @Sendable (inout Device) -> Void) async throws {
+        guard try await registry.change(DeviceID(trusted: id), body) != nil else {
             throw ServerFailure(
                 .negative,
                 "There is no device of that id.",

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Devices
 internal import GotchuCore
 internal import Ledger
 internal import ServiceProcess
@@ -21,10 +22,12 @@ struct ListDevices: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            for (device, login) in try await DeviceOffice(database.books).devices() {
+            for listed in try await DeviceOffice(database.store).devices() {
+                let device = listed.device
                 Console.output(
                     [
-                        device.id.rawValue, device.user.rawValue, login, device.state(at: .now),
+                        device.id.rawValue, device.user.rawValue, listed.login,
+                        device.state(at: .now),
                         device.lastUsedAt?.iso8601 ?? "never", device.name,
                     ].joined(separator: "\t")
                 )

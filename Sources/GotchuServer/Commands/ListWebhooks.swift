@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Ledger
+internal import Outbox
 internal import ServiceProcess
 
 /// `gotchu-server webhooks list`.
@@ -17,13 +18,13 @@ struct ListWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            for endpoint in try await database.books.webhookEndpoints() {
+            for endpoint in try await Outbox(database.store).endpoints() {
                 let state =
                     endpoint.isBeingRemoved
                     ? "being removed; if that was cut short, 'remove' it again"
                     : endpoint.disabled.map { "disabled: \($0)" } ?? "ok"
                 let fields = [
-                    endpoint.id, endpoint.url, endpoint.payee?.rawValue ?? "everybody",
+                    endpoint.id, endpoint.url, endpoint.owner?.rawValue ?? "everybody",
                     "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",
                     state,
                 ]

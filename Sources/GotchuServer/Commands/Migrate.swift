@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Ledger
+internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 

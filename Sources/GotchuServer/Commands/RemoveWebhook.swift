@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Ledger
+internal import Outbox
 internal import ServiceProcess
 
 /// `gotchu-server webhooks remove`.
@@ -23,7 +24,7 @@ struct RemoveWebhook: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            guard try await database.books.removeWebhookEndpoint(id) else {
+            guard try await Outbox(database.store).remove(id) else {
                 throw ServerFailure(
                     .negative,
                     "There is no such endpoint.",

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import Devices
 internal import GotchuCore
-internal import Ledger
 internal import ServiceProcess
 
 /// `gotchu-server devices renew`.
@@ -25,7 +25,7 @@ struct RenewDevice: AsyncParsableCommand {
     func run() async throws {
         try await Failures.reported {
             let credential = DeviceCredential(for: DeviceID(trusted: device))
-            try await DeviceOffice(database.books).change(device) { device in
+            try await DeviceOffice(database.store).change(device) { device in
                 device.enrol(
                     family: credential.familyHash,
                     current: credential.secretHash,

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import GotchuCore
 internal import Ledger
+internal import Outbox
 internal import ServiceProcess
 
 /// `gotchu-server webhooks resend`.
@@ -24,7 +25,7 @@ struct ResendWebhooks: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let count = try await database.books.resendWebhooks(event: event, at: .now)
+            let count = try await Outbox(database.store).resend(event: event, at: .now)
             guard count > 0 || event == nil else {
                 throw ServerFailure(
                     .negative,

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import Devices
 internal import GotchuCore
-internal import Ledger
 internal import ServiceProcess
 
 /// `gotchu-server devices revoke`.
@@ -24,7 +24,7 @@ struct RevokeDevice: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            try await DeviceOffice(database.books).change(device) { device in
+            try await DeviceOffice(database.store).change(device) { device in
                 device.revoke(.byOperator, at: .now)
             }
             Console.output("Revoked.")

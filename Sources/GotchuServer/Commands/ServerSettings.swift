@@ -35,7 +35,7 @@ struct ServerSettings: Settings {
         Setting(
             "streams_per_login",
             \.limits.streamsPerLogin,
-            .number(1...SessionFeed.watcherLimit)
+            .number(1...RecordFeed.watcherLimit)
         ),
         Setting("sessions_per_payee", \.limits.sessionsPerPayee, .number(1...100_000)),
         Setting("drain_seconds", \.limits.drain, .seconds(0...60)),

@@ -11,10 +11,10 @@ struct Verify: AsyncParsableCommand {
               gotchu-server verify --database sqlite:shop.db
 
             Prints each rule with the number of rows that were looked at, and for a broken one the \
-            first row that breaks it, then the end of the chain of seals. Write that down \
-            elsewhere: whoever changes an old transfer and forges the chain anew cannot make it \
-            hold that seal.
-              gotchu-server verify --database sqlite:shop.db --seal 4711:9f86d081…
+            first row that breaks it, then the newest seal. Write that down elsewhere: somebody \
+            who changes an older transfer and forges the seals anew cannot make them lead to it.
+              gotchu-server verify --database sqlite:shop.db \
+            --seal 01a208b5fc10054f558d:4711:9f86d081…
 
             Exits with 0 if the books are right and 1 if not.
             """
@@ -22,7 +22,7 @@ struct Verify: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: ArgumentHelp("A seal that the chain must hold.", valueName: "number:hash"))
+    @Option(help: ArgumentHelp("A seal that the books must hold.", valueName: "chain:number:hash"))
     var seal: String?
 
     func run() async throws {
@@ -43,12 +43,19 @@ struct Verify: AsyncParsableCommand {
         get throws {
             guard let seal else { return nil }
             if let pin = SealPin(seal) { return pin }
-            throw ServerFailure(.usage, "A seal is written as verify prints it: NUMBER:HASH.")
+            throw ServerFailure(.usage, "A seal is written as verify prints it: CHAIN:NUMBER:HASH.")
         }
     }
 }
 
 extension Audit {
+    /// What no seal covers, in one line.
+    private static let unsealed = """
+        Seals do not cover users, names, devices, webhook endpoints, remembered refusals, the keys \
+        of answers, and sessions (their texts, their times, and those that nobody paid). Other \
+        rules check most of these for agreement; none sees a change that keeps them consistent.
+        """
+
     /// One line for each rule on standard output.
     func report() {
         for finding in findings {
@@ -56,7 +63,10 @@ extension Audit {
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
             if let broken = finding.broken { Console.output("\t\t\(broken)") }
         }
-        if let head { Console.output("head\t\(head)") }
+        if let head {
+            Console.output("head\t\(head)")
+            Console.output(Self.unsealed)
+        }
         if isClean { Console.output("The books are right.") }
     }
 }

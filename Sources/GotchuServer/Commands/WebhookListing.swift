@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import GotchuCore
 internal import Ledger
+internal import Outbox
 internal import ServiceProcess
 
 /// What `webhooks pending` and `webhooks dead` share: each lists a part of the outbox.
@@ -18,7 +19,7 @@ struct WebhookListing: ParsableArguments {
 
     func show(dead: Bool) async throws {
         try await Failures.reported {
-            let entries = try await database.books.webhookBacklog(dead: dead, limit: limit)
+            let entries = try await Outbox(database.store).backlog(dead: dead, limit: limit)
             for entry in entries { Console.output(entry.line) }
         }
     }
@@ -28,7 +29,7 @@ extension WebhookBacklogEntry {
     /// Event, what, session, endpoint, tries, when next, why not yet.
     fileprivate var line: String {
         [
-            name.event, kind, session, name.endpoint, "\(attempts) tries", nextTryAt.iso8601,
+            id.event, kind, record, id.endpoint, "\(attempts) tries", nextTryAt.iso8601,
             error ?? "-",
         ].joined(separator: "\t")
     }

@@ -18,19 +18,14 @@ struct LoopChannel: ServerChildChannel {
     )
 
     private let base: HTTP1Channel
-    private let payments: PaymentDesk?
     private let writeLimit: TimeAmount
 
-    /// - Parameters:
-    ///   - payments: Takes payments before they come to the responder.
-    ///   - writeLimit: For how long a client may take nothing of what waits for it.
+    /// - Parameter writeLimit: The time for which a client may take nothing of what waits for it.
     init(
         _ base: HTTP1Channel,
-        payments: PaymentDesk? = nil,
         writeLimit: TimeAmount = WriteDeadline.usualLimit
     ) {
         self.base = base
-        self.payments = payments
         self.writeLimit = writeLimit
     }
 
@@ -47,11 +42,6 @@ struct LoopChannel: ServerChildChannel {
             // Behind the codec nothing tells any more which version it is, and how many hosts.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(HeadRules(), position: .before(codec))
-            guard let payments else { return value }
-            // Before the responder, and behind what knows whether a connection is idle.
-            let last = try pipeline.handler(type: HTTPConnectionStateHandler.self)
-            let handler = PaymentHandler(payments, logger: logger)
-            try pipeline.addHandler(handler, position: .after(last))
             return value
         }
     }

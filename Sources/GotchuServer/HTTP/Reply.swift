@@ -17,16 +17,15 @@ enum Reply {
         try whole(value, status: status, headers: headers, contentType: contentType).response
     }
 
-    /// A `SendReply`, as `json` would write it: of a payment an encoder takes a thirtieth. Names of
+    /// A `SendReply`, as `json` would write it: of a payment an encoder takes a thirtieth. Ids of
     /// transfers are of our own making and hold nothing that would have to be escaped.
     static func paid(
-        _ transfer: TransferID,
-        newBalance: Int64,
-        headers: HTTPFields = [:]
+        _ transfer: String,
+        newBalance: Int64
     ) -> WholeReply {
         let text =
-            #"{"new_balance_cents":\#(newBalance),"ok":true,"transfer_id":"\#(transfer.rawValue)"}"#
-        return WholeReply(ByteBuffer(string: text), headers: headers)
+            #"{"new_balance_cents":\#(newBalance),"ok":true,"transfer_id":"\#(transfer)"}"#
+        return WholeReply(ByteBuffer(string: text), headers: [:])
     }
 
     static func bytes(of value: some Encodable) throws -> ByteBuffer {
@@ -45,11 +44,30 @@ enum Reply {
         )
     }
 
-    private static func whole(
+    /// The reply to a command that was sent with a key: a remembered answer is made into the same
+    /// bytes each time.
+    static func answer<Outcome>(
+        _ answer: CommandReply<Outcome>,
+        _ rendered: (Outcome) throws -> WholeReply
+    ) throws -> Response {
+        var reply: WholeReply
+        switch answer.outcome {
+        case .success(let outcome): reply = try rendered(outcome)
+        case .failure(let refusal):
+            guard answer.isRemembered else { throw refusal.thrown }
+            var problem = refusal.problem
+            problem.requestID = answer.requestID
+            reply = try Self.problem(problem)
+        }
+        if answer.isReplay { reply.headers[.idempotentReplayed] = "true" }
+        return reply.response
+    }
+
+    static func whole(
         _ value: some Encodable,
-        status: HTTPResponse.Status,
-        headers: HTTPFields,
-        contentType: String
+        status: HTTPResponse.Status = .ok,
+        headers: HTTPFields = [:],
+        contentType: String = "application/json"
     ) throws -> WholeReply {
         WholeReply(
             try bytes(of: value),

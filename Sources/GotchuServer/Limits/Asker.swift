@@ -1,3 +1,4 @@
+internal import Devices
 internal import Ledger
 
 /// The subject that the EIDs of a request are counted for: an address, or the login of a token.

@@ -1,3 +1,4 @@
+internal import Devices
 internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger

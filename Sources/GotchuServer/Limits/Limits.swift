@@ -1,3 +1,4 @@
+internal import Devices
 internal import GotchuAPI
 internal import Hummingbird
 internal import Ledger

@@ -2,6 +2,8 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import LedgerStore
+internal import Payments
 internal import ServiceProcess
 
 /// `GET /metrics`: Prometheus's text.
@@ -53,7 +55,7 @@ struct MetricsRoute: Sendable {
         page.gauge(
             "gotchu_server_open_sessions",
             "Sessions that can still be paid.",
-            reading.liveSessions
+            reading.liveRecords
         )
         page.gauge(
             "gotchu_server_webhooks_waiting",
@@ -64,11 +66,6 @@ struct MetricsRoute: Sendable {
             "gotchu_server_webhooks_dead",
             "Webhook deliveries that were given up.",
             reading.deadWebhooks
-        )
-        page.gauge(
-            "gotchu_server_sealed_transfers",
-            "Transfers in the chain: the number of its newest seal.",
-            Int(reading.seals)
         )
     }
 
@@ -94,21 +91,25 @@ struct MetricsRoute: Sendable {
             "Commands that were decided.",
             reading.commands
         )
-        page.counter("gotchu_server_payments_total", "Payments that were made.", reading.payments)
+        page.counter(
+            "gotchu_server_payments_total",
+            "Payments that were made.",
+            reading.accepted[Pay.name] ?? 0
+        )
         page.counter(
             "gotchu_server_replays_total",
             "Payments that were answered from memory.",
-            reading.replays
+            reading.replayed[Pay.name] ?? 0
         )
         page.counter(
             "gotchu_server_declines_total",
             "Payments that were declined, by the code that was told and the reason in the books.",
-            Self.byReason(reading.declines)
+            Self.byReason(reading.refused[Pay.name] ?? [:])
         )
         page.counter(
             "gotchu_server_refusals_total",
             "Other commands that were refused, by the same.",
-            Self.byReason(reading.refusals)
+            Self.byReason(reading.otherRefusals)
         )
         page.counter(
             "gotchu_server_unknown_outcomes_total",
@@ -148,5 +149,14 @@ struct MetricsRoute: Sendable {
             "Questions that were not answered because of misses before.",
             counts.refusals
         )
+    }
+}
+
+extension LedgerMetrics.Reading {
+    /// The refusals of all commands but payments.
+    fileprivate var otherRefusals: [Refusal.Reason: Int] {
+        refused.filter { $0.key != Pay.name }.values.reduce(into: [:]) { sum, counts in
+            sum.merge(counts) { $0 + $1 }
+        }
     }
 }

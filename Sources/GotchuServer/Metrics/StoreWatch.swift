@@ -1,5 +1,5 @@
 internal import GotchuCore
-internal import Ledger
+internal import LedgerStore
 internal import Synchronization
 
 /// What is in the store, read at most every few seconds and once at a time, however often the
@@ -22,12 +22,12 @@ final class StoreWatch: Sendable {
         }
     }
 
-    private let store: any OperationsStore
+    private let store: any Store
     private let period: Duration
     private let state = Mutex(State())
 
     /// - Parameter period: How old a reading may be before the store is asked again.
-    init(store: any OperationsStore, period: Duration = StoreWatch.usualPeriod) {
+    init(store: any Store, period: Duration = StoreWatch.usualPeriod) {
         self.store = store
         self.period = period
     }
@@ -63,7 +63,7 @@ final class StoreWatch: Sendable {
     }
 
     private func ask() async {
-        let reading = try? await store.storeReading()
+        let reading = try? await store.reading()
         let waiting = state.withLock { state in
             (state.reading, state.question) = (reading, nil)
             defer { state.waiting = [] }

@@ -29,13 +29,13 @@ struct DevelopmentLogin: Sendable {
         guard let email, let name = Self.localPart(of: email) else {
             throw Problem.invalid("email must be an e-mail address.")
         }
-        let user = try await ledger.openWallet(
-            OpenWallet(
-                email: email.lowercased(),
+        let user = try await ledger.submit(
+            OpenAccount(
+                login: email.lowercased(),
                 displayName: name,
                 opening: Money(minorUnits: opening)
             )
-        )
+        ).accepted()
         let token = try tokens.developmentToken(for: user.id)
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }

@@ -19,7 +19,7 @@ struct HistoryCursor: Equatable, Sendable {
     }
 
     /// Reads a cursor of this wallet's.
-    init?(_ text: String, of wallet: Wallet) {
+    init?(_ text: String, of account: Account) {
         guard text.utf8.count <= Self.lengthLimit,
             let bytes = Data(
                 base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/")
@@ -28,14 +28,14 @@ struct HistoryCursor: Equatable, Sendable {
         else { return nil }
         let number = bytes.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
         self.init(after: number)
-        guard (1...wallet.entryCount + 1).contains(number), self.text(for: wallet) == text else {
+        guard (1...account.entryCount + 1).contains(number), self.text(for: account) == text else {
             return nil
         }
     }
 
-    func text(for wallet: Wallet) -> String {
+    func text(for account: Account) -> String {
         let digits = (0..<8).map { UInt8(truncatingIfNeeded: number >> Int64(56 - 8 * $0)) }
-        let named = Array("cursor 1\n\(wallet.id)\n".utf8) + digits
+        let named = Array("cursor 1\n\(account.id)\n".utf8) + digits
         let bytes = digits + SHA256.hash(data: named).prefix(Self.checkLength)
         return Data(bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_")

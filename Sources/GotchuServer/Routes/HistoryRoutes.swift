@@ -2,6 +2,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import Payments
 
 /// The caller's wallet as other people's programs read it: its balance, and its history in pages.
 struct HistoryRoutes: Sendable {
@@ -16,14 +17,14 @@ struct HistoryRoutes: Sendable {
     @Sendable func balance(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await callers.user(of: request)
         try QueryParameters(request).end()
-        let history = try await history(of: user, .init(.newest(skipping: 0), limit: 1))
+        let history = try await history(of: user, HistoryRange(.newest(skipping: 0), limit: 1))
         return try Reply.json(
             BalanceReply(
-                walletID: history.wallet.id.rawValue,
+                walletID: history.account.id,
                 userID: user.rawValue,
-                balanceCents: WireInteger(history.wallet.balance),
-                currency: history.wallet.currency,
-                lastUpdated: history.entries.first?.createdAt ?? history.openedAt
+                balanceCents: WireInteger(history.account.balance),
+                currency: history.account.currency,
+                lastUpdated: history.account.changedAt
             )
         )
     }
@@ -45,7 +46,7 @@ struct HistoryRoutes: Sendable {
             return try await follow(cursor, of: user, limit: limit)
         }
         let number = page ?? 1
-        let range = WalletHistory.Range(
+        let range = HistoryRange(
             .newest(skipping: (number - 1) * limit),
             limit: Int(limit)
         )
@@ -58,19 +59,23 @@ struct HistoryRoutes: Sendable {
         of user: UserID,
         limit: Int64
     ) async throws -> Response {
-        let wallet = try await history(of: user, .init(.newest(skipping: 0), limit: 1)).wallet
-        guard let cursor = HistoryCursor(text, of: wallet) else {
+        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
+        let account = try await history(of: user, newest).account
+        guard let cursor = HistoryCursor(text, of: account) else {
             throw Problem.invalid("The cursor is none of this wallet's.")
         }
-        let range = WalletHistory.Range(.after(cursor.number), limit: Int(limit))
+        let range = HistoryRange(.after(cursor.number), limit: Int(limit))
         return try Self.reply(try await history(of: user, range), page: nil, limit: limit)
     }
 
     private func history(
         of user: UserID,
-        _ range: WalletHistory.Range
-    ) async throws -> WalletHistory {
-        let found = try await ledger.history(of: user, in: Self.currency, range)
+        _ range: HistoryRange
+    ) async throws -> AccountHistory {
+        let found = try await ledger.history(
+            of: Account.Key(.user(user), Self.currency),
+            range
+        )
         guard let found else {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
@@ -78,20 +83,22 @@ struct HistoryRoutes: Sendable {
     }
 
     private static func reply(
-        _ history: WalletHistory,
+        _ history: AccountHistory,
         page: Int64?,
         limit: Int64
     ) throws -> Response {
-        let count = history.wallet.entryCount
-        let last = history.entries.last?.number ?? 1
+        let count = history.account.entryCount
+        let last = history.entries.last?.entry.number ?? 1
         return try Reply.json(
             TransactionsReply(
-                transactions: history.entries.map { WalletTransaction($0, in: history.wallet) },
+                transactions: try history.entries.map {
+                    try WalletTransaction($0.entry, $0.record, in: history.account)
+                },
                 totalCount: count,
                 page: page,
                 limit: Int(limit),
                 totalPages: (count + limit - 1) / limit,
-                nextCursor: last > 1 ? HistoryCursor(after: last).text(for: history.wallet) : nil
+                nextCursor: last > 1 ? HistoryCursor(after: last).text(for: history.account) : nil
             )
         )
     }
@@ -100,25 +107,31 @@ struct HistoryRoutes: Sendable {
 extension WalletTransaction {
     /// What a person's program may see of an entry, and nothing else: no idempotency key, no name
     /// of a request.
-    fileprivate init(_ entry: WalletHistory.Entry, in wallet: Wallet) {
-        let isDebit = entry.amount.minorUnits < 0
-        let type: Kind =
-            switch entry.kind {
-            case .payment: isDebit ? .debit : .credit
-            case .refund: .refund
-            case .developmentOpening: .deposit
-            }
+    fileprivate init(_ entry: Entry, _ record: Record?, in account: Account) throws {
+        let kind = try TransferKind.of(entry)
+        let session = try record.map { try Session($0) }
         self.init(
-            transactionID: entry.transfer.rawValue,
-            walletID: wallet.id.rawValue,
-            userID: wallet.user?.rawValue ?? "",
-            type: type,
-            direction: isDebit ? .debit : .credit,
-            amountCents: WireInteger(abs(entry.amount.minorUnits)),
-            currency: entry.amount.currency,
-            memo: entry.memo,
-            sessionID: entry.session,
-            createdAt: entry.createdAt
+            transactionID: entry.transfer.id,
+            walletID: account.id,
+            userID: account.key.owner.rawValue,
+            type: Kind(entry.isDebit ? kind.debit : kind.credit),
+            direction: entry.isDebit ? .debit : .credit,
+            amountCents: WireInteger(abs(entry.amount)),
+            currency: entry.account.currency,
+            memo: session?.memo,
+            sessionID: session?.id,
+            createdAt: entry.at
         )
+    }
+}
+
+extension WalletTransaction.Kind {
+    fileprivate init(_ face: TransferKind.Face) {
+        switch face {
+        case .deposit: self = .deposit
+        case .debit: self = .debit
+        case .credit: self = .credit
+        case .refund: self = .refund
+        }
     }
 }

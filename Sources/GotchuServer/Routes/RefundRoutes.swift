@@ -2,6 +2,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import Payments
 
 /// Giving back what a session was paid.
 struct RefundRoutes: Sendable {
@@ -18,37 +19,25 @@ struct RefundRoutes: Sendable {
         guard amount.map(Money.allowedRequest.contains) ?? true else {
             throw Problem.invalid("amount_cents must be from 1 to 100000000.")
         }
-        let answer = try await ledger.refund(
-            Refund(
-                key: SendKey(user: payee, key: key),
+        let answer = try await ledger.submit(
+            RefundPayment(session: sid, payee: payee, amount: amount),
+            as: KeyedRequest(
+                user: payee,
+                key: key,
                 fingerprint: Fingerprint(call: "POST /sessions/refund", sid, amount),
-                session: sid,
-                amount: amount,
-                requestID: context.requestID
+                id: context.requestID
             )
-        ).accepted()
-        return try Self.reply(to: answer)
-    }
-
-    /// The remembered answer, made into the same bytes each time.
-    private static func reply(to answer: RefundAnswer) throws -> Response {
-        let headers: HTTPFields = answer.isReplay ? [.idempotentReplayed: "true"] : [:]
-        switch answer.refund.outcome {
-        case .refunded(let made):
-            return try Reply.json(
+        )
+        return try Reply.answer(answer) { refunded in
+            try Reply.whole(
                 RefundReply(
                     ok: true,
-                    amountCents: WireInteger(made.amount),
-                    refundedCents: WireInteger(made.total),
-                    newBalanceCents: WireInteger(made.newBalance),
-                    transferID: made.transfer.rawValue
-                ),
-                headers: headers
+                    amountCents: WireInteger(refunded.amount),
+                    refundedCents: WireInteger(refunded.total),
+                    newBalanceCents: WireInteger(refunded.newBalance),
+                    transferID: refunded.transfer
+                )
             )
-        case .declined(let refusal):
-            var problem = refusal.problem
-            problem.requestID = answer.refund.requestID
-            return try Reply.problem(problem, headers: headers).response
         }
     }
 }

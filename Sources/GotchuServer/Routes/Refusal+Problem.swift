@@ -3,8 +3,8 @@ internal import Hummingbird
 internal import Ledger
 
 extension Refusal {
-    /// The refusal as the wire knows it. Constant sentences: a remembered refusal is rendered again
-    /// each time and must come out the same.
+    /// The problem that the wire knows it as. Constant sentences: a remembered refusal is rendered
+    /// again each time and must come out the same.
     var problem: Problem {
         var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
         problem.requiredCents = required
@@ -12,14 +12,14 @@ extension Refusal {
         return problem
     }
 
-    /// What is thrown for it: with `Retry-After` where coming back is the right thing.
+    /// The error that is thrown for it: with `Retry-After` where coming back is the right thing.
     var thrown: any Error {
         reason.isRetryable ? problem.retry(after: 1) : problem
     }
 }
 
 extension Refusal.Reason {
-    /// What the wire calls it: several may share one.
+    /// Its code on the wire: several may share one.
     var code: ErrorCode {
         switch self {
         case .unknownUser: .unauthorized
@@ -41,6 +41,7 @@ extension Refusal.Reason {
         case .refundTooLarge: .refundTooLarge
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID: .tryAgain
+        case .unreadable: .internalError
         }
     }
 
@@ -65,6 +66,7 @@ extension Refusal.Reason {
         case .sessionNotPaid: "Nobody has paid the session, so nothing can go back."
         case .sessionRefunded: "All that was paid has gone back already."
         case .refundTooLarge: "That is more than what is left of the payment."
+        case .unreadable: "The server cannot read what it stored. Its operator must look."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -77,18 +79,19 @@ extension Refusal.Reason {
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
-            .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+            .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
+            .unreadable:
             false
         }
     }
 }
 
-extension Decided {
+extension Result where Failure == Refusal {
     /// The value, or the refusal thrown.
-    func accepted() throws -> Value {
+    func accepted() throws -> Success {
         switch self {
-        case .accepted(let value): return value
-        case .refused(let refusal): throw refusal.thrown
+        case .success(let value): return value
+        case .failure(let refusal): throw refusal.thrown
         }
     }
 }

@@ -1,6 +1,8 @@
+internal import Devices
 internal import GotchuAPI
 internal import Hummingbird
 internal import Ledger
+internal import LedgerStore
 
 /// Every address of the server and what answers there.
 ///
@@ -28,13 +30,13 @@ struct Routes: Sendable {
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let problems: Problems
-    /// What was answered, by the router or before it.
+    /// Counts of answers, by the router or before it.
     let requests = RequestMetrics()
 
     init(
         ledger: Ledger,
-        devices: any DeviceStore,
-        operations: any OperationsStore,
+        devices: DeviceRegistry,
+        store: any Store,
         tokens: Tokens,
         readiness: Readiness,
         options: ServerOptions
@@ -65,15 +67,12 @@ struct Routes: Sendable {
             ledger: ledger,
             requests: requests,
             misses: limits.misses,
-            store: StoreWatch(store: operations),
+            store: StoreWatch(store: store),
             readiness: readiness,
             isOpen: options.limits.hasOpenMetrics
         )
         problems = Problems(metrics: requests, tokens: tokens, proxies: options.limits.proxies)
     }
-
-    /// Where payments are taken that need no router.
-    var payments: PaymentDesk { PaymentDesk(wallet: wallet, problems: problems) }
 
     /// The responder of the whole server.
     func router() -> Router<ServerContext> {

@@ -1,8 +1,10 @@
+internal import Devices
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 internal import NIOCore
+internal import Payments
 
 /// Pushes a session's changes as server-sent events (WHATWG HTML, "Server-sent events"): first the
 /// whole state, then each newer one, until the session is over.
@@ -47,9 +49,9 @@ struct SessionEvents: Sendable {
         )
     }
 
-    private func watch(_ sid: SessionID, by login: Login) throws -> SessionWatch {
+    private func watch(_ sid: SessionID, by login: Login) throws -> RecordWatch {
         do {
-            return try ledger.feed.watch(sid, by: login)
+            return try ledger.feed.watch(RecordID(sid), by: login.description)
         } catch {
             let detail =
                 switch error {

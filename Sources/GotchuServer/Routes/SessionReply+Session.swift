@@ -1,6 +1,6 @@
 internal import GotchuAPI
 internal import GotchuCore
-internal import Ledger
+internal import Payments
 
 extension SessionReply {
     init(_ session: Session) {

@@ -2,6 +2,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import Payments
 
 /// Sessions: asked for by payees, found and held by payers.
 struct SessionRoutes: Sendable {
@@ -23,7 +24,7 @@ struct SessionRoutes: Sendable {
         let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
         guard let lifetime = Int(exactly: lifetime), Session.allowedSeconds.contains(lifetime)
         else { throw Problem.invalid("ttl_seconds must be from 1 to 300.") }
-        let session = try await ledger.create(
+        let session = try await ledger.submit(
             CreateSession(
                 payee: payee,
                 amount: amount,
@@ -61,14 +62,12 @@ struct SessionRoutes: Sendable {
         guard let eid = text.flatMap({ EID($0) }) else {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
-        let now = ledger.now
-        guard let published = try await ledger.published(eid), published.resolves(at: now)
-        else {
+        guard let published = try await ledger.published(eid) else {
             callers.limits.missed(by: asker)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
-        let session = published.session.settled(at: now)
-        if let over = session.whyOver { throw Refusal(over).problem }
+        let session = published.session
+        if let reason = session.finalReason { throw Refusal(reason).problem }
         return try Reply.json(
             ResolveReply(
                 sid: session.id,
@@ -88,21 +87,22 @@ struct SessionRoutes: Sendable {
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         try fields.end()
-        let session = try await ledger.lock(LockSession(session: sid, payer: payer)).accepted()
+        let session = try await ledger.submit(LockSession(session: sid, payer: payer)).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: session.lockExpiresAt))
     }
 
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await callers.user(of: request, needing: .payer)
         let sid = try Self.session(in: context)
-        _ = try await ledger.unlock(UnlockSession(session: sid, payer: payer)).accepted()
+        _ = try await ledger.submit(UnlockSession(session: sid, payer: payer)).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await callers.user(of: request, needing: .payee)
         let sid = try Self.session(in: context)
-        let session = try await ledger.cancel(CancelSession(session: sid, payee: payee)).accepted()
+        let session = try await ledger.submit(CancelSession(session: sid, payee: payee))
+            .accepted()
         return try Reply.json(SessionReply(session))
     }
 
@@ -112,15 +112,15 @@ struct SessionRoutes: Sendable {
         var fields = try await request.fields()
         let replaced = try fields.eid("replaces")
         try fields.end()
-        let rotation = try await ledger.rotate(
+        let rotation = try await ledger.submit(
             RotateEID(session: sid, payee: payee, replaced: replaced)
         ).accepted()
         return try Reply.json(
             RotateEIDReply(
                 eid: rotation.session.eid,
                 expiresAt: rotation.session.expiresAt,
-                replacedEID: rotation.replaced.eid,
-                replacedUntil: rotation.replaced.resolvesUntil
+                replacedEID: rotation.replaced,
+                replacedUntil: rotation.replacedUntil
             )
         )
     }
@@ -137,17 +137,5 @@ struct SessionRoutes: Sendable {
             throw Refusal(.unknownSession).problem
         }
         return sid
-    }
-}
-
-extension Session {
-    /// Why nobody can pay it any more, if so.
-    fileprivate var whyOver: Refusal.Reason? {
-        switch state {
-        case .created, .advertising, .locked: nil
-        case .paid: .sessionPaid
-        case .timedOut: .sessionExpired
-        case .cancelled: .sessionCancelled
-        }
     }
 }

@@ -5,6 +5,7 @@ internal import HummingbirdCore
 internal import Ledger
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import Payments
 
 /// A session's events on a connection that has nothing else to do any more.
 ///
@@ -25,13 +26,13 @@ final class SessionStream: ChannelDuplexHandler {
     /// Nothing new: so that proxies keep the stream and a lost client is noticed.
     private static let comment = ByteBuffer(string: ":\n\n")
 
-    private let watch: SessionWatch
+    private let watch: RecordWatch
     private let user: UserID
     /// What the client knows.
     private var version: Int64
     private var isOver = false
 
-    private init(_ watch: SessionWatch, _ user: UserID, _ version: Int64) {
+    private init(_ watch: RecordWatch, _ user: UserID, _ version: Int64) {
         self.watch = watch
         self.user = user
         self.version = version
@@ -44,7 +45,7 @@ final class SessionStream: ChannelDuplexHandler {
     /// - Throws: Always: nothing that the caller still does with the connection has an effect.
     static func takeOver(
         _ channel: any Channel,
-        _ watch: SessionWatch,
+        _ watch: RecordWatch,
         user: UserID,
         version: Int64
     ) async throws -> Never {
@@ -100,15 +101,17 @@ final class SessionStream: ChannelDuplexHandler {
     private func tell(_ context: ChannelHandlerContext) {
         while !isOver, context.channel.isWritable, let news = watch.next() {
             switch news {
-            case .changed(let session): tell(session, context)
+            case .changed(let record): tell(record, context)
             case .quiet: write(Self.comment, context)
             case .over: end(context)
             }
         }
     }
 
-    private func tell(_ session: Session, _ context: ChannelHandlerContext) {
-        guard session.version > version else { return }
+    private func tell(_ record: Record, _ context: ChannelHandlerContext) {
+        guard record.version > version else { return }
+        // Without it the client has to come again, and is told what is wrong then.
+        guard let session = try? Session(record) else { return end(context) }
         guard session.isVisible(to: user) else { return end(context) }
         version = session.version
         // Without it the client has to come again, and gets the state then.

@@ -1,3 +1,4 @@
+internal import Devices
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -10,7 +11,7 @@ internal import Logging
 /// write.
 struct TokenRoutes: Sendable {
     let ledger: Ledger
-    let devices: any DeviceStore
+    let devices: DeviceRegistry
     let tokens: Tokens
     let limits: Limits
     /// How long an access token is good, and so how long a revoked device may go on at most.

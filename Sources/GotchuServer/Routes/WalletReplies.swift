@@ -1,45 +1,62 @@
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
+internal import Payments
+
+extension TransferKind {
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    /// The kind of an entry.
+    ///
+    /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
+    static func of(_ entry: Entry) throws(LedgerError) -> TransferKind {
+        guard let kind = byName[entry.kind] else { throw .corrupt("a kind of transfer") }
+        return kind
+    }
+}
+
+extension Entry {
+    var isDebit: Bool { amount < 0 }
+}
 
 extension WalletEntry {
-    init(_ entry: WalletStatement.Entry) {
-        let isDebit = entry.amount.minorUnits < 0
-        let type =
-            switch entry.kind {
-            case .payment: isDebit ? "SEND_P2P" : "RECEIVE_P2P"
-            case .refund: isDebit ? "SEND_REFUND" : "RECEIVE_REFUND"
-            case .developmentOpening: "DEV_OPENING"
-            }
+    /// - Parameter record: The record that the entry is about, if it is one.
+    init(_ entry: Entry, _ record: Record?) throws {
+        let kind = try TransferKind.of(entry)
         self.init(
-            id: entry.transfer.rawValue,
-            type: type,
-            direction: isDebit ? .debit : .credit,
-            amountCents: WireInteger(abs(entry.amount.minorUnits)),
-            currency: entry.amount.currency,
-            memo: entry.memo,
-            createdAt: entry.createdAt
+            id: entry.transfer.id,
+            type: entry.isDebit ? kind.debitName : kind.creditName,
+            direction: entry.isDebit ? .debit : .credit,
+            amountCents: WireInteger(abs(entry.amount)),
+            currency: entry.account.currency,
+            memo: try record.map { try Session($0) }?.memo,
+            createdAt: entry.at
         )
     }
 }
 
 extension SendOutcomeReply {
-    init(_ send: RememberedSend) {
-        switch send.outcome {
-        case .paid(let transfer, let newBalance):
+    /// - Throws: `LedgerError` with `corrupt` if the answer cannot be read.
+    init(_ answer: Answer) throws {
+        guard let session = SessionID(rawValue: answer.record.rawValue) else {
+            throw LedgerError.corrupt("a session's id")
+        }
+        let reply = try CommandReply<Pay.Outcome>(answer)
+        switch reply.outcome {
+        case .success(let paid):
             self.init(
                 outcome: .paid,
                 status: 200,
-                sid: send.session,
-                transferID: transfer.rawValue,
-                newBalanceCents: WireInteger(newBalance)
+                sid: session,
+                transferID: paid.transfer,
+                newBalanceCents: WireInteger(paid.newBalance)
             )
-        case .declined(let refusal):
+        case .failure(let refusal):
             let problem = refusal.problem
             self.init(
                 outcome: .declined,
                 status: problem.status,
-                sid: send.session,
+                sid: session,
                 code: problem.code,
                 detail: problem.detail
             )

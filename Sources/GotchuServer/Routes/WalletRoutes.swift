@@ -2,6 +2,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import Payments
 
 /// The caller's wallet: reading it, and spending from it.
 struct WalletRoutes: Sendable {
@@ -13,41 +14,38 @@ struct WalletRoutes: Sendable {
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await callers.user(of: request)
-        let found = try await ledger.statement(of: user, entries: Self.recentEntries)
-        guard let statement = found else { throw Problem.unknownUser }
+        let range = HistoryRange(.newest(skipping: 0), limit: Self.recentEntries)
+        let found = try await ledger.history(of: Account.Key(.user(user), .usd), range)
+        guard let history = found else { throw Problem.unknownUser }
         return try Reply.json(
             WalletReply(
-                walletID: statement.wallet.id.rawValue,
-                availableCents: WireInteger(statement.wallet.balance),
-                currency: statement.wallet.currency,
-                recent: statement.entries.map(WalletEntry.init)
+                walletID: history.account.id,
+                availableCents: WireInteger(history.account.balance),
+                currency: history.account.currency,
+                recent: try history.entries.map { try WalletEntry($0.entry, $0.record) }
             )
         )
     }
 
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await callers.user(of: request, needing: .payer)
-        let key = SendKey(user: payer, key: try request.idempotencyKey())
-        let send = try Self.payment(key, try await request.fields(), context.requestID)
-        return try Self.reply(to: await ledger.send(send).accepted()).response
-    }
-
-    /// What the members of a body ask to be paid.
-    static func payment(
-        _ key: SendKey,
-        _ fields: consuming JSONFields,
-        _ requestID: String
-    ) throws -> Send {
+        let key = try request.idempotencyKey()
+        var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         let expected = try fields.integer("expected_amount_cents")
         try fields.end()
-        return Send(
-            key: key,
-            fingerprint: Fingerprint(call: "POST \(sendPath)", sid, expected),
-            session: sid,
-            expectedAmount: expected,
-            requestID: requestID
+        let answer = try await ledger.submit(
+            Pay(session: sid, payer: payer, expectedAmount: expected),
+            as: KeyedRequest(
+                user: payer,
+                key: key,
+                fingerprint: Fingerprint(call: "POST \(Self.sendPath)", sid, expected),
+                id: context.requestID
+            )
         )
+        return try Reply.answer(answer) { paid in
+            Reply.paid(paid.transfer, newBalance: paid.newBalance)
+        }
     }
 
     /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
@@ -56,26 +54,14 @@ struct WalletRoutes: Sendable {
         let payer = try await callers.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
         guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
-        guard let send = try await ledger.send(SendKey(user: payer, key: key)) else {
+        let answerKey = Answer.Key(user: payer, command: Pay.name, key: key)
+        guard let answer = try await ledger.answer(answerKey) else {
             throw Problem(
                 .notFound,
                 detail: "Nothing was decided under this key.",
                 retryable: true
             )
         }
-        return try Reply.json(SendOutcomeReply(send))
-    }
-
-    /// The remembered answer, made into the same bytes each time.
-    static func reply(to answer: SendAnswer) throws -> WholeReply {
-        let headers: HTTPFields = answer.isReplay ? [.idempotentReplayed: "true"] : [:]
-        switch answer.send.outcome {
-        case .paid(let transfer, let newBalance):
-            return Reply.paid(transfer, newBalance: newBalance, headers: headers)
-        case .declined(let refusal):
-            var problem = refusal.problem
-            problem.requestID = answer.send.requestID
-            return try Reply.problem(problem, headers: headers)
-        }
+        return try Reply.json(SendOutcomeReply(answer))
     }
 }

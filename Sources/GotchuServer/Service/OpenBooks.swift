@@ -1,12 +1,10 @@
 internal import Ledger
+internal import LedgerStore
 internal import Logging
-internal import ServiceLifecycle
 internal import ServiceProcess
 
 /// The opened books and the key that their server signs tokens with.
 struct OpenBooks: Sendable {
-    typealias Store = LedgerStore & DeviceStore & WebhookStore & OperationsStore & Service
-
     let store: any Store
     let secret: Secret
 
@@ -59,8 +57,8 @@ struct OpenBooks: Sendable {
     /// Opens the books alone, as they are, for a command.
     static func existing(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
         switch location {
-        case .sqlite(let path): try SQLiteStore(path: path, .asTheyAre)
-        case .postgres(let url): try PostgreSQLStore(url: url, .asTheyAre, logger: logger)
+        case .sqlite(let path): try SQLiteStore(path: path, .asItIs)
+        case .postgres(let url): try PostgreSQLStore(url: url, .asItIs, logger: logger)
         }
     }
 }

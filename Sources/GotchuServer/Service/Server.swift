@@ -1,9 +1,13 @@
+internal import Devices
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Ledger
+internal import LedgerStore
 internal import Logging
 internal import NIOCore
+internal import Outbox
+internal import Payments
 internal import ServiceLifecycle
 internal import ServiceProcess
 internal import UnixSignals
@@ -47,6 +51,7 @@ struct Server: Sendable {
         let limits = options.limits
         let ledger = Ledger(
             store: books.store,
+            kinds: RecordKind.all,
             logger: logger,
             queueLimit: limits.queue,
             watchersPerLogin: limits.streamsPerLogin
@@ -61,14 +66,14 @@ struct Server: Sendable {
         let readiness = Readiness(ledger: ledger)
         let routes = Routes(
             ledger: ledger,
-            devices: books.store,
-            operations: books.store,
+            devices: DeviceRegistry(books.store),
+            store: books.store,
             tokens: tokens,
             readiness: readiness,
             options: options
         )
         let webhooks = WebhookWorker(
-            store: books.store,
+            store: Outbox(books.store),
             sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
             clock: { ledger.now },
             logger: logger
@@ -151,8 +156,7 @@ extension Server {
                         idleTimeout: .seconds(idleSeconds),
                         httpDecoderConfiguration: headers
                     )
-                ),
-                payments: routes.payments
+                )
             )
         }
     }

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Payments
 
 /// How much a server takes on, and from whom it takes what.
 struct ServerLimits: Equatable, Sendable {
@@ -9,7 +10,7 @@ struct ServerLimits: Equatable, Sendable {
     /// Calls a second of one device or login.
     var callsPerSecond = 50
     /// Sessions that one device or login may follow at once.
-    var streamsPerLogin = SessionFeed.usualWatchersPerLogin
+    var streamsPerLogin = RecordFeed.usualWatchersPerLogin
     /// Sessions of one payee that may be open at once.
     var sessionsPerPayee = CreateSession.usualLiveLimit
     /// How long a server that was told to stop goes on answering.

@@ -2,6 +2,8 @@ internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
+internal import Outbox
+internal import Payments
 
 /// What a merchant's systems are told. The same event is the same bytes each time it is tried.
 struct WebhookBody: Encodable, Sendable {
@@ -20,19 +22,23 @@ struct WebhookBody: Encodable, Sendable {
         let refunded_cents: Int64
     }
 
-    init(_ delivery: WebhookDelivery) {
-        let session = delivery.session
-        type = delivery.kind.rawValue
+    /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
+    init(_ delivery: WebhookDelivery) throws {
+        guard let sid = SessionID(rawValue: delivery.record.rawValue) else {
+            throw LedgerError.corrupt("a session's id")
+        }
+        let session = try decoded(Session.Body.self, from: delivery.body)
+        type = delivery.kind
         timestamp = delivery.at
         data = Content(
-            sid: session.id,
-            payee_id: session.payee.rawValue,
-            amount_cents: session.amount.minorUnits,
-            currency: session.amount.currency,
+            sid: sid,
+            payee_id: delivery.owner.rawValue,
+            amount_cents: session.amount,
+            currency: session.currency,
             memo: session.memo,
             payee_reference: session.reference,
-            refund_cents: delivery.refund,
-            refunded_cents: delivery.refunded
+            refund_cents: delivery.amount,
+            refunded_cents: session.refunded
         )
     }
 

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Outbox
 internal import Synchronization
 
 /// Where tries that are over are left until they are written down, and the bell that tells of them.

@@ -6,6 +6,7 @@ internal import Ledger
 internal import NIOCore
 internal import NIOHTTP1
 internal import OutboundHTTP
+internal import Outbox
 
 /// Makes one try to deliver one event.
 struct WebhookSender: Sendable {
@@ -86,11 +87,11 @@ struct WebhookSender: Sendable {
         request.headers = HTTPHeaders([
             ("Content-Type", "application/json"),
             ("User-Agent", "gotchu-server"),
-            ("webhook-id", delivery.name.event),
+            ("webhook-id", delivery.id.event),
             ("webhook-timestamp", String(seconds)),
             (
                 "webhook-signature",
-                secret.signature(id: delivery.name.event, seconds: seconds, body: body)
+                secret.signature(id: delivery.id.event, seconds: seconds, body: body)
             ),
         ])
         request.body = .bytes(ByteBuffer(bytes: body))

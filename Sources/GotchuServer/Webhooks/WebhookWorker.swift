@@ -1,6 +1,7 @@
 internal import GotchuCore
 internal import Ledger
 internal import Logging
+internal import Outbox
 internal import ServiceLifecycle
 internal import ServiceProcess
 
@@ -15,7 +16,7 @@ struct WebhookWorker: Service {
     /// A delivery that is not finished by then is due again, here or at another server.
     private static let lease: Duration = .seconds(60)
 
-    private let store: any WebhookStore
+    private let store: Outbox
     private let sender: WebhookSender
     private let schedule: WebhookSchedule
     private let interval: Duration
@@ -23,7 +24,7 @@ struct WebhookWorker: Service {
     private let logger: Logger
 
     init(
-        store: any WebhookStore,
+        store: Outbox,
         sender: WebhookSender,
         schedule: WebhookSchedule = WebhookSchedule(),
         interval: Duration = WebhookWorker.usualInterval,
@@ -86,15 +87,15 @@ struct WebhookWorker: Service {
     ) async {
         do {
             if isTime {
-                try await store.buryWebhooks(at: clock())
-                round.hungry = Set(try await store.dueWebhookEndpoints(at: clock()))
+                try await store.bury(at: clock())
+                round.hungry = Set(try await store.dueEndpoints(at: clock()))
                 round.places.forget(except: round.hungry)
             }
             for endpoint in round.hungry {
                 let free = round.places.free(for: endpoint)
                 guard free > 0 else { continue }
                 let now = clock()
-                let deliveries = try await store.claimDeliveries(
+                let deliveries = try await store.claim(
                     for: endpoint,
                     at: now,
                     until: now.advanced(by: Self.lease),
@@ -118,9 +119,9 @@ struct WebhookWorker: Service {
         await note(tries)
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
-            round.places.end(ended.name.endpoint, isAccepted: isAccepted)
+            round.places.end(ended.id.endpoint, isAccepted: isAccepted)
             // One that fails at once must not be tried as often as it can fail.
-            if !isAccepted { round.hungry.remove(ended.name.endpoint) }
+            if !isAccepted { round.hungry.remove(ended.id.endpoint) }
         }
     }
 
@@ -138,7 +139,7 @@ struct WebhookWorker: Service {
             case .dead(let reason), .gone(let reason):
                 logger.warning(
                     "A webhook was given up.",
-                    metadata: ["endpoint": "\(ended.name.endpoint)", "reason": "\(reason)"]
+                    metadata: ["endpoint": "\(ended.id.endpoint)", "reason": "\(reason)"]
                 )
             }
         }
@@ -147,7 +148,7 @@ struct WebhookWorker: Service {
     private func deliver(_ delivery: WebhookDelivery) async -> WebhookDelivery.Ended? {
         guard !delivery.isOver else {
             return WebhookDelivery.Ended(
-                name: delivery.name,
+                id: delivery.id,
                 attempt: delivery.attempt,
                 outcome: .dead("The last try did not end.")
             )
@@ -156,7 +157,7 @@ struct WebhookWorker: Service {
         // A try that our own stop cut short says nothing about the endpoint: its lease will end.
         if Task.isCancelled, case .refused = answer { return nil }
         return WebhookDelivery.Ended(
-            name: delivery.name,
+            id: delivery.id,
             attempt: delivery.attempt,
             outcome: outcome(of: answer, for: delivery, at: clock())
         )

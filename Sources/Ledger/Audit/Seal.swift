@@ -1,46 +1,121 @@
 internal import Crypto
+internal import GotchuCore
 
-/// A transfer's place in the chain: its hash covers it and, through the one before, all before it.
+/// The hash of one committed batch's transfers, chained to the batch before it of the same writer.
+/// A change to a transfer, made past the database's own guards, breaks it and all that follow.
+///
+/// Each run of a server has a chain of its own, and begins a new one when it does not know how the
+/// last one ends. The first seal of a chain covers the newest one that there was then.
 package struct Seal: Equatable, Sendable {
+    /// The id of its chain. Those of chains begun later sort later.
+    package let chain: String
     /// 1, 2, 3 … without a gap.
     package let number: Int64
-    package let transfer: TransferID
+    /// The hash of the seal that it follows; of the first of a chain, one of another chain.
+    package let previous: [UInt8]
+    /// SHA-256, 32 bytes.
     package let hash: [UInt8]
 
-    package init(number: Int64, transfer: TransferID, hash: [UInt8]) {
+    package init(chain: String, number: Int64, previous: [UInt8], hash: [UInt8]) {
+        self.chain = chain
         self.number = number
-        self.transfer = transfer
+        self.previous = previous
         self.hash = hash
     }
 
-    /// What stands before the first.
+    /// What stands before the first of all.
     package static let origin = Seal(
+        chain: "",
         number: 0,
-        transfer: TransferID(trusted: ""),
-        hash: [UInt8](repeating: 0, count: SHA256.byteCount)
+        previous: zeros,
+        hash: zeros
     )
 
-    /// The seal that comes next, over one more transfer.
-    func next(over transfer: SealedTransfer) -> Seal {
-        var digest = SHA256()
-        digest.update(data: hash)
-        digest.update(data: Array("\(number + 1)\n\(transfer.text)".utf8))
-        return Seal(number: number + 1, transfer: transfer.id, hash: Array(digest.finalize()))
+    private static let zeros = [UInt8](repeating: 0, count: SHA256.byteCount)
+
+    /// The id of a new chain: 12 hexadecimal digits of the time in milliseconds and 8 random ones.
+    package static func newChain() -> String {
+        let id = UserID.make().rawValue.filter { $0 != "-" }
+        return String(id.prefix(12)) + String(id.suffix(8))
     }
 
-    package var hexadecimalHash: String {
-        let digits = Array("0123456789abcdef")
-        return String(hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    /// What stands before the first of a new chain.
+    package static func beginning(of chain: String, after newest: Seal) -> Seal {
+        Seal(chain: chain, number: 0, previous: newest.previous, hash: newest.hash)
+    }
+
+    /// The seal that comes next, over the transfers of a batch.
+    package func next(over transfers: [Transfer]) -> Seal {
+        let ordered = transfers.sorted {
+            ($0.key.record.rawValue, $0.key.step) < ($1.key.record.rawValue, $1.key.step)
+        }
+        return next(overHashes: ordered.map(\.hash))
+    }
+
+    /// The seal that comes next, over the hashes of a batch's transfers in the order of their keys.
+    package func next(overHashes hashes: [[UInt8]]) -> Seal {
+        var digest = SHA256()
+        digest.update(data: hash)
+        digest.update(data: Array("\(chain)\n\(number + 1)\n".utf8))
+        for hash in hashes { digest.update(data: hash) }
+        return Seal(
+            chain: chain,
+            number: number + 1,
+            previous: hash,
+            hash: Array(digest.finalize())
+        )
     }
 }
 
-/// What a seal covers of a transfer: all that says who paid whom how much, on whose order.
-///
-/// Its entries are not among it: the audit's other rules leave them no other values.
-package struct SealedTransfer: Equatable, Sendable {
-    package let id: TransferID
-    let fields: [String]
+extension Transfer {
+    /// SHA-256 of all that is stored of a transfer. No field can hold a tab or a line's end.
+    static func hash(
+        _ key: Key,
+        _ kind: String,
+        _ at: Timestamp,
+        _ entries: [Entry]
+    ) -> [UInt8] {
+        var text = "\(key.record)\t\(key.step)\t\(kind)\t\(at.milliseconds)\t\(entries.count)\n"
+        let ordered = entries.sorted {
+            ($0.account.owner.rawValue, $0.account.currency.rawValue)
+                < ($1.account.owner.rawValue, $1.account.currency.rawValue)
+        }
+        for entry in ordered {
+            text += "\(entry.account.owner.rawValue)\t\(entry.account.currency.rawValue)\t"
+            text += "\(entry.number)\t\(entry.at.milliseconds)\t\(entry.amount)\t"
+            text += "\(entry.balance)\t\(entry.earned)\n"
+        }
+        return Array(SHA256.hash(data: Array(text.utf8)))
+    }
+}
 
-    /// One line a field. None of them can hold a line's end.
-    var text: String { fields.joined(separator: "\n") }
+/// A seal that was written down outside of the database, as `verify` prints it:
+/// `CHAIN:NUMBER:HASH`.
+package struct SealPin: Equatable, Sendable, CustomStringConvertible {
+    private static let digits = 64
+
+    package let chain: String
+    package let number: Int64
+    /// In lower-case hexadecimal digits.
+    package let hash: String
+
+    package init(_ seal: Seal) {
+        chain = seal.chain
+        number = seal.number
+        let digits = Array("0123456789abcdef")
+        hash = String(seal.hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(\.isHexDigit),
+            let number = Int64(parts[1]), number > 0,
+            parts[2].count == Self.digits, parts[2].allSatisfy(\.isHexDigit)
+        else { return nil }
+        chain = String(parts[0])
+        self.number = number
+        hash = parts[2].lowercased()
+    }
+
+    package var description: String { "\(chain):\(number):\(hash)" }
 }

@@ -1,23 +1,21 @@
-package import GotchuCore
 internal import Synchronization
 
-/// Which sessions somebody else may have changed.
-package enum ChangedSessions: Equatable, Sendable {
-    case some([SessionID])
+/// The records that somebody else may have changed.
+package enum ChangedRecords: Equatable, Sendable {
+    case some([RecordID])
     /// Something may have been missed.
     case all
 }
 
-/// Where a store leaves the names of sessions that other servers have changed, until they are
-/// looked at.
+/// Receives the ids of records that other servers have changed, until they are looked at.
 ///
-/// State, not history: a session that changes ten times meanwhile is looked at once. When there are
-/// too many names all that is watched is looked at.
+/// State, not history: a record that changes ten times meanwhile is looked at once. When there are
+/// too many ids all that is watched is looked at.
 package final class ChangeMailbox: Sendable {
     private static let limit = 4_096
 
     private struct State {
-        var sessions: Set<SessionID> = []
+        var records: Set<RecordID> = []
         var isEverything = false
         var reader: AsyncStream<Void>.Continuation?
     }
@@ -37,14 +35,14 @@ package final class ChangeMailbox: Sendable {
         return stream
     }
 
-    package func put(_ changed: ChangedSessions) {
+    package func put(_ changed: ChangedRecords) {
         let reader = state.withLock { state in
             switch changed {
-            case .some(let sessions): state.sessions.formUnion(sessions)
+            case .some(let records): state.records.formUnion(records)
             case .all: state.isEverything = true
             }
-            if state.sessions.count > Self.limit {
-                (state.sessions, state.isEverything) = ([], true)
+            if state.records.count > Self.limit {
+                (state.records, state.isEverything) = ([], true)
             }
             return state.reader
         }
@@ -52,10 +50,10 @@ package final class ChangeMailbox: Sendable {
     }
 
     /// Takes what has arrived.
-    func take() -> ChangedSessions {
+    func take() -> ChangedRecords {
         state.withLock { state in
-            defer { (state.sessions, state.isEverything) = ([], false) }
-            return state.isEverything ? .all : .some(Array(state.sessions))
+            defer { (state.records, state.isEverything) = ([], false) }
+            return state.isEverything ? .all : .some(Array(state.records))
         }
     }
 }

@@ -1,7 +1,7 @@
 package import GotchuCore
 internal import Synchronization
 
-/// What the writer has done since it started, for those who watch over it.
+/// Counts of the writer's work since it started.
 package final class LedgerMetrics: Sendable {
     /// A reading: everything at one moment.
     package struct Reading: Sendable {
@@ -10,13 +10,10 @@ package final class LedgerMetrics: Sendable {
         /// Batches that were committed, by how many commands they carried.
         package var batches = Array(repeating: 0, count: LedgerMetrics.batchSizes.count)
         package var commands = 0
-        package var payments = 0
-        /// Payments that were answered from memory.
-        package var replays = 0
-        /// Payments that were declined, by reason; replays are not counted again.
-        package var declines: [Refusal.Reason: Int] = [:]
-        /// Other commands that were refused, by reason.
-        package var refusals: [Refusal.Reason: Int] = [:]
+        /// Commands by their names, and replays and refusals of those.
+        package var accepted: [String: Int] = [:]
+        package var replayed: [String: Int] = [:]
+        package var refused: [String: [Refusal.Reason: Int]] = [:]
         /// Commands whose batch was not committed: their callers were told to try again.
         package var failedCommands = 0
         /// Commands that were not taken because too many waited.
@@ -32,15 +29,20 @@ package final class LedgerMetrics: Sendable {
 
     package var reading: Reading { state.withLock { $0 } }
 
-    func committed(_ commands: [Command], _ decision: Decision, within duration: Duration) {
-        let size = decision.answers.count
+    func committed(_ verdicts: [(command: String, SubmissionEnd)], within duration: Duration) {
         state.withLock { state in
             state.commitDuration.observe(duration)
-            let index = Self.batchSizes.firstIndex { size <= $0 } ?? Self.batchSizes.count - 1
-            state.batches[index] += 1
-            state.commands += size
-            for (command, answer) in zip(commands, decision.answers) {
-                state.count(answer, to: command.action)
+            let index = Self.batchSizes.firstIndex { verdicts.count <= $0 }
+            state.batches[index ?? Self.batchSizes.count - 1] += 1
+            state.commands += verdicts.count
+            for (command, verdict) in verdicts {
+                switch verdict {
+                case .accepted: state.accepted[command, default: 0] += 1
+                case .replayed: state.replayed[command, default: 0] += 1
+                case .refused(let reason):
+                    state.refused[command, default: [:]][reason, default: 0] += 1
+                case .held: state.failedCommands += 1
+                }
             }
         }
     }
@@ -51,27 +53,5 @@ package final class LedgerMetrics: Sendable {
 
     func turnedAway() {
         state.withLock { $0.turnedAway += 1 }
-    }
-}
-
-extension LedgerMetrics.Reading {
-    fileprivate mutating func count(_ answer: Answer, to action: Command.Action) {
-        switch answer {
-        case .send(let answer) where answer.isReplay:
-            replays += 1
-        case .send(let answer):
-            guard case .declined(let refusal) = answer.send.outcome else { return payments += 1 }
-            declines[refusal.reason, default: 0] += 1
-        case .refund(let answer):
-            guard !answer.isReplay, case .declined(let refusal) = answer.refund.outcome else {
-                return
-            }
-            refusals[refusal.reason, default: 0] += 1
-        case .refused(let refusal):
-            guard case .send = action else { return refusals[refusal.reason, default: 0] += 1 }
-            declines[refusal.reason, default: 0] += 1
-        case .held: failedCommands += 1
-        case .user, .session, .rotation, .done: break
-        }
     }
 }

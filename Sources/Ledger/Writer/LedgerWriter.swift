@@ -4,28 +4,21 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import Synchronization
 
-/// The one writer: takes whatever queued while the last batch was committed, decides it in order,
-/// commits once and answers each caller.
+/// The one writer: commits what queued while the last batch was committed, decided in order, and
+/// answers each caller.
 ///
 /// There is no timer: a lone command goes at once, and batches grow by themselves under load.
 package final class LedgerWriter: Service {
-    /// How many commands one commit carries at most.
+    /// The largest number of commands of one commit.
     package static let batchLimit = 256
-    /// How many commands may wait unless said otherwise; beyond it callers are told to try again.
+    /// The usual number of commands that may wait; beyond it callers are told to try again.
     package static let queueLimit = 8_192
     /// When the clock is set back, time stands still for so long at most: otherwise a clock that
     /// was two hours ahead for a moment would keep sessions alive for two hours.
     package static let longestStandstill: Duration = .seconds(2)
 
-    package typealias Outcome = Result<Answer, LedgerError>
-
-    private struct Pending: Sendable {
-        let command: Command
-        let answer: @Sendable (Outcome) -> Void
-    }
-
     private struct State {
-        var queue: [Pending] = []
+        var queue: [any Submission] = []
         var isStopped = false
         var lastAccepted = Timestamp(milliseconds: .min)
 
@@ -44,8 +37,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    private let store: any LedgerStore
-    private let feed: SessionFeed
+    private let store: any LedgerStorage
+    private let feed: RecordFeed
     private let metrics: LedgerMetrics
     private let queueLimit: Int
     private let clock: @Sendable () -> Timestamp
@@ -58,8 +51,8 @@ package final class LedgerWriter: Service {
     )
 
     package init(
-        store: any LedgerStore,
-        feed: SessionFeed,
+        store: any LedgerStorage,
+        feed: RecordFeed,
         logger: Logger,
         metrics: LedgerMetrics = LedgerMetrics(),
         queueLimit: Int = LedgerWriter.queueLimit,
@@ -79,33 +72,42 @@ package final class LedgerWriter: Service {
     /// batch is other people's too.
     ///
     /// - Throws: `tryAgain` if nothing was decided.
-    package func submit(_ action: Command.Action) async throws(LedgerError) -> Answer {
-        let outcome: Outcome = await withCheckedContinuation { caller in
-            submit(action) { caller.resume(returning: $0) }
-        }
-        return try outcome.get()
+    package func submit<Command: LedgerCommand>(
+        _ command: Command
+    ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
+        try await queue { Pending(command, at: $0, answer: $1) }
     }
 
-    /// The same for a caller who is no task and cannot wait.
-    ///
-    /// - Parameter answer: Called once, by the writer or at once: it must not block.
-    package func submit(_ action: Command.Action, answer: @escaping @Sendable (Outcome) -> Void) {
-        if let refusal = enqueue(action, answer) {
-            answer(.failure(refusal))
-        } else {
-            hasWork.yield()
-        }
+    /// The same for a command whose answer is remembered.
+    package func submit<Command: KeyedCommand>(
+        _ command: Command,
+        as request: KeyedRequest
+    ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
+        try await queue { Pending(command, as: request, at: $0, answer: $1) }
     }
 
-    /// How many commands wait for the next commit.
+    private func queue<Outcome: Sendable>(
+        _ make: (Timestamp, @escaping @Sendable (Result<Outcome, LedgerError>) -> Void) ->
+            any Submission
+    ) async throws(LedgerError) -> Outcome {
+        let result: Result<Outcome, LedgerError> = await withCheckedContinuation { caller in
+            if let refusal = enqueue({ make($0) { caller.resume(returning: $0) } }) {
+                caller.resume(returning: .failure(refusal))
+            } else {
+                hasWork.yield()
+            }
+        }
+        return try result.get()
+    }
+
+    /// The number of commands that wait for the next commit.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
     /// Stamps the command within the lock, so that the queue's order and the times agree: a clock
     /// that is corrected by a little must not let an earlier command look later.
-    private func enqueue(
-        _ action: Command.Action,
-        _ answer: @escaping @Sendable (Outcome) -> Void
-    ) -> LedgerError? {
+    ///
+    /// - Returns: The reason why it is not taken, if it is not.
+    private func enqueue(_ make: (Timestamp) -> any Submission) -> LedgerError? {
         var step: Duration?
         let refusal: LedgerError? = state.withLock { state in
             guard !state.isStopped else {
@@ -116,13 +118,12 @@ package final class LedgerWriter: Service {
                 return LedgerError(.tryAgain, "Too many commands are waiting.")
             }
             step = state.accept(at: clock())
-            let command = Command(acceptedAt: state.lastAccepted, action: action)
-            state.queue.append(Pending(command: command, answer: answer))
+            state.queue.append(make(state.lastAccepted))
             return nil
         }
         if let step {
             logger.warning(
-                "The clock was set back: what was begun meanwhile runs out late.",
+                "The clock was set back: what was begun meanwhile expires late.",
                 metadata: ["seconds": "\(step.components.seconds)"]
             )
         }
@@ -131,18 +132,19 @@ package final class LedgerWriter: Service {
 
     /// Commits batches until shutdown, then what is still queued.
     package func run() async {
+        var tail: Seal?
         await withGracefulShutdownHandler {
             for await _ in work {
-                while let batch = nextBatch() { await commit(batch) }
+                while let batch = nextBatch() { await commit(batch, &tail) }
             }
         } onGracefulShutdown: {
             self.hasWork.finish()
         }
         state.withLock { $0.isStopped = true }
-        while let batch = nextBatch() { await commit(batch) }
+        while let batch = nextBatch() { await commit(batch, &tail) }
     }
 
-    private func nextBatch() -> [Pending]? {
+    private func nextBatch() -> [any Submission]? {
         state.withLock { state in
             guard !state.queue.isEmpty else { return nil }
             if state.queue.count <= Self.batchLimit {
@@ -154,54 +156,48 @@ package final class LedgerWriter: Service {
         }
     }
 
-    private func commit(_ batch: [Pending]) async {
-        let commands = batch.map(\.command)
+    /// - Parameter tail: The last seal of this writer's chain. It is not known after a failure: the
+    ///   batch may be committed.
+    private func commit(_ submissions: [any Submission], _ tail: inout Seal?) async {
         let start = ContinuousClock.now
         do throws(LedgerError) {
-            let decision = try await store.commit(touching: Footprint(commands)) { snapshot in
-                apply(commands, to: snapshot)
-            }
-            metrics.committed(commands, decision, within: ContinuousClock.now - start)
-            feed.publish(decision.effects.sessions)
-            for (pending, answer) in zip(batch, decision.answers) {
-                pending.answer(answer == .held ? .failure(.held) : .success(answer))
-            }
+            let effects = try await store.commit(Batch(submissions, tail: tail))
+            tail = effects.seal ?? tail
+            let duration = ContinuousClock.now - start
+            feed.publish(effects.records)
+            metrics.committed(submissions.map { ($0.name, $0.succeed()) }, within: duration)
         } catch {
-            await fail(batch, with: error)
+            tail = nil
+            await fail(submissions, with: error, &tail)
         }
     }
 
     /// Nothing is known to be committed. If the store objected to what one command does, that must
     /// not fail its neighbours: each is then tried alone.
-    private func fail(_ batch: [Pending], with error: LedgerError) async {
-        if error.code == .rejected, batch.count > 1 {
-            for pending in batch { await commit([pending]) }
+    private func fail(
+        _ submissions: [any Submission],
+        with error: LedgerError,
+        _ tail: inout Seal?
+    ) async {
+        if error.code == .rejected, submissions.count > 1 {
+            for submission in submissions { await commit([submission], &tail) }
             return
         }
-        metrics.failed(commands: batch.count)
+        metrics.failed(commands: submissions.count)
         // While the database is away that is each of them; what is unknown is never left out.
         logger.log(
             level: error.code == .unknownOutcome ? .info : failures.level(.info),
             "A batch was not committed.",
-            metadata: ["error": "\(error)", "commands": "\(batch.count)"]
+            metadata: ["error": "\(error)", "commands": "\(submissions.count)"]
         )
-        for pending in batch {
-            let isUnknown = error.code == .unknownOutcome
-            let answer = LedgerError(
-                isUnknown ? .unknownOutcome : .tryAgain,
-                isUnknown
-                    ? "It is not known whether the books were written."
-                    : "The books could not be written.",
-                underlying: error
-            )
-            pending.answer(.failure(answer))
-        }
+        let isUnknown = error.code == .unknownOutcome
+        let failure = LedgerError(
+            isUnknown ? .unknownOutcome : .tryAgain,
+            isUnknown
+                ? "It is not known whether the ledger was written."
+                : "The ledger could not be written.",
+            underlying: error
+        )
+        for submission in submissions { submission.fail(failure) }
     }
-}
-
-extension LedgerError {
-    fileprivate static let held = LedgerError(
-        .tryAgain,
-        "Another transaction holds the rows of this wallet or session."
-    )
 }

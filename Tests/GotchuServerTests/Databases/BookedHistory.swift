@@ -1,3 +1,6 @@
+import Ledger
+import Payments
+
 /// What the books themselves say was done, and in which order: each wallet's entries are numbered.
 struct BookedHistory {
     struct Order: Hashable {
@@ -28,44 +31,44 @@ struct BookedHistory {
     init(_ books: CheckedBooks, users: [String]) throws {
         let numbers = Dictionary(uniqueKeysWithValues: users.enumerated().map { ($1, $0) })
         for row in try books.rows(
-            2,
+            3,
             """
-            SELECT email, transfer_id FROM entries JOIN wallets ON wallets.id = wallet_id
-            JOIN users ON users.id = wallets.user_id JOIN transfers ON transfers.id = transfer_id
-            WHERE kind IN ('PAYMENT', 'REFUND') ORDER BY wallet_id, number
+            SELECT login, record, step FROM entries JOIN users ON users.id = entries.owner
+            WHERE kind IN ('PAYMENT', 'REFUND') ORDER BY owner, number
             """
-        ) { entries[numbers[row[0]] ?? -1, default: []].append(row[1]) }
-        for (table, isRefund) in [("sends", false), ("refunds", true)] {
-            for row in try books.rows(
-                3,
-                """
-                SELECT email, idempotency_key, transfer_id FROM \(table)
-                JOIN users ON users.id = user_id WHERE transfer_id IS NOT NULL
-                """
-            ) {
-                let key = Int(row[1].dropFirst(Self.keyPrefix.count)) ?? -1
-                let order = Order(user: numbers[row[0]] ?? -1, key: key, isRefund: isRefund)
-                transfers[order] = row[2]
-            }
-        }
+        ) { entries[numbers[row[0]] ?? -1, default: []].append(Self.transfer(row[1], row[2])) }
         for row in try books.rows(
-            4,
+            5,
             """
-            SELECT sessions.id, status, coalesce(email, ''), CAST(refunded AS text)
-            FROM sessions LEFT JOIN users ON users.id = payer_id
+            SELECT login, key, command, record, step FROM answers
+            JOIN users ON users.id = user_id WHERE step IS NOT NULL
             """
         ) {
+            let key = Int(row[1].dropFirst(Self.keyPrefix.count)) ?? -1
+            let isRefund = row[2] == "refund"
+            let order = Order(user: numbers[row[0]] ?? -1, key: key, isRefund: isRefund)
+            transfers[order] = Self.transfer(row[3], row[4])
+        }
+        let logins = try books.rows(2, "SELECT id, login FROM users").map { ($0[0], $0[1]) }
+        let names = Dictionary(uniqueKeysWithValues: logins)
+        for row in try books.rows(3, "SELECT id, state, body FROM records") {
+            let body = try decoded(Payments.Session.Body.self, from: row[2])
             sessions[row[0]] = Session(
                 status: row[1],
-                payer: numbers[row[2]],
-                refunded: Int64(row[3]) ?? -1
+                payer: body.payer.flatMap { names[$0.rawValue] }.flatMap { numbers[$0] },
+                refunded: body.refunded
             )
         }
         for row in try books.rows(
             2,
             """
-            SELECT email, CAST(balance AS text) FROM wallets JOIN users ON users.id = user_id
+            SELECT login, CAST(balance AS text) FROM accounts JOIN users ON users.id = owner
             """
         ) { balances[numbers[row[0]] ?? -1] = Int64(row[1]) }
+    }
+
+    /// The id on the wire.
+    private static func transfer(_ record: String, _ step: String) -> String {
+        Transfer.Key(RecordID(trusted: record), step).id
     }
 }

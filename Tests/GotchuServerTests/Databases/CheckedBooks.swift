@@ -1,6 +1,9 @@
 import Ledger
+import LedgerStore
 import Postgres
 import SQLite
+
+@testable import GotchuServer
 
 /// The books that a history is held against.
 enum CheckedBooks: Sendable {
@@ -19,8 +22,8 @@ enum CheckedBooks: Sendable {
 
     func audit() throws -> Audit {
         switch self {
-        case .sqlite(let path): try Audit.run(path: path)
-        case .postgresql(let url): try Audit.run(url: url)
+        case .sqlite(let path): try Audit.of(path: path)
+        case .postgresql(let url): try Audit.of(url: url)
         }
     }
 
@@ -42,5 +45,17 @@ enum CheckedBooks: Sendable {
                 return texts
             }
         }
+    }
+}
+
+extension Audit {
+    /// Looks at a file as `verify` does.
+    static func of(path: String) throws -> Audit {
+        try run(path: path, kinds: TransferKind.all, records: RecordRule.all)
+    }
+
+    /// Looks at a database as `verify` does.
+    static func of(url: String) throws -> Audit {
+        try run(url: url, kinds: TransferKind.all, records: RecordRule.all)
     }
 }

@@ -57,7 +57,7 @@ struct FailedSyncTests {
             let kept = try await third.wire.get("/wallet/sends/\(Self.key(number))", token: payer)
             #expect(kept.status == 200, "payment \(number), seed \(generator.seed)")
         }
-        #expect(try Audit.run(path: third.path).isClean)
+        #expect(try Audit.of(path: third.path).isClean)
     }
 
     @Test("is not started on: a log that cannot be written anew ends the server at once")

@@ -91,7 +91,7 @@ struct PowerCutTests {
             }
             if reply.string("transfer_id") != payment.transfer { missing += 1 }
         }
-        #expect(try Audit.run(path: server.path).isClean)
+        #expect(try Audit.of(path: server.path).isClean)
         return missing
     }
 }

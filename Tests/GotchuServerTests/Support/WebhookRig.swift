@@ -1,6 +1,9 @@
 import GotchuCore
 import Ledger
+import LedgerStore
 import Logging
+import Outbox
+import Payments
 import PostgresTestSupport
 import ServiceLifecycle
 import TestSupport
@@ -9,7 +12,7 @@ import TestSupport
 
 /// Books with a payee, and a real receiver of what becomes of his sessions.
 struct WebhookRig: Sendable {
-    let store: any LedgerStore & WebhookStore
+    let store: any Store
     let receiver: WebhookReceiver
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let folder: TemporaryFolder
@@ -28,17 +31,14 @@ struct WebhookRig: Sendable {
             store = try PostgreSQLStore(url: url, logger: logger)
         }
         receiver = try await WebhookReceiver()
-        let open = OpenWallet(email: "a", displayName: "a", opening: Money(minorUnits: 0))
+        let open = OpenAccount(login: "a", displayName: "a", opening: Money(minorUnits: 0))
         payee = open.user
-        try await commit(.openWallet(open))
+        _ = try await store.commit(open)
         try await add(paths)
         try await happen(events)
     }
 
-    private func commit(_ action: Command.Action) async throws {
-        let command = Command(acceptedAt: .now, action: action)
-        _ = try await store.commit(touching: Footprint([command])) { apply([command], to: $0) }
-    }
+    var outbox: Outbox { Outbox(store) }
 
     private func add(_ paths: [String]) async throws {
         var secrets: [String: String] = [:]
@@ -48,10 +48,10 @@ struct WebhookRig: Sendable {
             let endpoint = WebhookEndpoint(
                 id: path,
                 url: receiver.url(path),
-                payee: nil,
+                owner: nil,
                 createdAt: .now
             )
-            try await store.add(endpoint, secret: secret.bytes)
+            try await outbox.add(endpoint, secret: secret.bytes)
         }
         try receiver.know(secrets)
     }
@@ -66,8 +66,8 @@ struct WebhookRig: Sendable {
                 reference: "order 7",
                 lifetime: .seconds(300)
             )
-            try await commit(.createSession(create))
-            try await commit(.cancel(CancelSession(session: create.id, payee: payee)))
+            _ = try await store.commit(create)
+            _ = try await store.commit(CancelSession(session: create.id, payee: payee))
         }
     }
 
@@ -80,7 +80,7 @@ struct WebhookRig: Sendable {
     ) async throws -> Result {
         let services = (0..<workers).map { _ in
             WebhookWorker(
-                store: store,
+                store: outbox,
                 sender: WebhookSender(isDevelopment: isDevelopment),
                 schedule: WebhookSchedule(firstDelay: .milliseconds(20)),
                 interval: interval,
@@ -102,7 +102,7 @@ struct WebhookRig: Sendable {
     /// Returns once nothing waits any more.
     func drained() async throws {
         try await eventually("nothing waits any more") {
-            try await store.webhookBacklog(dead: false, limit: 1).isEmpty ? true : nil
+            try await outbox.backlog(dead: false, limit: 1).isEmpty ? true : nil
         }
     }
 }

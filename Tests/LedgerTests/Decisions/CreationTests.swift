@@ -1,90 +1,154 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import Payments
 import Testing
 
-/// Opening wallets and asking for money.
+/// Opening accounts and requesting money.
 @Suite("Creation")
 struct CreationTests {
-    @Test("a wallet is opened once, from the mint, and the mint goes below zero")
+    @Test("An account is opened once, from the mint, and the mint goes below zero")
     func openOnce() {
         var rig = Rig()
         let before = rig.books
-        rig.take(.open(user: 0))
+        #expect(rig.take(.open(user: 0)).user?.id == Cast.users[0])
         #expect(rig.books == before)
-        let mint = Wallet.Place(owner: .system(.developmentMint), currency: .usd)
-        #expect(rig.books.rows.wallets[mint]?.balance == -30)
+        #expect(rig.books.rows.accounts[Cast.mint]?.balance == -30)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("an opening of nothing makes no transfer")
+    @Test("A login that is known stands for its user, whatever id is proposed")
+    func knownLogin() {
+        var rig = Rig()
+        let before = rig.books
+        let open = OpenAccount(
+            login: "user1@example.org",
+            displayName: "another",
+            opening: Money(minorUnits: 7)
+        )
+        let user = rig.decide(open).user
+        #expect(user?.id == Cast.users[1] && user?.displayName == "user1")
+        #expect(rig.books == before)
+    }
+
+    @Test("A login that comes twice in one batch is one user")
+    func sameLoginInABatch() {
+        var rig = Rig()
+        let commands = (0..<2).map { _ in
+            Submitted(
+                OpenAccount(login: "new", displayName: "new", opening: Money(minorUnits: 7)),
+                at: Timestamp(milliseconds: rig.time)
+            )
+        }
+        let effects = rig.commit(commands)
+        #expect(effects.newUsers.count == 1 && effects.transfers.count == 1)
+        #expect(commands[0].answer == commands[1].answer && commands[0].answer?.user != nil)
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("An opening of nothing makes no transfer")
     func openEmpty() {
         var rig = Rig()
         let before = rig.books.transfers.count
-        let open = OpenWallet(
-            email: "poor@example.org",
+        let open = OpenAccount(
+            login: "poor@example.org",
             displayName: "poor",
             opening: Money(minorUnits: 0)
         )
-        _ = rig.decide(command(.openWallet(open)))
+        let user = rig.decide(open).user
         #expect(rig.books.transfers.count == before)
+        let account = user.flatMap { rig.books.rows.accounts[Account.Key(.user($0.id), .usd)] }
+        #expect(account?.balance == 0 && account?.entryCount == 0)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("a taken EID is passed over, and with none free the command is refused")
+    @Test("A taken EID is passed over, and with none free the command is refused")
     func takenEIDs() {
         var rig = Rig()
         let eids = Cast.eids
-        let first = create(rig, eids: [eids[0]])
-        #expect(rig.decide(first).session?.eid == eids[0])
-        #expect(rig.decide(create(rig, eids: [eids[0], eids[1]])).session?.eid == eids[1])
+        #expect(rig.decide(create(eids: [eids[0]])).session?.eid == eids[0])
+        #expect(rig.decide(create(eids: [eids[0], eids[1]])).session?.eid == eids[1])
         let before = rig.books
-        #expect(rig.decide(create(rig, eids: [eids[1], eids[0]])).reason == .noFreeEID)
+        #expect(rig.decide(create(eids: [eids[1], eids[0]])).reason == .noFreeEID)
         #expect(rig.books == before)
     }
 
-    @Test("the same EID proposed twice in one batch goes to the first")
+    @Test("An EID that is proposed twice in one batch goes to the first")
     func takenWithinABatch() {
-        let rig = Rig()
-        let commands = [create(rig, eids: [Cast.eids[0]]), create(rig, eids: [Cast.eids[0]])]
-        let decision = apply(commands, to: rig.books.load(Footprint(commands)))
-        #expect(decision.answers.map(\.reason) == [nil, .noFreeEID])
+        var rig = Rig()
+        let commands = submitted([create(eids: [Cast.eids[0]]), create(eids: [Cast.eids[0]])])
+        rig.commit(commands)
+        #expect(commands.map { $0.answer?.reason } == [nil, .noFreeEID])
+        #expect(commands[0].answer?.session != nil)
     }
 
-    @Test("a payee has at most 1,000 sessions that are not over")
-    func liveLimit() {
+    @Test("A payee has at most 1,000 sessions that are not over")
+    func liveLimit() throws {
         let rig = Rig()
-        var rows = rig.books.load(Footprint([create(rig, eids: Cast.eids)]))
-        rows.liveSessions[Cast.users[0]] = CreateSession.usualLiveLimit - 1
-        let commands = [
-            create(rig, eids: [Cast.eids[0]]), create(rig, eids: [Cast.eids[1]]),
-        ]
-        let decision = apply(commands, to: rows)
-        #expect(decision.answers.map(\.reason) == [nil, .tooManyLiveSessions])
+        let commands = submitted([create(eids: [Cast.eids[0]]), create(eids: [Cast.eids[1]])])
+        let batch = Batch(commands)
+        var rows = rig.books.load(batch)
+        #expect(rows.dueCounts[Cast.users[0]] == 0)
+        rows.dueCounts[Cast.users[0]] = 999
+        _ = try batch.decide(on: rows)
+        #expect(commands.map { $0.answer?.reason } == [nil, .tooManyLiveSessions])
+        #expect(commands[0].answer?.session != nil)
     }
 
-    @Test("asking for a currency that the payee has no wallet in is refused")
+    @Test(
+        "A session that is over makes room for another",
+        arguments: [SessionStatus.paid, .timeout, .cancelled]
+    )
+    func roomAgain(status: SessionStatus) {
+        var rig = Rig()
+        rig.bring(to: status)
+        rig.take(.expire(session: 0))
+        #expect(rig.decide(create(eids: [Cast.eids[1]], liveLimit: 1)).session != nil)
+        let second = rig.decide(create(eids: [Cast.eids[2]], liveLimit: 1))
+        #expect(second.reason == .tooManyLiveSessions)
+    }
+
+    @Test("A request in a currency that the payee has no account in is refused")
     func otherCurrency() {
         var rig = Rig()
-        let asked = create(rig, eids: Cast.eids, amount: Money(minorUnits: 1, currency: .eur))
+        let asked = create(eids: Cast.eids, amount: Money(minorUnits: 1, currency: .eur))
         #expect(rig.decide(asked).reason == .noWalletInCurrency)
     }
 
-    @Test("a wallet that would overflow is not paid into")
+    @Test("A payment in a currency that the payer has no account in is refused")
+    func payerWithoutAccount() {
+        var rig = Rig()
+        let euros = Account.Key(.user(Cast.users[0]), .eur)
+        rig.books.rows.accounts[euros] = Account(euros, changedAt: Timestamp(milliseconds: 0))
+        let amount = Money(minorUnits: 3, currency: .eur)
+        rig.decide(create(id: Cast.sessions[0], eids: Cast.eids, amount: amount))
+        rig.take(.lock(session: 0, user: 1))
+        let paid = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        #expect(paid.refusal == Refusal(.insufficientBalance, required: 3, available: 0))
+        #expect(paid.isRemembered)
+    }
+
+    @Test("An account that would overflow is not paid into")
     func overflow() {
         var rig = Rig()
         rig.bring(to: .locked)
-        let place = Wallet.Place(owner: .user(Cast.users[0]), currency: .usd)
-        rig.books.rows.wallets[place]?.balance = .max - 4
-        let send = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
-        #expect(send.reason == .balanceTooLarge)
-        #expect(rig.balance(of: 1) == 10)
+        let key = Cast.account(0)
+        let changedAt = Timestamp(milliseconds: 1_000)
+        rig.books.rows.accounts[key] = Account(
+            key,
+            balance: .max - 4,
+            entryCount: 1,
+            changedAt: changedAt
+        )
+        let paid = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        #expect(paid.reason == .balanceTooLarge)
+        #expect(rig.balance(of: 1) == 10 && rig.balance(of: 0) == .max - 4)
     }
 
-    @Test("names made later sort later, and are UUIDs of version 7")
-    func names() {
-        let early = TransferID.make(at: Timestamp(milliseconds: 1_000)).rawValue
-        let late = TransferID.make(at: Timestamp(milliseconds: 1_001)).rawValue
+    @Test("Ids made later sort later, and are UUIDs of version 7")
+    func ids() {
+        let early = RecordID.make(at: Timestamp(milliseconds: 1_000)).rawValue
+        let late = RecordID.make(at: Timestamp(milliseconds: 1_001)).rawValue
         #expect(early < late)
         #expect(
             early.wholeMatch(of: /00000000-03e8-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil
@@ -92,25 +156,24 @@ struct CreationTests {
     }
 
     private func create(
-        _ rig: Rig,
+        id: SessionID = .make(),
         eids: [EID],
-        amount: Money = Money(minorUnits: 1)
-    ) -> Command {
-        command(
-            .createSession(
-                CreateSession(
-                    payee: Cast.users[0],
-                    amount: amount,
-                    memo: nil,
-                    reference: nil,
-                    lifetime: .seconds(300),
-                    eids: eids
-                )
-            )
+        amount: Money = Money(minorUnits: 1),
+        liveLimit: Int = CreateSession.usualLiveLimit
+    ) -> CreateSession {
+        CreateSession(
+            id: id,
+            payee: Cast.users[0],
+            amount: amount,
+            memo: nil,
+            reference: nil,
+            lifetime: .seconds(300),
+            eids: eids,
+            liveLimit: liveLimit
         )
     }
 
-    private func command(_ action: Command.Action) -> Command {
-        Command(acceptedAt: Timestamp(milliseconds: 1_000), action: action)
+    private func submitted(_ commands: [CreateSession]) -> [Submitted] {
+        commands.map { Submitted($0, at: Timestamp(milliseconds: 1_000)) }
     }
 }

@@ -1,9 +1,10 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import Payments
 import Testing
 
-/// What was paid goes back, once and never more.
+/// Money that goes back, once and never more than was paid.
 @Suite("Refunds")
 struct RefundTests {
     private static let states: [SessionStatus] = [
@@ -16,82 +17,105 @@ struct RefundTests {
         .refund(session: 0, user: 0, key: key, amount: amount)
     }
 
-    @Test("only a paid session can be refunded, and a refusal is remembered", arguments: states)
+    @Test("Only a paid session can be refunded, and a refusal is remembered", arguments: states)
     func state(status: SessionStatus) {
         var rig = Rig()
         rig.bring(to: status)
-        #expect(rig.take(whole).reason == (status == .paid ? nil : .sessionNotPaid))
+        let first = rig.take(whole)
+        #expect(first.reason == (status == .paid ? nil : .sessionNotPaid))
+        #expect((first.refund != nil) == (status == .paid))
         let before = rig.books
-        #expect(rig.take(whole).refund?.isReplay == true)
+        let second = rig.take(whole)
+        #expect(second.isReplay && second.outcome == first.outcome)
         #expect(rig.books == before)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("only the payee can refund, and that is not remembered")
+    @Test("Only the payee can refund, and that is not remembered")
     func stranger() {
         var rig = Rig()
         rig.bring(to: .paid)
         let before = rig.books
         for user in [1, 2] {
-            let other = Step.Action.refund(session: 0, user: user, key: 0, amount: nil)
-            #expect(rig.take(other) == .refused(Refusal(.forbidden)))
+            let other = rig.take(.refund(session: 0, user: user, key: 0, amount: nil))
+            #expect(other.refusal == Refusal(.forbidden) && !other.isRemembered)
         }
         #expect(rig.books == before)
     }
 
-    @Test("parts never come to more than was paid")
+    @Test("Parts never come to more than was paid")
     func parts() {
         var rig = Rig()
         rig.bring(to: .paid)
-        #expect(rig.take(part(2, key: 0)).reason == nil)
+        #expect(rig.take(part(2, key: 0)).refund != nil)
         #expect(rig.take(part(4, key: 1)).reason == .refundTooLarge)
         let rest = rig.take(.refund(session: 0, user: 0, key: 2, amount: nil)).refund
-        guard case .refunded(let made)? = rest?.refund.outcome else {
-            Issue.record("the rest did not go back")
-            return
-        }
-        #expect(made.amount == 3 && made.total == 5 && made.newBalance == 10)
+        #expect(rest?.amount == 3 && rest?.total == 5 && rest?.newBalance == 10)
         #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
+        #expect(rig.books.rows.accounts[Cast.account(0)]?.earned == 0)
         let again = Step.Action.refund(session: 0, user: 0, key: 2, amount: 1)
         #expect(rig.take(again).reason == .keyReused)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("a payee who has spent the money cannot give it back, and a later try needs a new key")
+    @Test("A refund of nothing or less is refused", arguments: [Int64.min, -1, 0])
+    func nothing(amount: Int64) {
+        var rig = Rig()
+        rig.bring(to: .paid)
+        #expect(rig.take(part(amount, key: 0)).reason == .refundTooLarge)
+        #expect(rig.balance(of: 0) == 15 && rig.balance(of: 1) == 5)
+    }
+
+    @Test("A payee who has spent the money cannot refund it, and a later try needs a new key")
     func broke() {
         var rig = Rig()
         rig.bring(to: .paid)
         rig.take(.create(session: 1, payee: 2, amount: 12, seconds: 300, proposesTaken: false))
         rig.take(.lock(session: 1, user: 0))
         rig.take(.send(session: 1, user: 0, key: 0, expected: nil))
-        let declined = Refusal(.insufficientBalance, required: 5, available: 3)
-        #expect(rig.take(whole).refund?.refund.outcome == .declined(declined))
+        let refusal = Refusal(.insufficientBalance, required: 5, available: 3)
+        #expect(rig.take(whole).refusal == refusal)
         rig.take(.refund(session: 1, user: 2, key: 0, amount: nil))
-        #expect(rig.take(whole).refund?.refund.outcome == .declined(declined))
-        #expect(rig.take(.refund(session: 0, user: 0, key: 1, amount: nil)).reason == nil)
+        let again = rig.take(whole)
+        #expect(again.refusal == refusal && again.isReplay)
+        #expect(rig.take(.refund(session: 0, user: 0, key: 1, amount: nil)).refund != nil)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("two refunds of everything in one batch: one wins")
+    @Test("Of two refunds of everything in one batch one wins")
     func both() {
         var rig = Rig()
         rig.bring(to: .paid)
-        let steps = [whole, .refund(session: 0, user: 0, key: 1, amount: nil)]
-        let commands = steps.enumerated().map {
-            Step(time: rig.time, action: $1).command(number: 50 + $0)
-        }
-        let decision = apply(commands, to: rig.books.load(Footprint(commands)))
-        #expect(decision.answers.map(\.reason) == [nil, .sessionRefunded])
-        #expect(decision.effects.newTransfers.count == 1)
+        let commands = [whole, .refund(session: 0, user: 0, key: 1, amount: nil)]
+            .map { rig.submission(of: $0) }
+        let effects = rig.commit(commands)
+        #expect(commands.map { $0.answer?.reason } == [nil, .sessionRefunded])
+        #expect(commands[0].answer?.refund != nil)
+        #expect(effects.transfers.count == 1)
     }
 
-    @Test("a refund's key and an equal key of a payment are two keys")
+    @Test("A payment and its refund in one batch bring the money back")
+    func paidInTheSameBatch() {
+        var rig = Rig()
+        rig.bring(to: .locked)
+        let send = Step.Action.send(session: 0, user: 1, key: 0, expected: nil)
+        let commands = [send, part(2, key: 0), part(3, key: 1)].map { rig.submission(of: $0) }
+        let effects = rig.commit(commands)
+        #expect(commands[2].answer?.refund?.total == 5)
+        #expect(effects.transfers.map(\.key.step) == ["paid", "refund/2", "refund/5"])
+        #expect(effects.events.map(\.amount) == [nil, 2, 3])
+        #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("A refund's key and an equal key of a payment are two keys")
     func keys() {
         var rig = Rig()
         rig.bring(to: .paid)
         rig.take(.create(session: 1, payee: 1, amount: 1, seconds: 300, proposesTaken: false))
         rig.take(.lock(session: 1, user: 0))
-        #expect(rig.take(.send(session: 1, user: 0, key: 0, expected: nil)).reason == nil)
-        #expect(rig.take(whole).refund?.isReplay == false)
+        #expect(rig.take(.send(session: 1, user: 0, key: 0, expected: nil)).payment != nil)
+        let refund = rig.take(whole)
+        #expect(refund.refund != nil && !refund.isReplay)
     }
 }

@@ -1,6 +1,7 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import Payments
 import Testing
 
 /// A session that changes its EID.
@@ -12,7 +13,7 @@ struct RotationTests {
 
     private let rotate = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: 0)
 
-    @Test("is for the payee, while the session lives", arguments: states)
+    @Test("A rotation is for the payee, while the session lives", arguments: states)
     func life(status: SessionStatus) {
         let expected: Refusal.Reason? =
             switch status {
@@ -31,39 +32,40 @@ struct RotationTests {
         if expected != nil { #expect(rig.books == before) }
     }
 
-    @Test("keeps the old EID for 60 seconds, and never beyond the session's end")
+    @Test("A rotation keeps the old EID for 60 seconds, and never beyond the session's end")
     func overlap() {
         var rig = Rig()
         rig.bring(to: .advertising)
         let first = rig.take(rotate).rotation
         #expect(first?.session.eid == Cast.eids[5])
         #expect(first?.session.version == 2)
-        #expect(first?.replaced.eid == Cast.eids[0])
-        #expect(first?.replaced.resolvesUntil == Timestamp(milliseconds: 61_000))
+        #expect(first?.replaced == Cast.eids[0])
+        #expect(first?.replacedUntil == Timestamp(milliseconds: 61_000))
         rig.time += 250_000
         let late = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 5)).rotation
-        #expect(late?.replaced.resolvesUntil == late?.session.expiresAt)
+        #expect(late?.replacedUntil == late?.session.expiresAt)
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("asked for again with the same EID gives the same answer and changes nothing")
+    @Test("A rotation requested again with the same EID gives the same answer and changes nothing")
     func lostAnswer() {
         var rig = Rig()
         rig.bring(to: .locked)
         let first = rig.take(rotate)
         let before = rig.books
         rig.time += 1_000
+        #expect(first.rotation != nil)
         #expect(rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
         #expect(rig.books == before)
-        // Who does not say what he has gets another one.
+        // Without the EID that the caller has they get another one.
         let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
         #expect(another?.session.eid == Cast.eids[6])
-        // Who is two behind gets the present one.
+        // A caller who is two behind gets the present one.
         let behind = rig.take(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
         #expect(behind?.session.eid == Cast.eids[6])
     }
 
-    @Test("replaces nothing that was never this session's")
+    @Test("A rotation replaces nothing that was never this session's")
     func otherEID() {
         var rig = Rig()
         rig.bring(to: .advertising)
@@ -78,7 +80,7 @@ struct RotationTests {
         #expect(rig.books == before)
     }
 
-    @Test("a retired EID is nobody else's for ever")
+    @Test("A retired EID is nobody else's for ever")
     func notReused() {
         var rig = Rig()
         rig.bring(to: .advertising)
@@ -94,26 +96,14 @@ struct RotationTests {
         #expect(rig.take(create).session?.eid == Cast.eids[1])
     }
 
-    @Test("is possible a bounded number of times")
+    @Test("A session rotates a bounded number of times")
     func limit() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        var answers: [Answer] = []
-        for _ in 0...RotateEID.limit {
-            answers.append(
-                rig.decide(
-                    Command(
-                        acceptedAt: Timestamp(milliseconds: rig.time),
-                        action: .rotate(
-                            RotateEID(
-                                session: Cast.sessions[0],
-                                payee: Cast.users[0],
-                                replaced: nil
-                            )
-                        )
-                    )
-                )
-            )
+        var answers: [StepAnswer] = []
+        for _ in 0...24 {
+            let next = RotateEID(session: Cast.sessions[0], payee: Cast.users[0], replaced: nil)
+            answers.append(rig.decide(next))
         }
         #expect(answers.dropLast().allSatisfy { $0.rotation != nil })
         #expect(answers.last?.reason == .tooManyRotations)

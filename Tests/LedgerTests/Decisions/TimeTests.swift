@@ -1,12 +1,13 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import Payments
 import Testing
 
 /// Leases and expiry, at their edges.
 @Suite("Time")
 struct TimeTests {
-    @Test("a lock lasts 60 seconds and not a millisecond more")
+    @Test("A lock lasts 60 seconds and not a millisecond more")
     func lease() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -17,7 +18,7 @@ struct TimeTests {
         #expect(rig.take(.send(session: 0, user: 1, key: 0, expected: nil)).reason == .sessionBusy)
     }
 
-    @Test("a lapsed lock must be taken anew, even if nobody else wanted it")
+    @Test("A lapsed lock must be taken anew, even if nobody else wanted it")
     func lapsed() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -28,26 +29,28 @@ struct TimeTests {
         #expect(rig.take(.send(session: 0, user: 1, key: 1, expected: nil)).reason == nil)
     }
 
-    @Test("locking again neither fails nor renews the lease")
+    @Test("A second lock by the same payer neither fails nor renews the lease")
     func relock() {
         var rig = Rig()
         rig.bring(to: .locked)
         rig.time += 30_000
         let before = rig.books
         let again = rig.take(.lock(session: 0, user: 1)).session
+        #expect(again?.state == .locked(by: Cast.users[1], until: Timestamp(milliseconds: 61_000)))
         #expect(again?.lockExpiresAt == Timestamp(milliseconds: 61_000))
         #expect(rig.books == before)
     }
 
-    @Test("a lock never outlives its session")
+    @Test("A lock never outlives its session")
     func lockNearTheEnd() {
         var rig = Rig()
         rig.take(.create(session: 0, payee: 0, amount: 5, seconds: 30, proposesTaken: false))
         let locked = rig.take(.lock(session: 0, user: 1)).session
+        #expect(locked != nil)
         #expect(locked?.lockExpiresAt == locked?.expiresAt)
     }
 
-    @Test("a session ends at exp_at exactly")
+    @Test("A session ends at exp_at exactly")
     func expiry() {
         var rig = Rig()
         rig.bring(to: .advertising)
@@ -60,7 +63,7 @@ struct TimeTests {
         #expect(rig.take(.expire(session: 0)).session?.status == .timeout)
     }
 
-    @Test("a payment accepted before the end is good although it is decided after")
+    @Test("A payment accepted before the end is good although it is decided after")
     func acceptedInTime() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -70,13 +73,13 @@ struct TimeTests {
             action: .send(session: 0, user: 1, key: 0, expected: nil)
         )
         let later = Step(time: rig.time + 400_000, action: .expire(session: 0))
-        let commands = [inTime.command(number: 50), later.command(number: 51)]
-        let decision = apply(commands, to: rig.books.load(Footprint(commands)))
-        #expect(decision.answers[0].reason == nil)
-        #expect(decision.answers[1].session?.status == .paid)
+        let commands = [inTime.submission(number: 50), later.submission(number: 51)]
+        rig.commit(commands)
+        #expect(commands[0].answer?.payment != nil)
+        #expect(commands[1].answer?.session?.status == .paid)
     }
 
-    @Test("writing down the end twice changes nothing the second time")
+    @Test("An end that is written down twice changes nothing the second time")
     func expireTwice() {
         var rig = Rig()
         rig.bring(to: .timeout)

@@ -1,6 +1,7 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
+import Payments
 
 /// Books in memory and a clock that a test sets, for decisions told one by one.
 struct Rig {
@@ -11,19 +12,39 @@ struct Rig {
 
     /// The three users with ten cents each.
     init() {
-        for user in 0..<3 { _ = take(.open(user: user)) }
+        for user in 0..<3 { take(.open(user: user)) }
     }
 
     @discardableResult
-    mutating func take(_ action: Step.Action) -> Answer {
-        number += 1
-        return decide(Step(time: time, action: action).command(number: number))
+    mutating func take(_ action: Step.Action) -> StepAnswer {
+        answer(to: submission(of: action))
     }
 
-    mutating func decide(_ command: Command) -> Answer {
-        let decision = apply([command], to: books.load(Footprint([command])))
-        books.save(decision.effects)
-        return decision.answers[0]
+    @discardableResult
+    mutating func decide(_ command: some LedgerCommand) -> StepAnswer {
+        answer(to: Submitted(command, at: Timestamp(milliseconds: time)))
+    }
+
+    private mutating func answer(to submitted: Submitted) -> StepAnswer {
+        commit([submitted])
+        guard let answer = submitted.answer else { preconditionFailure("nobody holds a row") }
+        return answer
+    }
+
+    /// An action that waits for a batch.
+    mutating func submission(of action: Step.Action) -> Submitted {
+        number += 1
+        return Step(time: time, action: action).submission(number: number)
+    }
+
+    /// Decides commands as one batch.
+    @discardableResult
+    mutating func commit(_ submitted: [Submitted]) -> Effects {
+        do {
+            return try books.commit(Batch(submitted))
+        } catch {
+            preconditionFailure("the rows of a test can be read: \(error)")
+        }
     }
 
     /// Brings session 0 of user 0 into a state, for 5 cents and 300 seconds; user 1 is its payer.
@@ -40,39 +61,5 @@ struct Rig {
         }
     }
 
-    func balance(of user: Int) -> Int64? {
-        books.rows.wallets[Wallet.Place(owner: .user(Cast.users[user]), currency: .usd)]?.balance
-    }
-}
-
-extension Answer {
-    /// Why it is a "no", remembered or not.
-    var reason: Refusal.Reason? {
-        switch self {
-        case .refused(let refusal): return refusal.reason
-        case .send(let answer):
-            if case .declined(let refusal) = answer.send.outcome { return refusal.reason }
-            return nil
-        case .refund(let answer):
-            if case .declined(let refusal) = answer.refund.outcome { return refusal.reason }
-            return nil
-        case .user, .session, .rotation, .done, .held: return nil
-        }
-    }
-
-    var session: Session? {
-        if case .session(let session) = self { session } else { nil }
-    }
-
-    var rotation: Rotation? {
-        if case .rotation(let rotation) = self { rotation } else { nil }
-    }
-
-    var refund: RefundAnswer? {
-        if case .refund(let answer) = self { answer } else { nil }
-    }
-
-    var send: SendAnswer? {
-        if case .send(let answer) = self { answer } else { nil }
-    }
+    func balance(of user: Int) -> Int64? { books.rows.accounts[Cast.account(user)]?.balance }
 }

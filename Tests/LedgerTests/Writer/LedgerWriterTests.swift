@@ -2,6 +2,7 @@ import GotchuCore
 import Ledger
 import LedgerTestSupport
 import Logging
+import Payments
 import ServiceLifecycle
 import Synchronization
 import TestSupport
@@ -9,21 +10,22 @@ import Testing
 
 @Suite("The writer", .timeLimit(.minutes(hangLimit)))
 struct LedgerWriterTests {
-    private let folder: TemporaryFolder
+    private let memory: MemoryStore
     private let store: FaultyStore
 
-    init() throws {
-        folder = try TemporaryFolder()
-        store = FaultyStore(try SQLiteStore(path: folder.file("books.db")))
+    init() {
+        memory = MemoryStore()
+        store = FaultyStore(memory)
     }
 
-    @Test("one key from a hundred callers at once is one payment and one answer")
+    @Test("One key from a hundred callers at once is one payment and one answer")
     func oneKey() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
-            let answers = try await withThrowingTaskGroup(of: SendAnswer.self) { group in
+            let answers = try await withThrowingTaskGroup(of: CommandReply<Pay.Outcome>.self) {
+                group in
                 for _ in 0..<100 {
                     group.addTask {
                         try await ledger.pay(session, by: payer, key: "key-0123456789-0")
@@ -32,11 +34,10 @@ struct LedgerWriterTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(answers.count { !$0.isReplay } == 1)
-            #expect(answers.allSatisfy { $0.send == answers[0].send })
-            let statement = try await store.statement(of: payer, entries: 20)
-            #expect(statement?.wallet.balance == 93)
+            #expect(answers.allSatisfy { $0.isAccepted && $0.outcome == answers[0].outcome })
+            #expect(try await store.account(of: payer)?.balance == 93)
         }
-        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+        #expect(memory.books.complaint == nil)
     }
 
     @Test("A hundred payments and refunds of sessions that never were are remembered, and no more")
@@ -46,29 +47,18 @@ struct LedgerWriterTests {
                 try await ledger.user("a", cents: 100), try await ledger.user("b", cents: 100),
             ]
             func isRemembered(_ number: Int, of user: UserID) async throws -> Bool {
-                let key = try #require(IdempotencyKey(rawValue: "key-0123456789-\(number)"))
                 let unknown = try #require(SessionID(rawValue: "unknown"))
-                let fingerprint = Cast.fingerprint(session: 0, expected: nil)
+                let request = try KeyedRequest.test(user: user, key: "key-0123456789-\(number)")
                 if number.isMultiple(of: 2) {
-                    let refund = Refund(
-                        key: SendKey(user: user, key: key),
-                        fingerprint: fingerprint,
-                        session: unknown,
-                        amount: nil,
-                        requestID: "request"
-                    )
-                    if case .accepted = try await ledger.refund(refund) { return true }
-                    return false
+                    let refund = RefundPayment(session: unknown, payee: user, amount: nil)
+                    let reply = try await ledger.submit(refund, as: request)
+                    #expect(reply.refusal?.reason == .unknownSession)
+                    return reply.isRemembered
                 }
-                let send = Send(
-                    key: SendKey(user: user, key: key),
-                    fingerprint: fingerprint,
-                    session: unknown,
-                    expectedAmount: nil,
-                    requestID: "request"
-                )
-                if case .accepted = try await ledger.send(send) { return true }
-                return false
+                let pay = Pay(session: unknown, payer: user, expectedAmount: nil)
+                let reply = try await ledger.submit(pay, as: request)
+                #expect(reply.refusal?.reason == .unknownSession)
+                return reply.isRemembered
             }
             var remembered = 0
             for number in 0..<250 {
@@ -86,22 +76,17 @@ struct LedgerWriterTests {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
-            let created = try await ledger.create(
-                CreateSession(
-                    payee: payee,
-                    amount: Money(minorUnits: 7),
-                    memo: nil,
-                    reference: nil,
-                    lifetime: .seconds(1)
-                )
+            let session = try await ledger.openSession(
+                payee: payee,
+                cents: 7,
+                lifetime: .seconds(1)
             )
-            guard case .accepted(let session) = created else { return #expect(Bool(false)) }
-            _ = try await ledger.lock(LockSession(session: session.id, payer: payer))
-            // Asked so often that this is what writes down the end, and not the sweep.
+            _ = try await ledger.submit(LockSession(session: session.id, payer: payer)).get()
+            // Looked at so often that this is what writes down the end, and not the sweep.
             while true {
                 switch try await ledger.session(session.id, visibleTo: payer) {
-                case .accepted(let seen): #expect(seen.status == .locked)
-                case .refused(let refusal): return #expect(refusal.reason == .forbidden)
+                case .success(let seen): #expect(seen.status == .locked)
+                case .failure(let refusal): return #expect(refusal.reason == .forbidden)
                 }
             }
         }
@@ -125,14 +110,16 @@ struct LedgerWriterTests {
                 }
                 try await group.waitForAll()
             }
-            let statement = try await store.statement(of: payee, entries: 100)
-            #expect(statement?.wallet.balance == (1...64).reduce(0, +))
-            #expect(statement?.entries.count == 64)
+            let range = HistoryRange(.newest(skipping: 0), limit: 100)
+            let history = try await store.history(of: Account.Key(.user(payee), .usd), range)
+            #expect(history?.account.balance == (1...64).reduce(0, +))
+            #expect(history?.account.earned == (1...64).reduce(0, +))
+            #expect(history?.entries.count == 64)
         }
-        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+        #expect(memory.books.complaint == nil)
     }
 
-    @Test("money for ten of 64 payments pays exactly ten")
+    @Test("Money for ten of 64 payments pays exactly ten")
     func tenOfSixtyFour() async throws {
         let paid = try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -147,17 +134,17 @@ struct LedgerWriterTests {
                         )
                         let key = "key-0123456789-\(number)"
                         let answer = try await ledger.pay(session, by: payer, key: key)
-                        return answer.send.outcome.isPaid
+                        return answer.isAccepted
                     }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
         }
         #expect(paid == 10)
-        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+        #expect(memory.books.complaint == nil)
     }
 
-    @Test("when a commit fails every caller may try again, and nothing was decided")
+    @Test("After a commit that failed every caller may try again, and nothing was decided")
     func failedCommit() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -188,12 +175,12 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("a clock that is set back is followed; one that is corrected by a little stands still")
+    @Test("A clock that is set back is followed; one that is corrected by a little stands still")
     func clockSetBack() async throws {
         let right = Timestamp(milliseconds: 1_000_000_000_000)
         let clock = Mutex(right.advanced(by: .seconds(7_200)))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let writer = LedgerWriter(store: store, feed: SessionFeed(), logger: logger) {
+        let writer = LedgerWriter(store: store, feed: RecordFeed(), logger: logger) {
             clock.withLock { $0 }
         }
         let group = ServiceGroup(
@@ -201,19 +188,17 @@ struct LedgerWriterTests {
         )
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
-            let open = OpenWallet(email: "a", displayName: "a", opening: .init(minorUnits: 0))
-            _ = try await writer.submit(.openWallet(open))
-            func created() async throws -> Timestamp? {
+            let open = OpenAccount(login: "a", displayName: "a", opening: Money(minorUnits: 0))
+            _ = try await writer.submit(open)
+            func created() async throws -> Timestamp {
                 let create = CreateSession(
                     payee: open.user,
-                    amount: .init(minorUnits: 5),
+                    amount: Money(minorUnits: 5),
                     memo: nil,
                     reference: nil,
                     lifetime: .seconds(300)
                 )
-                let answer = try await writer.submit(.createSession(create))
-                if case .session(let session) = answer { return session.createdAt }
-                return nil
+                return try await writer.submit(create).outcome.get().createdAt
             }
             let ahead = right.advanced(by: .seconds(7_200))
             #expect(try await created() == ahead)
@@ -228,13 +213,13 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("a command that the store rejects does not take its neighbours with it")
+    @Test("A command that the store rejects does not take its neighbours with it")
     func rejected() async throws {
         try await withLedger(on: store) { ledger in
             let first = try await ledger.user("first", cents: 100)
-            // A user under a name that is taken: the decision cannot see that, the database can.
-            let clash = OpenWallet(
-                email: "clash@example.org",
+            // A user under an id that is taken: the decision cannot see that, the database can.
+            let clash = OpenAccount(
+                login: "clash@example.org",
                 displayName: "clash",
                 opening: Money(minorUnits: 0),
                 user: first
@@ -249,24 +234,24 @@ struct LedgerWriterTests {
             try await warmUp
             #expect(await bad == .tryAgain)
             let user = try await good
-            #expect(try await store.statement(of: user, entries: 1)?.wallet.balance == 5)
+            #expect(try await store.account(of: user)?.balance == 5)
         }
-        #expect(try Audit.run(path: folder.file("books.db")).isClean)
+        #expect(memory.books.complaint == nil)
     }
 
     private static func code(
-        of open: OpenWallet,
+        of open: OpenAccount,
         in ledger: Ledger
     ) async -> LedgerError.Code? {
         do {
-            _ = try await ledger.openWallet(open)
+            _ = try await ledger.submit(open)
             return nil
         } catch {
             return error.code
         }
     }
 
-    @Test("a caller who gives up does not take back what others share a batch with")
+    @Test("A caller who gives up does not take back what others share a batch with")
     func cancelledCaller() async throws {
         try await withLedger(on: store) { ledger in
             await store.hold()
@@ -277,13 +262,13 @@ struct LedgerWriterTests {
             async let other = ledger.user("other", cents: 6)
             await store.release()
             let gone = try await caller.value
-            #expect(try await store.statement(of: gone, entries: 1)?.wallet.balance == 5)
+            #expect(try await store.account(of: gone)?.balance == 5)
             let neighbour = try await other
-            #expect(try await store.statement(of: neighbour, entries: 1) != nil)
+            #expect(try await store.account(of: neighbour)?.balance == 6)
         }
     }
 
-    @Test("a stopping ledger finishes what is queued and takes nothing new")
+    @Test("A stopping ledger finishes what is queued and takes nothing new")
     func stop() async throws {
         let ledger = try await withLedger(on: store) { ledger in
             _ = try await ledger.user("first", cents: 5)
@@ -293,14 +278,5 @@ struct LedgerWriterTests {
             try await ledger.user("late", cents: 5)
         }
         #expect(error?.code == .tryAgain)
-    }
-}
-
-extension RememberedSend.Outcome {
-    var isPaid: Bool {
-        switch self {
-        case .paid: true
-        case .declined: false
-        }
     }
 }

@@ -1,0 +1,174 @@
+package import GotchuCore
+package import Ledger
+
+/// A kiosk or a payer's machine that may fetch short access tokens for its user by itself.
+///
+/// It holds one credential of two secrets: one that stays the same for as long as it is enrolled,
+/// and one that is exchanged for its successor at each use. Only their hashes are kept here. The
+/// first secret tells a copy that was used too late from a guess without a list of old ones.
+package struct Device: Equatable, Sendable {
+    /// How long a new device may take until its credential is used for the first time.
+    package static let enrolment: Duration = .seconds(24 * 60 * 60)
+    /// How long a credential stays good without being used: a shop may close for a season.
+    package static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
+
+    package let id: DeviceID
+    /// Whose wallet it acts for; never changes.
+    package let user: UserID
+    /// What the operator calls it.
+    package let name: String
+    /// What its access tokens allow, in the words of a token's `scope`.
+    package let scopes: String
+    package let createdAt: Timestamp
+    /// SHA-256 of the secret that stays.
+    package private(set) var family: [UInt8]
+    /// SHA-256 of the secret that is good next.
+    package private(set) var current: [UInt8]
+    /// SHA-256 of the one before. It is still taken until `current` has been seen, because the
+    /// reply that carried that one may have been lost on the way.
+    package private(set) var previous: [UInt8]?
+    /// The number of `current`: how often a credential was exchanged.
+    package private(set) var generation: Int64
+    /// When the credential ends if it is not used.
+    package private(set) var expiresAt: Timestamp
+    package private(set) var lastUsedAt: Timestamp?
+    package private(set) var revokedAt: Timestamp?
+    package private(set) var revocation: Revocation?
+
+    /// Why a device may not come in any more. The raw values are stored.
+    package enum Revocation: String, Sendable {
+        /// The operator said so.
+        case byOperator = "OPERATOR"
+        /// A copy of its credential was used after its successor: one of the two is stolen.
+        case byReuse = "REUSE"
+    }
+
+    package init(
+        id: DeviceID,
+        user: UserID,
+        name: String,
+        scopes: String,
+        createdAt: Timestamp,
+        family: [UInt8],
+        current: [UInt8],
+        previous: [UInt8]? = nil,
+        generation: Int64 = 0,
+        expiresAt: Timestamp,
+        lastUsedAt: Timestamp? = nil,
+        revokedAt: Timestamp? = nil,
+        revocation: Revocation? = nil
+    ) {
+        self.id = id
+        self.user = user
+        self.name = name
+        self.scopes = scopes
+        self.createdAt = createdAt
+        self.family = family
+        self.current = current
+        self.previous = previous
+        self.generation = generation
+        self.expiresAt = expiresAt
+        self.lastUsedAt = lastUsedAt
+        self.revokedAt = revokedAt
+        self.revocation = revocation
+    }
+
+    /// What became of a credential that was shown.
+    package enum Admission: Equatable, Sendable {
+        /// It was exchanged for the successor.
+        case admitted
+        /// It is none of this device's, has ended, or the device is revoked.
+        case refused
+        /// It was this device's and has been used already: the device is now revoked.
+        case revoked
+    }
+
+    /// Decides about a credential, and exchanges it if it is good.
+    ///
+    /// The same exchange again changes nothing, so that a repeat which comes late does not take
+    /// back a successor that its bearer holds. Another exchange of `previous` is a copy's, or its
+    /// bearer's who has lost more than the reply: the successor that comes back first is good.
+    ///
+    /// - Parameters:
+    ///   - family: SHA-256 of the secret that stays, as shown.
+    ///   - secret: SHA-256 of the other one, as shown.
+    ///   - number: The generation of `secret`, if it is certain that this server made it. One that
+    ///     these books do not know yet is good: they were restored from a backup.
+    ///   - successor: SHA-256 of the secret that takes its place: always the same for one exchange.
+    ///   - hasNonce: Whether the exchange is told from a copy's by what its bearer alone knows.
+    ///     Then it is refused after its successor has been seen, and revokes nobody: it was on its
+    ///     way.
+    package mutating func admit(
+        family: [UInt8],
+        secret: [UInt8],
+        number: Int64?,
+        successor: [UInt8],
+        hasNonce: Bool = false,
+        at time: Timestamp
+    ) -> Admission {
+        guard revokedAt == nil, time < expiresAt, family == self.family else { return .refused }
+        if secret == current {
+            previous = current
+        } else if let number, number > generation {
+            previous = secret
+            generation = number
+        } else if secret == previous {
+            guard successor != current else { return .admitted }
+        } else if hasNonce, successor == previous {
+            return .refused
+        } else {
+            revoke(.byReuse, at: time)
+            return .revoked
+        }
+        current = successor
+        generation += 1
+        expiresAt = time.advanced(by: Self.longestSilence)
+        lastUsedAt = time
+        return .admitted
+    }
+
+    /// Ends the credential. The first reason stays.
+    package mutating func revoke(_ reason: Revocation, at time: Timestamp) {
+        guard revokedAt == nil else { return }
+        revokedAt = time
+        revocation = reason
+    }
+
+    /// Gives it a credential as if it were new, revoked or not: a machine was replaced.
+    package mutating func enrol(family: [UInt8], current: [UInt8], at time: Timestamp) {
+        self.family = family
+        self.current = current
+        previous = nil
+        generation = 0
+        expiresAt = time.advanced(by: Self.enrolment)
+        revokedAt = nil
+        revocation = nil
+    }
+}
+/// The id of a registered device.
+package struct DeviceID: LedgerID {
+    package let rawValue: String
+
+    package init(trusted rawValue: String) {
+        self.rawValue = rawValue
+    }
+}
+/// The user of an access token together with the device that it was issued to.
+///
+/// Limits are counted for a login: the devices of one user have each their own, the tokens of one
+/// person share theirs.
+package struct Login: Hashable, Sendable {
+    package let user: UserID
+    /// The registered device; `nil` for a person.
+    package let device: DeviceID?
+
+    package init(user: UserID, device: DeviceID? = nil) {
+        self.user = user
+        self.device = device
+    }
+}
+
+extension Login: CustomStringConvertible {
+    /// The user's id, then the device's after a slash.
+    package var description: String { device.map { "\(user)/\($0)" } ?? user.rawValue }
+}

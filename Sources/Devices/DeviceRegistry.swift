@@ -1,0 +1,149 @@
+internal import GotchuCore
+package import Ledger
+package import LedgerStore
+
+/// The registered devices, in the ledger's database, since they act for its users.
+package struct DeviceRegistry: Sendable {
+    private let database: any Database
+
+    package init(_ database: any Database) {
+        self.database = database
+    }
+
+    /// Adds a new device.
+    ///
+    /// - Throws: `rejected` if there is no such user.
+    package func add(_ device: Device) async throws(LedgerError) {
+        try await database.change(Addition(device: device))
+    }
+
+    /// The devices, oldest first, at most `limit`, each with its user's login.
+    package func devices(limit: Int) async throws(LedgerError) -> [ListedDevice] {
+        try await database.read(
+            Select<ListedDevice>(
+                """
+                SELECT \(columns), (SELECT login FROM users WHERE users.id = devices.user_id)
+                FROM devices ORDER BY id LIMIT $1
+                """,
+                [.integer(Int64(limit))]
+            )
+        )
+    }
+
+    /// A device as it is now. Unlike a change this burdens nobody who writes.
+    package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
+        try await database.read(
+            Select<Device>("SELECT \(columns) FROM devices WHERE id = $1", [.text(id.rawValue)])
+        ).first
+    }
+
+    /// In one durable transaction: loads a device, has `body` change it, and writes it if it did.
+    ///
+    /// - Returns: The result of `body`, or `nil` if there is no such device.
+    package func change<Result: Sendable>(
+        _ id: DeviceID,
+        _ body: @escaping @Sendable (inout Device) -> Result
+    ) async throws(LedgerError) -> Result? {
+        try await database.change(Change(id: id, body: body))
+    }
+}
+
+/// A device and the login of its user.
+package struct ListedDevice: RowValue {
+    package let device: Device
+    package let login: String
+
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        device = try Device(row: row)
+        login = try row.optionalText(13) ?? ""
+    }
+}
+
+private let columns = """
+    id, user_id, name, scopes, created_at, family, current, previous, expires_at, last_used_at,
+    revoked_at, revocation, generation
+    """
+
+extension Device: RowValue {
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        let reason = try row.optionalText(11).map { text in
+            guard let reason = Revocation(rawValue: text) else {
+                throw LedgerError.corrupt("a device's end")
+            }
+            return reason
+        }
+        self.init(
+            id: DeviceID(trusted: try row.text(0)),
+            user: UserID(trusted: try row.text(1)),
+            name: try row.text(2),
+            scopes: try row.text(3),
+            createdAt: try row.time(4),
+            family: try row.blob(5),
+            current: try row.blob(6),
+            previous: try row.optionalBlob(7),
+            generation: try row.integer(12),
+            expiresAt: try row.time(8),
+            lastUsedAt: try row.optionalTime(9),
+            revokedAt: try row.optionalTime(10),
+            revocation: reason
+        )
+    }
+}
+
+private struct Addition: StoreQuery {
+    let device: Device
+
+    /// Nobody is ever removed, so that a user who is found stays.
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        let user: String? = try connection.first(
+            "SELECT id FROM users WHERE id = $1",
+            [.text(device.user.rawValue)]
+        )
+        guard user != nil else { throw LedgerError(.rejected, "There is no such user.") }
+        try Put(device: device).run(on: connection)
+    }
+}
+
+private struct Put: StoreQuery {
+    let device: Device
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        try connection.run(
+            """
+            INSERT INTO devices (\(columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            ON CONFLICT (id) DO UPDATE SET family = excluded.family, current = excluded.current,
+                previous = excluded.previous, expires_at = excluded.expires_at,
+                last_used_at = excluded.last_used_at, revoked_at = excluded.revoked_at,
+                revocation = excluded.revocation, generation = excluded.generation
+            """,
+            [
+                .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
+                .text(device.scopes), .integer(device.createdAt.milliseconds),
+                .blob(device.family), .blob(device.current), .blob(device.previous),
+                .integer(device.expiresAt.milliseconds),
+                .integer(device.lastUsedAt?.milliseconds),
+                .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),
+                .integer(device.generation),
+            ]
+        )
+    }
+}
+
+private struct Change<Outcome: Sendable>: StoreQuery {
+    let id: DeviceID
+    let body: @Sendable (inout Device) -> Outcome
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Outcome? {
+        let lock = connection.dialect == .postgresql ? " FOR UPDATE" : ""
+        let found: Device? = try connection.first(
+            "SELECT \(columns) FROM devices WHERE id = $1\(lock)",
+            [.text(id.rawValue)]
+        )
+        guard let found else { return nil }
+        var device = found
+        let outcome = body(&device)
+        if device != found { try Put(device: device).run(on: connection) }
+        return outcome
+    }
+}

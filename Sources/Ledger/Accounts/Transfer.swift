@@ -1,0 +1,73 @@
+package import GotchuCore
+
+/// Money that moved: entries whose sum is zero per currency, inserted once and never changed.
+package struct Transfer: Equatable, Sendable {
+    /// What it is about and which step of that: doing one thing twice is refused by the primary
+    /// key.
+    package struct Key: Hashable, Sendable, Codable {
+        package let record: RecordID
+        package let step: String
+
+        package init(_ record: RecordID, _ step: String) {
+            self.record = record
+            self.step = step
+        }
+
+        /// The transfer's id outside of the ledger (`transfer_id`, `transaction_id`).
+        package var id: String { computedID("transfer", record.rawValue, step) }
+    }
+
+    package let key: Key
+    /// The name of its kind.
+    package let kind: String
+    package let at: Timestamp
+    /// At most one for each account.
+    package let entries: [Entry]
+    /// SHA-256 of all of this, which its seal covers; 32 bytes.
+    package let hash: [UInt8]
+
+    package init(key: Key, kind: String, at: Timestamp, entries: [Entry]) {
+        self.key = key
+        self.kind = kind
+        self.at = at
+        self.entries = entries
+        hash = Self.hash(key, kind, at, entries)
+    }
+}
+
+/// One line of an account, with what its reader needs.
+package struct Entry: Equatable, Sendable {
+    package let account: Account.Key
+    /// An account's entries are numbered 1, 2, 3 … without a gap.
+    package let number: Int64
+    package let transfer: Transfer.Key
+    package let kind: String
+    /// Never before the account's entry before it, whatever a server's clock says.
+    package let at: Timestamp
+    /// In minor units; negative for a debit, never 0.
+    package let amount: Int64
+    /// The account's balance right after it.
+    package let balance: Int64
+    /// The account's earnings right after it.
+    package let earned: Int64
+
+    package init(
+        account: Account.Key,
+        number: Int64,
+        transfer: Transfer.Key,
+        kind: String,
+        at: Timestamp,
+        amount: Int64,
+        balance: Int64,
+        earned: Int64
+    ) {
+        self.account = account
+        self.number = number
+        self.transfer = transfer
+        self.kind = kind
+        self.at = at
+        self.amount = amount
+        self.balance = balance
+        self.earned = earned
+    }
+}

@@ -1,0 +1,85 @@
+/// A kind of transfer: what `Books.post` requires of it, what `verify` demands, and how an
+/// account's history shows it. A kind cannot exist without any of them.
+package struct TransferKind: Equatable, Sendable {
+    /// The steps of a record that it can be.
+    package enum Steps: Equatable, Sendable {
+        /// One step of this name.
+        case once(String)
+        /// Steps of this name, a slash and a number.
+        case numbered(String)
+    }
+
+    /// The words of an account's history. There will never be a fifth: old programs decode no
+    /// other.
+    package enum Face: String, Sendable {
+        case deposit, debit, credit, refund
+    }
+
+    /// The side of a transfer that earns, and so changes an account's earnings by its amount.
+    package enum Earner: Sendable {
+        case nobody, receiver, sender
+    }
+
+    /// The stored name.
+    package let name: String
+    package let from: Set<Party>
+    package let to: Set<Party>
+    package let steps: Steps
+    /// How history shows an entry that takes money, and one that brings it.
+    package let debit: Face
+    package let credit: Face
+    /// The names of both in the short list of `/wallet/me`.
+    package let debitName: String
+    package let creditName: String
+    package let earner: Earner
+    /// A Boolean that is true if each one is the outcome of a command that was sent with a key.
+    package let isAnswered: Bool
+
+    package init(
+        _ name: String,
+        from: Set<Party>,
+        to: Set<Party>,
+        steps: Steps,
+        debit: Face = .debit,
+        credit: Face = .credit,
+        debitName: String,
+        creditName: String,
+        earner: Earner = .nobody,
+        isAnswered: Bool
+    ) {
+        self.name = name
+        self.from = from
+        self.to = to
+        self.steps = steps
+        self.debit = debit
+        self.credit = credit
+        self.debitName = debitName
+        self.creditName = creditName
+        self.earner = earner
+        self.isAnswered = isAnswered
+    }
+
+    /// A development server opens an account with money: about the user.
+    package static let opening = TransferKind(
+        "OPENING",
+        from: [.house(.developmentMint)],
+        to: [.user],
+        steps: .once("opening"),
+        credit: .deposit,
+        debitName: "DEV_OPENING",
+        creditName: "DEV_OPENING",
+        isAnswered: false
+    )
+
+    func allows(_ step: String) -> Bool {
+        switch steps {
+        case .once(let name): return step == name
+        case .numbered(let name):
+            let parts = step.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0] == name, let number = Int64(parts[1]) else {
+                return false
+            }
+            return number > 0 && parts[1] == String(number)
+        }
+    }
+}

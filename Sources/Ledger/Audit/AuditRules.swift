@@ -1,0 +1,197 @@
+internal import GotchuCore
+
+/// The proof that the ledger is right, made on one unchanging view of a database that may be in
+/// use.
+package struct Audit: Sendable {
+    /// One rule, and whether it holds.
+    package struct Finding: Equatable, Sendable {
+        /// The sentence that must be true.
+        package let rule: String
+        /// The number of rows that were looked at.
+        package let count: Int64
+        /// The first row that breaks the rule, if one does.
+        package let broken: String?
+
+        package init(rule: String, count: Int64, broken: String?) {
+            self.rule = rule
+            self.count = count
+            self.broken = broken
+        }
+    }
+
+    package var findings: [Finding]
+    /// The newest seal, to be written down elsewhere; `nil` if there is none yet.
+    package var head: SealPin?
+
+    package init(findings: [Finding], head: SealPin? = nil) {
+        self.findings = findings
+        self.head = head
+    }
+
+    package var isClean: Bool { findings.allSatisfy { $0.broken == nil } }
+}
+
+/// Everything that the ledger holds about one record.
+package struct RecordFile: Sendable {
+    package let record: Record?
+    /// In the order of their steps.
+    package let transfers: [Transfer]
+    /// The answers that name one of its transfers.
+    package let answers: [Answer]
+    /// The unique names that stand for it, or have stood for it.
+    package let names: Set<String>
+
+    package init(
+        record: Record?,
+        transfers: [Transfer],
+        answers: [Answer],
+        names: Set<String> = []
+    ) {
+        self.record = record
+        self.transfers = transfers
+        self.answers = answers
+        self.names = names
+    }
+}
+
+/// A rule of one kind of record.
+package struct RecordRule: Sendable {
+    /// The name of the kind.
+    package let kind: String
+    /// The sentence that must be true.
+    package let rule: String
+    /// - Returns: The reason why a record of the kind breaks it, if it does.
+    package let broken: @Sendable (Record, RecordFile) -> String?
+
+    package init(
+        kind: String,
+        rule: String,
+        broken: @escaping @Sendable (Record, RecordFile) -> String?
+    ) {
+        self.kind = kind
+        self.rule = rule
+        self.broken = broken
+    }
+}
+
+/// The rules that the ledger's own transfers and accounts follow, checked row by row.
+package struct LedgerRules: Sendable {
+    private let kinds: [String: TransferKind]
+
+    package init(_ kinds: [TransferKind]) {
+        self.kinds = Dictionary(uniqueKeysWithValues: kinds.map { ($0.name, $0) })
+    }
+
+    /// - Returns: The reason why a transfer is not one that can be, if it is not.
+    package func broken(_ transfer: Transfer, storedHash: [UInt8]) -> String? {
+        let name = "transfer \(transfer.key.step) of \(transfer.key.record)"
+        guard let kind = kinds[transfer.kind] else {
+            return "\(name) is \(transfer.kind), which is no kind"
+        }
+        guard kind.allows(transfer.key.step) else { return "\(name) is no step of \(kind.name)" }
+        var sums: [Currency: Int64] = [:]
+        var accounts: Set<Account.Key> = []
+        for entry in transfer.entries {
+            let (sum, overflows) = sums[entry.account.currency, default: 0]
+                .addingReportingOverflow(entry.amount)
+            guard !overflows else { return "\(name): its entries do not add up" }
+            sums[entry.account.currency] = sum
+            let parties = entry.amount < 0 ? kind.from : kind.to
+            guard parties.contains(entry.account.owner.party) else {
+                return
+                    "\(name): \(kind.name) does not move money of \(entry.account.owner.rawValue)"
+            }
+            guard entry.kind == kind.name, entry.amount != 0,
+                accounts.insert(entry.account).inserted
+            else {
+                return "\(name): its entries are not those of one \(kind.name)"
+            }
+        }
+        guard transfer.entries.count >= 2, sums.values.allSatisfy({ $0 == 0 }) else {
+            return "\(name): \(transfer.entries.count) entries, sum \(sums.values.sorted())"
+        }
+        guard kind != .opening || isOpening(transfer) else { return "\(name) opens no account" }
+        guard transfer.hash == storedHash else { return "\(name) is not what was sealed" }
+        return nil
+    }
+
+    /// An opening brings the first money of the user that it is about.
+    private func isOpening(_ transfer: Transfer) -> Bool {
+        transfer.entries.contains {
+            $0.amount > 0 && $0.number == 1
+                && $0.account.owner == .user(UserID(trusted: transfer.key.record.rawValue))
+        }
+    }
+
+    /// - Parameter isRecorded: A Boolean that is true if the transfer's record is there.
+    /// - Returns: The reason why a transfer and the answers that name it do not agree, if so.
+    package func broken(
+        _ transfer: Transfer,
+        answeredBy answers: [Answer],
+        isRecorded: Bool
+    ) -> String? {
+        let name = "transfer \(transfer.key.step) of \(transfer.key.record)"
+        let isAnswered = kinds[transfer.kind]?.isAnswered == true
+        guard answers.count == (isAnswered ? 1 : 0) else {
+            return "\(name) has \(answers.count) answers"
+        }
+        return isAnswered && !isRecorded ? "\(name) is about nothing" : nil
+    }
+
+    /// The change of an account's earnings by an entry.
+    fileprivate func earned(by entry: Entry) -> Int64 {
+        switch kinds[entry.kind]?.earner {
+        case .receiver where entry.amount > 0: entry.amount
+        case .sender where entry.amount < 0: entry.amount
+        default: 0
+        }
+    }
+}
+
+/// Follows an account's entries in their order.
+package struct AccountRun: Sendable {
+    package let key: Account.Key
+    private let rules: LedgerRules
+    private var number: Int64 = 0
+    private var balance: Int64 = 0
+    private var earned: Int64 = 0
+    private var at: Timestamp?
+
+    package init(_ key: Account.Key, _ rules: LedgerRules) {
+        self.key = key
+        self.rules = rules
+    }
+
+    /// - Returns: The reason why the next entry does not follow, if it does not.
+    package mutating func follow(_ entry: Entry) -> String? {
+        let name = "entry \(entry.number) of \(key.owner.rawValue)"
+        guard entry.number == number + 1 else {
+            return "\(name): entry \(number + 1) is missing before it"
+        }
+        number += 1
+        let (sum, overflows) = balance.addingReportingOverflow(entry.amount)
+        guard !overflows, sum == entry.balance else {
+            return "\(name): balance \(entry.balance), expected \(sum)"
+        }
+        balance = sum
+        earned &+= rules.earned(by: entry)
+        guard earned == entry.earned else {
+            return "\(name): earned \(entry.earned), expected \(earned)"
+        }
+        if case .house = key.owner {} else if balance < 0 { return "\(name): balance \(balance)" }
+        if let at, entry.at < at { return "\(name) is older than the one before it" }
+        at = entry.at
+        return nil
+    }
+
+    /// - Returns: The reason why the account is not the sum of its entries, if it is not.
+    package func broken(_ account: Account?) -> String? {
+        guard let account else { return "account of \(key.owner.rawValue) is missing" }
+        let isRight =
+            account.entryCount == number && account.balance == balance && account.earned == earned
+            && (at.map { $0 == account.changedAt } ?? true)
+        guard !isRight else { return nil }
+        return "account of \(key.owner.rawValue): balance \(account.balance) of "
+            + "\(account.entryCount) entries, expected \(balance) of \(number)"
+    }
+}

@@ -1,0 +1,273 @@
+internal import FoundationEssentials
+package import GotchuCore
+
+/// A snapshot in the hands of a batch: what its commands read and change, and which rows they
+/// changed.
+///
+/// Every change goes through here, so that no effect can be forgotten.
+package struct Books: Sendable {
+    /// The largest number of entries of one transfer.
+    package static let entryLimit = 10_003
+
+    package private(set) var rows: Snapshot
+    private var changedNames: Set<String> = []
+    private var changedAccounts: Set<Account.Key> = []
+    private var changedRecords: Set<RecordID> = []
+    private var written = Effects()
+    private var changeCount = 0
+
+    package init(_ snapshot: Snapshot) {
+        rows = snapshot
+    }
+
+    /// The rows to be written. Changed rows are in the order of their keys, so that two writers of
+    /// one database would always lock them in the same order.
+    package var effects: Effects {
+        var effects = written
+        effects.names = changedNames.sorted().compactMap { rows.names[$0] }
+        effects.records = changedRecords.compactMap { rows.records[$0] }
+            .sorted { $0.id.rawValue < $1.id.rawValue }
+        effects.accounts = changedAccounts.compactMap { rows.accounts[$0] }
+            .sorted { Self.isOrdered($0.key, $1.key) }
+        return effects
+    }
+
+    private static func isOrdered(_ first: Account.Key, _ second: Account.Key) -> Bool {
+        (first.owner.rawValue, first.currency.rawValue)
+            < (second.owner.rawValue, second.currency.rawValue)
+    }
+
+    // MARK: Users, names, records
+
+    /// Takes in a user under the unique name of their login, with an empty account.
+    package mutating func insert(_ user: User, accountIn currency: Currency) {
+        changeCount += 1
+        rows.users[user.id] = user
+        written.newUsers.append(user)
+        put(Name(User.name(ofLogin: user.login), target: user.id.rawValue))
+        put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
+    }
+
+    /// Claims a name that is free, or changes until when it stands.
+    ///
+    /// - Precondition: The name is free or stands for the same.
+    package mutating func put(_ name: Name) {
+        changeCount += 1
+        precondition(rows.names[name.text].map { $0.target == name.target } ?? true)
+        changedNames.insert(name.text)
+        rows.names[name.text] = name
+    }
+
+    /// Writes a record's next version, and what others are told of it.
+    package mutating func put(_ record: Record, telling event: Event? = nil) {
+        changeCount += 1
+        let wasDue = rows.records[record.id]?.dueAt != nil
+        let isDue = record.dueAt != nil
+        if isDue != wasDue { rows.dueCounts[record.owner]? += isDue ? 1 : -1 }
+        changedRecords.insert(record.id)
+        rows.records[record.id] = record
+        if let event { written.events.append(event) }
+    }
+
+    package mutating func probe(at time: Timestamp) {
+        changeCount += 1
+        written.probedAt = time
+    }
+
+    // MARK: Money
+
+    /// Moves money: the only way in which a balance changes. Nothing has changed if it throws.
+    ///
+    /// - Parameters:
+    ///   - lines: Accounts and amounts in minor units whose sum is zero in each currency; those of
+    ///     one account are added up.
+    ///   - step: The step of the record; a step is posted once, for ever.
+    /// - Throws: `insufficientBalance`, `noWalletInCurrency`, `balanceTooLarge`.
+    /// - Precondition: The kind allows the parties and the step.
+    @discardableResult
+    package mutating func post(
+        _ kind: TransferKind,
+        _ lines: [(account: Account.Key, amount: Int64)],
+        record: RecordID,
+        step: String,
+        at time: Timestamp
+    ) throws(Refusal) -> Transfer {
+        let amounts = Self.added(lines)
+        precondition((2...Self.entryLimit).contains(amounts.count) && kind.allows(step))
+        let key = Transfer.Key(record, step)
+        precondition(!written.transfers.contains { $0.key == key }, "a step is posted once")
+        // Debits first: who cannot pay is told so, whatever is wrong with the other side.
+        var changed: [Account] = []
+        var entries: [Entry] = []
+        for (account, amount) in amounts.filter({ $0.1 < 0 }) + amounts.filter({ $0.1 > 0 }) {
+            precondition((amount < 0 ? kind.from : kind.to).contains(account.owner.party))
+            let next = try posted(amount, to: account, kind, at: time)
+            changed.append(next)
+            entries.append(
+                Entry(
+                    account: account,
+                    number: next.entryCount,
+                    transfer: key,
+                    kind: kind.name,
+                    at: next.changedAt,
+                    amount: amount,
+                    balance: next.balance,
+                    earned: next.earned
+                )
+            )
+        }
+        for account in changed { put(account) }
+        let transfer = Transfer(key: key, kind: kind.name, at: time, entries: entries)
+        written.transfers.append(transfer)
+        return transfer
+    }
+
+    /// The amounts by account, in the order of accounts.
+    ///
+    /// - Precondition: The sum is zero in each currency, and no account's is.
+    private static func added(
+        _ lines: [(account: Account.Key, amount: Int64)]
+    ) -> [(Account.Key, Int64)] {
+        var amounts: [Account.Key: Int64] = [:]
+        var sums: [Currency: Int64] = [:]
+        for line in lines {
+            amounts[line.account, default: 0] += line.amount
+            sums[line.account.currency, default: 0] += line.amount
+        }
+        precondition(sums.values.allSatisfy { $0 == 0 } && amounts.values.allSatisfy { $0 != 0 })
+        return amounts.sorted { isOrdered($0.key, $1.key) }.map { ($0.key, $0.value) }
+    }
+
+    private func posted(
+        _ amount: Int64,
+        to key: Account.Key,
+        _ kind: TransferKind,
+        at time: Timestamp
+    ) throws(Refusal) -> Account {
+        let account: Account
+        if let known = rows.accounts[key] {
+            account = known
+        } else if case .user = key.owner {
+            guard amount < 0 else { throw Refusal(.noWalletInCurrency) }
+            throw Refusal(.insufficientBalance, required: -amount, available: 0)
+        } else {
+            account = Account(key, changedAt: time)
+        }
+        var next = account
+        let isHouse = if case .house = key.owner { true } else { false }
+        guard isHouse || account.balance + min(0, amount) >= 0 else {
+            throw Refusal(.insufficientBalance, required: -amount, available: account.balance)
+        }
+        let (balance, overflows) = account.balance.addingReportingOverflow(amount)
+        guard !overflows else { throw Refusal(.balanceTooLarge) }
+        next.balance = balance
+        if kind.earner == (amount > 0 ? .receiver : .sender) {
+            let (earned, overflows) = account.earned.addingReportingOverflow(amount)
+            guard !overflows else { throw Refusal(.balanceTooLarge) }
+            next.earned = earned
+        }
+        next.entryCount += 1
+        next.changedAt = max(time, account.changedAt)
+        return next
+    }
+
+    private mutating func put(_ account: Account) {
+        changeCount += 1
+        changedAccounts.insert(account.key)
+        rows.accounts[account.key] = account
+    }
+
+    // MARK: Commands
+
+    /// Decides a command that nothing is remembered of.
+    ///
+    /// - Precondition: A command that is refused has changed nothing.
+    package mutating func decide<Command: LedgerCommand>(
+        _ command: Command,
+        at time: Timestamp
+    ) -> Result<Command.Outcome, Refusal> {
+        let before = changeCount
+        do throws(Refusal) {
+            return .success(try command.decide(on: &self, at: time))
+        } catch {
+            precondition(changeCount == before, "a refused command changes nothing")
+            return .failure(error)
+        }
+    }
+
+    /// Decides a command under its key: the key is looked at first, so that a resend gets its
+    /// answer whatever has happened since.
+    package mutating func decide<Command: KeyedCommand>(
+        _ command: Command,
+        as request: KeyedRequest,
+        at time: Timestamp
+    ) throws -> CommandReply<Command.Outcome> {
+        let key = request.answerKey(Command.name)
+        if let known = rows.answers[key] { return try Self.replay(known, of: request) }
+        guard rows.knows(request.user) else {
+            return CommandReply(.failure(Refusal(.unknownUser)), requestID: request.id)
+        }
+        let posted = written.transfers.count
+        let outcome = decide(command, at: time)
+        let decision: Answer.Decision
+        switch outcome {
+        case .success(let value): decision = .outcome(try canonicalJSON(value))
+        case .failure(let refusal):
+            let isForgotten = refusal.reason == .unknownSession && !request.remembersUnknown
+            guard refusal.isRemembered, !isForgotten else {
+                return CommandReply(outcome, requestID: request.id)
+            }
+            decision = .refused(refusal)
+        }
+        let answer = Answer(
+            key: key,
+            fingerprint: request.fingerprint,
+            decision: decision,
+            record: command.record,
+            step: written.transfers.dropFirst(posted).first { $0.key.record == command.record }?
+                .key.step,
+            requestID: request.id,
+            decidedAt: time
+        )
+        rows.answers[key] = answer
+        written.answers.append(answer)
+        changeCount += 1
+        return CommandReply(outcome, requestID: request.id, isRemembered: true)
+    }
+
+    private static func replay<Outcome: Decodable>(
+        _ answer: Answer,
+        of request: KeyedRequest
+    ) throws -> CommandReply<Outcome> {
+        guard answer.fingerprint == request.fingerprint else {
+            return CommandReply(.failure(Refusal(.keyReused)), requestID: request.id)
+        }
+        return try CommandReply(answer)
+    }
+}
+
+/// JSON whose members are sorted, so that the same value is always the same text.
+package func canonicalJSON(_ value: some Encodable) throws -> String {
+    String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+/// Reads what `canonicalJSON` has written.
+///
+/// - Throws: `LedgerError` with `corrupt`.
+package func decoded<Value: Decodable>(
+    _ type: Value.Type = Value.self,
+    from json: String
+) throws(LedgerError) -> Value {
+    do {
+        return try decoder.decode(type, from: Data(json.utf8))
+    } catch {
+        throw LedgerError.corrupt("a \(type)")
+    }
+}
+
+private let decoder = JSONDecoder()
+private let encoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+}()

@@ -1,0 +1,96 @@
+package import GotchuCore
+
+/// The rows that a batch of commands may touch; a store loads these and no others.
+package struct Footprint: Equatable, Sendable {
+    package var names: Set<String> = []
+    package var users: Set<UserID> = []
+    /// Records, which are locked.
+    package var records: Set<RecordID> = []
+    /// Owners whose accounts are locked, in every currency.
+    package var owners: Set<Account.Owner> = []
+    /// Records, among `records`, whose owners' accounts are locked too. So a command that knows
+    /// no more than a record's id is loaded in one round.
+    package var ownedRecords: Set<RecordID> = []
+    /// Owners whose records with a row in `due` must be counted.
+    package var dueOwners: Set<UserID> = []
+    package var answers: Set<Answer.Key> = []
+    /// A Boolean that is true if the newest seal of all must be loaded.
+    package var needsNewestSeal = false
+    /// A Boolean that is true if more will be asked for once this is known. Accounts are loaded in
+    /// the last round only: rows are locked records first, then accounts.
+    package var asksAgain = false
+
+    package init() {}
+
+    /// The largest number of rounds of loading.
+    package static let roundLimit = 4
+
+    /// The rows that are in this footprint and not in another.
+    package func subtracting(_ other: Footprint) -> Footprint {
+        var rest = self
+        rest.names.subtract(other.names)
+        rest.users.subtract(other.users)
+        rest.records.subtract(other.records)
+        rest.dueOwners.subtract(other.dueOwners)
+        rest.answers.subtract(other.answers)
+        rest.needsNewestSeal = needsNewestSeal && !other.needsNewestSeal
+        return rest
+    }
+}
+
+/// The rows of a footprint as they are before a batch, or within one, as its commands have left
+/// them.
+package struct Snapshot: Equatable, Sendable {
+    package var names: [String: Name] = [:]
+    package var users: [UserID: User] = [:]
+    package var records: [RecordID: Record] = [:]
+    package var accounts: [Account.Key: Account] = [:]
+    /// The numbers of records of an owner that have a row in `due`.
+    package var dueCounts: [UserID: Int] = [:]
+    package var answers: [Answer.Key: Answer] = [:]
+    /// The newest seal of all, where it was asked for; `Seal.origin` if there is none.
+    package var newestSeal: Seal?
+    /// Records and owners whose rows were not loaded, because another transaction holds them.
+    package var held = Footprint()
+
+    package init() {}
+
+    /// A Boolean that is true if there is such a user, as far as their row was loaded or an account
+    /// of theirs. Nobody is taken in without an account.
+    package func knows(_ user: UserID) -> Bool {
+        users[user] != nil
+            || Currency.allCases.contains { accounts[Account.Key(.user(user), $0)] != nil }
+    }
+
+    /// A Boolean that is true if another transaction holds a row that a command needs.
+    func holdsBack(_ submission: any Submission) -> Bool {
+        guard !held.records.isEmpty || !held.owners.isEmpty else { return false }
+        var footprint = Footprint()
+        submission.touch(&footprint, knowing: self)
+        let owners = footprint.ownedRecords.compactMap { records[$0] }
+            .map { Account.Owner.user($0.owner) }
+        return !held.records.isDisjoint(with: footprint.records)
+            || !held.owners.isDisjoint(with: footprint.owners.union(owners))
+    }
+}
+
+/// The rows that a batch writes, each in its last state; nothing else may be written.
+package struct Effects: Equatable, Sendable {
+    package var newUsers: [User] = []
+    /// New ones, ones given another time, in the order of their texts.
+    package var names: [Name] = []
+    /// New ones and changed ones, in the order of their ids.
+    package var records: [Record] = []
+    /// New ones and changed ones, in the order of their keys.
+    package var accounts: [Account] = []
+    package var transfers: [Transfer] = []
+    package var answers: [Answer] = []
+    package var events: [Event] = []
+    /// The seal of the transfers, if there are any.
+    package var seal: Seal?
+    package var probedAt: Timestamp?
+
+    package init() {}
+
+    package var isEmpty: Bool { self == Effects() }
+}

@@ -1,0 +1,70 @@
+package import GotchuCore
+
+/// What was decided for one key of a user's, kept for ever so that a resend gets the same answer
+/// and no more money moves: refusals too, or a retry could turn "refused" into "charged" behind the
+/// payer's back.
+package struct Answer: Equatable, Sendable {
+    /// The scope of an idempotency key: a user's own, and one command's.
+    package struct Key: Hashable, Sendable {
+        package let user: UserID
+        package let command: String
+        package let key: IdempotencyKey
+
+        package init(user: UserID, command: String, key: IdempotencyKey) {
+            self.user = user
+            self.command = command
+            self.key = key
+        }
+    }
+
+    /// What was decided. An outcome is canonical JSON of the command's own.
+    package enum Decision: Equatable, Sendable {
+        case outcome(String)
+        case refused(Refusal)
+    }
+
+    package let key: Key
+    package let fingerprint: Fingerprint
+    package let decision: Decision
+    /// The record that the command is about.
+    package let record: RecordID
+    /// The step of the record's that it posted, if it moved money.
+    package let step: String?
+    /// The first request's id; part of the answer that is repeated.
+    package let requestID: String
+    package let decidedAt: Timestamp
+
+    package init(
+        key: Key,
+        fingerprint: Fingerprint,
+        decision: Decision,
+        record: RecordID,
+        step: String?,
+        requestID: String,
+        decidedAt: Timestamp
+    ) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.decision = decision
+        self.record = record
+        self.step = step
+        self.requestID = requestID
+        self.decidedAt = decidedAt
+    }
+
+    /// The transfer that it made, if it did.
+    package var transfer: Transfer.Key? { step.map { Transfer.Key(record, $0) } }
+}
+
+/// The SHA-256 of a request's parsed parameters, to tell a resend from another request.
+package struct Fingerprint: Hashable, Sendable {
+    package static let length = 32
+
+    package let bytes: [UInt8]
+
+    /// - Returns: `nil` unless there are 32 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,63 @@
+/// A definite no, with what the caller must know about it. Being refused is an ordinary outcome.
+package struct Refusal: Error, Equatable, Sendable, Codable {
+    package let reason: Reason
+    /// With `insufficientBalance`: what the transfer needs, in minor units.
+    package let required: Int64?
+    /// With `insufficientBalance`: what the account has, in minor units.
+    package let available: Int64?
+
+    package init(_ reason: Reason, required: Int64? = nil, available: Int64? = nil) {
+        self.reason = reason
+        self.required = required
+        self.available = available
+    }
+
+    /// The reasons. The raw values are stored with remembered refusals and never change.
+    package enum Reason: String, CaseIterable, Sendable, Codable {
+        /// The caller is not in this ledger.
+        case unknownUser = "UNKNOWN_USER"
+        case unknownSession = "UNKNOWN_SESSION"
+        /// The session is another's.
+        case forbidden = "FORBIDDEN"
+        /// Nobody pays themselves.
+        case ownSession = "OWN_SESSION"
+        /// Another payer holds the lock.
+        case sessionBusy = "SESSION_BUSY"
+        case sessionNotLocked = "SESSION_NOT_LOCKED"
+        case sessionPaid = "SESSION_PAID"
+        case sessionCancelled = "SESSION_CANCELLED"
+        case sessionExpired = "SESSION_EXPIRED"
+        /// The payer saw another amount than the session asks for.
+        case amountChanged = "AMOUNT_CHANGED"
+        case insufficientBalance = "INSUFFICIENT_BALANCE"
+        /// The idempotency key was used with other parameters.
+        case keyReused = "KEY_REUSED"
+        case tooManyLiveSessions = "TOO_MANY_LIVE_SESSIONS"
+        /// A party has no account in that currency.
+        case noWalletInCurrency = "NO_WALLET_IN_CURRENCY"
+        /// Every proposed EID was taken.
+        case noFreeEID = "NO_FREE_EID"
+        /// The EID that is to be replaced was never this session's.
+        case unknownEID = "UNKNOWN_EID"
+        case tooManyRotations = "TOO_MANY_ROTATIONS"
+        /// Only what was paid can go back.
+        case sessionNotPaid = "SESSION_NOT_PAID"
+        /// All of it has gone back already.
+        case sessionRefunded = "SESSION_REFUNDED"
+        /// More than what is left of the payment.
+        case refundTooLarge = "REFUND_TOO_LARGE"
+        /// A balance would not fit.
+        case balanceTooLarge = "BALANCE_TOO_LARGE"
+        /// The database holds a record that cannot be read.
+        case unreadable = "UNREADABLE"
+    }
+
+    /// A Boolean that is true if it is remembered with a key. What concerns who may do what is no
+    /// decision about money: it is asked again each time.
+    var isRemembered: Bool {
+        switch reason {
+        case .unknownUser, .forbidden, .ownSession, .keyReused, .unreadable: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import GotchuCore
+internal import Logging
+internal import ServiceLifecycle
+internal import ServiceProcess
+
+/// A kind of record, as far as the ledger itself has to do with it.
+package struct RecordKind: Sendable {
+    /// The stored name.
+    package let name: String
+    /// A command that writes down what time has done to a record.
+    package let settle: @Sendable (RecordID) -> any LedgerCommand
+
+    package init(_ name: String, settle: @escaping @Sendable (RecordID) -> any LedgerCommand) {
+        self.name = name
+        self.settle = settle
+    }
+}
+
+/// Writes down what time has done to records, so that those who watch them are told in time.
+///
+/// Only tidying: what has expired is refused whether or not this has run.
+package struct DueSweep: Service {
+    /// How late a watcher may learn that a record has expired.
+    package static let interval: Duration = .milliseconds(250)
+    private static let batchLimit = 256
+
+    private let store: any LedgerStorage
+    private let writer: LedgerWriter
+    private let kinds: [String: RecordKind]
+    private let logger: Logger
+
+    init(
+        store: any LedgerStorage,
+        writer: LedgerWriter,
+        kinds: [RecordKind],
+        logger: Logger
+    ) {
+        self.store = store
+        self.writer = writer
+        self.kinds = Dictionary(uniqueKeysWithValues: kinds.map { ($0.name, $0) })
+        self.logger = logger
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            var failures = FailureLog(
+                logger,
+                failure: "Expired records could not be written down.",
+                recovery: "Expired records are written down again."
+            )
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval)
+                do throws(LedgerError) {
+                    try await sweep()
+                    failures.worked()
+                } catch {
+                    failures.failed(error)
+                }
+            }
+        }
+    }
+
+    /// A sweep that fails is made good by the next one.
+    private func sweep() async throws(LedgerError) {
+        let due = try await store.due(
+            at: store.now.advanced(by: .zero - store.expiryMargin),
+            limit: Self.batchLimit
+        )
+        let failure = await withTaskGroup(of: LedgerError?.self) { group in
+            for record in due {
+                guard let command = kinds[record.kind]?.settle(record.id) else { continue }
+                // They meet in the writer's queue and share a commit.
+                group.addTask { await settle(command) }
+            }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Returns: The reason why it could not be written down, if there is one.
+    private func settle(_ command: some LedgerCommand) async -> LedgerError? {
+        do throws(LedgerError) {
+            _ = try await writer.submit(command)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

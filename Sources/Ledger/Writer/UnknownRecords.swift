@@ -1,0 +1,45 @@
+internal import GotchuCore
+internal import Synchronization
+
+/// A budget, for each user and day, of refusals that are remembered although there is no such
+/// record.
+///
+/// A client whose server was restored from a backup needs one: it says for good that a payment was
+/// not made. An id that somebody invented is refused all the same, and would fill the database.
+final class UnknownRecords: Sendable {
+    static let dailyLimit = 100
+    /// The users whose use is counted; those beyond get none until the next day.
+    private static let userLimit = 10_000
+    private static let day: Int64 = 24 * 3_600_000
+
+    private struct State {
+        var day: Int64 = 0
+        var counts: [UserID: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes one of a user's budget, before it is known whether it will be used.
+    ///
+    /// - Returns: A Boolean that is true if there was one left.
+    func take(for user: UserID, at time: Timestamp) -> Bool {
+        state.withLock { state in
+            if state.day != time.milliseconds / Self.day {
+                state = State(day: time.milliseconds / Self.day)
+            }
+            let count = state.counts[user] ?? 0
+            guard count < Self.dailyLimit, count > 0 || state.counts.count < Self.userLimit
+            else { return false }
+            state.counts[user] = count + 1
+            return true
+        }
+    }
+
+    /// Puts one back that was taken and not used.
+    func putBack(for user: UserID) {
+        state.withLock { state in
+            guard let count = state.counts[user] else { return }
+            state.counts[user] = count > 1 ? count - 1 : nil
+        }
+    }
+}

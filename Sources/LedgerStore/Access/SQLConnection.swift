@@ -1,0 +1,191 @@
+package import Ledger
+internal import Postgres
+internal import SQLite
+
+/// A value bound to a parameter of a statement.
+package enum SQLValue: Equatable, Sendable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+    /// For `Dialect.isIn`.
+    case list([String])
+
+    package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+    package static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
+    package static func blob(_ value: [UInt8]?) -> SQLValue { value.map { .blob($0) } ?? .null }
+}
+
+/// The few differences between the texts of statements for the two engines. Parameters are written
+/// `$1`, `$2` … for both.
+package enum Dialect: Sendable {
+    case sqlite, postgresql
+
+    /// Is one of a bound list.
+    package func isIn(_ parameter: String) -> String {
+        switch self {
+        case .sqlite: "IN (SELECT value FROM json_each(\(parameter)))"
+        case .postgresql: "= ANY (\(parameter)::text[])"
+        }
+    }
+
+    /// Is one of those that `subquery` finds. SQLite looks each up by its key; PostgreSQL might
+    /// join the two in a way that is good for a few rows, and keep that plan for a million.
+    package func isAmong(_ subquery: String) -> String {
+        switch self {
+        case .sqlite: "IN (\(subquery))"
+        case .postgresql: "= ANY (ARRAY(\(subquery)))"
+        }
+    }
+}
+
+/// A connection of either engine, for statements whose text serves both. It belongs to one thread.
+package protocol SQLConnection: ~Copyable {
+    var dialect: Dialect { get }
+
+    /// Runs one statement, whose text must be constant, and reads its rows.
+    borrowing func rows<Row: RowValue>(
+        _ sql: String,
+        _ values: [SQLValue],
+        as type: Row.Type
+    ) throws -> [Row]
+
+    /// Runs one statement without rows.
+    ///
+    /// - Returns: The number of rows that it changed.
+    @discardableResult
+    borrowing func run(_ sql: String, _ values: [SQLValue]) throws -> Int
+}
+
+extension SQLConnection where Self: ~Copyable {
+    package borrowing func rows<Row: RowValue>(
+        _ sql: String,
+        _ values: [SQLValue] = []
+    ) throws -> [Row] {
+        try rows(sql, values, as: Row.self)
+    }
+
+    package borrowing func first<Row: RowValue>(
+        _ sql: String,
+        _ values: [SQLValue] = []
+    ) throws -> Row? {
+        try rows(sql, values, as: Row.self).first
+    }
+}
+
+extension SQLite.Connection: SQLConnection {
+    package var dialect: Dialect { .sqlite }
+
+    package borrowing func rows<Row: RowValue>(
+        _ sql: String,
+        _ values: [SQLValue],
+        as type: Row.Type
+    ) throws -> [Row] {
+        try query(sql, values.map(SQLite.Value.init)) { try Row(row: $0) }
+    }
+
+    @discardableResult
+    package borrowing func run(_ sql: String, _ values: [SQLValue]) throws -> Int {
+        try run(sql, values.map(SQLite.Value.init))
+    }
+}
+
+extension Postgres.Connection: SQLConnection {
+    package var dialect: Dialect { .postgresql }
+
+    package borrowing func rows<Row: RowValue>(
+        _ sql: String,
+        _ values: [SQLValue],
+        as type: Row.Type
+    ) throws -> [Row] {
+        try query(sql, values.map(Postgres.Value.init), within: PostgreSQLSession.answerLimit) {
+            try Row(row: $0)
+        }
+    }
+
+    @discardableResult
+    package borrowing func run(_ sql: String, _ values: [SQLValue]) throws -> Int {
+        try change(sql, values.map(Postgres.Value.init))
+    }
+}
+
+extension SQLite.Value {
+    init(_ value: SQLValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let integer): self = .integer(integer)
+        case .text(let text): self = .text(text)
+        case .blob(let bytes): self = .blob(bytes)
+        case .list(let texts): self = .text(jsonList(texts))
+        }
+    }
+}
+
+extension Postgres.Value {
+    init(_ value: SQLValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let integer): self = .integer(integer)
+        case .text(let text): self = .text(text)
+        case .blob(let bytes): self = .bytes(bytes)
+        case .list(let texts): self = .texts(texts)
+        }
+    }
+}
+
+/// A JSON array for `json_each`, so that one constant statement serves any number of texts.
+/// Characters that JSON does not take as they are get escaped (RFC 8259, 7).
+private func jsonList(_ texts: [String]) -> String {
+    var json = "["
+    for text in texts {
+        json += json.utf8.count == 1 ? "\"" : ",\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\u{0}"..."\u{1F}":
+                json += "\\u00" + (scalar.value < 16 ? "0" : "")
+                json += String(scalar.value, radix: 16)
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        json += "\""
+    }
+    return json + "]"
+}
+
+/// A question to a store, declared once and run by either engine.
+package protocol StoreQuery: Sendable {
+    associatedtype Result: Sendable
+
+    func run<Connection: SQLConnection & ~Copyable>(
+        on connection: borrowing Connection
+    ) throws -> Result
+}
+
+/// A question that is one statement.
+package struct Select<Row: RowValue>: StoreQuery {
+    private let sql: String
+    private let values: [SQLValue]
+
+    /// - Parameter sql: Constant text.
+    package init(_ sql: String, _ values: [SQLValue] = [], as type: Row.Type = Row.self) {
+        self.sql = sql
+        self.values = values
+    }
+
+    package func run<Connection: SQLConnection & ~Copyable>(
+        on connection: borrowing Connection
+    ) throws -> [Row] {
+        try connection.rows(sql, values)
+    }
+}
+
+/// A database that modules beside the ledger may use: the outbox, the registry of devices.
+package protocol Database: Sendable {
+    /// Asks without a transaction of its own.
+    func read<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result
+
+    /// Runs in one durable transaction, on a connection that keeps no payment waiting.
+    func change<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result
+}

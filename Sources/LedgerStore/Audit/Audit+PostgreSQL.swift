@@ -1,0 +1,121 @@
+package import Ledger
+internal import Postgres
+
+extension Audit {
+    /// The schema of the ledger. As a name alone it might have to be quoted.
+    private static let schema = "to_regnamespace(quote_ident(current_schema()))"
+
+    /// Looks at everything in a database that may be in use.
+    ///
+    /// - Parameter pin: A seal that there must be.
+    /// - Throws: If it cannot be read as a ledger at all.
+    package static func run(
+        url: String,
+        kinds: [TransferKind],
+        records: [RecordRule],
+        pin: SealPin? = nil
+    ) throws(LedgerError) -> Audit {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(try ConnectionSettings(url: url))
+            try PostgreSQLSession.prepareForAudit(connection)
+            try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
+            try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            // What is asked of whole tables takes a while at best: a plan that compares each row of
+            // one table with each of another would take days.
+            try connection.execute("SET LOCAL enable_nestloop = off")
+            var audit = Audit(
+                findings: try [soundness, guards, uniqueness].map { try $0.finding(in: connection) }
+            )
+            let run = AuditRun(rules: LedgerRules(kinds), records: records)
+            audit.findings += try run.findings(in: connection)
+            audit.add(try pin.map { try $0.finding(in: connection) })
+            audit.head = try SealPin.newest(in: connection)
+            try connection.execute("ROLLBACK")
+            return audit
+        }
+    }
+
+    private static let soundness = AuditCheck(
+        rule: "the database is sound (indexes)",
+        count: """
+            SELECT count(*) FROM pg_catalog.pg_index
+            JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = \(schema)
+            """,
+        firstBroken: """
+            SELECT 'index ' || indexrelid::regclass::text || ' is not valid'
+            FROM pg_catalog.pg_index JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = \(schema)
+                AND NOT (indisvalid AND indisready AND indislive)
+            LIMIT 1
+            """
+    )
+
+    /// Two servers that decide at once meet at these: without them a payment is made twice. A
+    /// restore that did not end well leaves them out.
+    private static let uniqueness = AuditCheck(
+        rule: AuditCheck.uniquenessRule,
+        count: """
+            SELECT count(*) FROM pg_catalog.pg_index
+            JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+            WHERE relnamespace = \(schema) AND indisunique
+            """,
+        firstBroken: """
+            SELECT 'table ' || kept || ' may hold ' || key || ' twice'
+            FROM (VALUES \(AuditCheck.keys)) AS uniques (kept, key) WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.pg_index
+                JOIN pg_catalog.pg_class ON pg_class.oid = indrelid
+                WHERE relnamespace = \(schema) AND relname = kept
+                    AND indisunique AND indisvalid AND indpred IS NULL
+                    AND key = (
+                        SELECT string_agg(attname, ', ' ORDER BY place)
+                        FROM unnest(indkey::int2[]) WITH ORDINALITY AS columns (number, place)
+                        JOIN pg_catalog.pg_attribute
+                            ON attrelid = indrelid AND attnum = columns.number
+                    )
+            ) LIMIT 1
+            """
+    )
+
+    /// A rule of the name does not do: it must be on its table, be in force, and refuse.
+    private static let guards = AuditCheck(
+        rule: AuditCheck.guardsRule,
+        count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
+        firstBroken: """
+            SELECT 'rule ' || kept || guard || ' is missing'
+            FROM (VALUES \(AuditCheck.guardedRows)) AS tables (kept),
+                (VALUES ('_stay', '2'::"char"), ('_are_kept', '4'::"char")) AS guards (guard, event)
+            WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.pg_rewrite
+                JOIN pg_catalog.pg_class ON pg_class.oid = ev_class
+                WHERE relnamespace = \(schema) AND relname = kept AND rulename = kept || guard
+                    AND ev_type = event AND ev_enabled IN ('O', 'A')
+                    AND is_instead AND ev_qual::text = '<>'
+                    AND pg_get_ruledef(pg_rewrite.oid) LIKE '%are only ever inserted%'
+            ) LIMIT 1
+            """
+    )
+}
+
+extension Postgres.Connection: AuditRun.Source {
+    /// Everything may be read, and that takes as long as it takes.
+    private static let limit: Duration = .seconds(24 * 3_600)
+    /// The number of rows that stand in memory.
+    private static let together = 10_000
+
+    borrowing func each<Row: RowValue>(
+        _ sql: String,
+        as type: Row.Type,
+        _ body: (Row) throws -> Void
+    ) throws {
+        try execute("DECLARE audit NO SCROLL CURSOR FOR \(sql)", within: Self.limit)
+        var rows: [Row] = []
+        repeat {
+            rows = try query("FETCH \(Self.together) FROM audit", within: Self.limit) {
+                try Row(row: $0)
+            }
+            for row in rows { try body(row) }
+        } while rows.count == Self.together
+        try execute("CLOSE audit")
+    }
+}

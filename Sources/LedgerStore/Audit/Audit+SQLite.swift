@@ -1,0 +1,146 @@
+package import Ledger
+internal import SQLite
+
+extension Audit {
+    /// Looks at everything in a file.
+    ///
+    /// - Parameter pin: A seal that there must be.
+    /// - Throws: If the file cannot be read as a ledger at all.
+    package static func run(
+        path: String,
+        kinds: [TransferKind],
+        records: [RecordRule],
+        pin: SealPin? = nil
+    ) throws(LedgerError) -> Audit {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(path: path, mode: .readOnly)
+            try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
+            return try connection.snapshot {
+                var audit = Audit(findings: [try soundness(of: connection)])
+                // Of a file with broken pages no other answer means anything.
+                guard audit.isClean else { return audit }
+                audit.findings.append(try guards.finding(in: connection))
+                audit.findings.append(try uniqueness.finding(in: connection))
+                let run = AuditRun(rules: LedgerRules(kinds), records: records)
+                audit.findings += try run.findings(in: connection)
+                audit.add(try pin.map { try $0.finding(in: connection) })
+                audit.head = try SealPin.newest(in: connection)
+                return audit
+            }
+        }
+    }
+
+    private static func soundness(of connection: borrowing Connection) throws -> Finding {
+        let complaints: [String]
+        do {
+            complaints = try connection.rows("PRAGMA integrity_check(1)")
+        } catch let error as SQLiteError where error.code.primary == .corrupt {
+            complaints = [error.message]
+        }
+        return Finding(
+            rule: "the file is sound (pages)",
+            count: try SQLiteSchema.pragma("page_count", of: connection),
+            broken: complaints == ["ok"] ? nil : complaints.first ?? "no answer"
+        )
+    }
+
+    private static let uniqueness = AuditCheck(
+        rule: AuditCheck.uniquenessRule,
+        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
+        firstBroken: """
+            WITH uniques (kept, key) AS (VALUES \(AuditCheck.keys))
+            SELECT 'table ' || kept || ' may hold ' || key || ' twice' FROM uniques
+            WHERE NOT EXISTS (
+                SELECT 1 FROM pragma_index_list(kept) AS list
+                WHERE list."unique" AND NOT list.partial AND key = (
+                    SELECT group_concat(name, ', ') FROM (
+                        SELECT name FROM pragma_index_info(list.name) ORDER BY seqno
+                    )
+                )
+            ) LIMIT 1
+            """
+    )
+
+    /// A trigger of the name does not do: it must be the one that the tables were made with.
+    private static let guards = AuditCheck(
+        rule: AuditCheck.guardsRule,
+        count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+        firstBroken: """
+            WITH tables (kept) AS (VALUES \(AuditCheck.guardedRows))
+            SELECT 'trigger ' || kept || guard || ' is missing'
+            FROM tables,
+                (SELECT '_stay' AS guard, 'UPDATE' AS event
+                UNION ALL SELECT '_are_kept', 'DELETE')
+            WHERE NOT EXISTS (
+                SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
+                AND replace(replace(sql, char(10), ''), ' ', '') =
+                    printf('CREATETRIGGER%s%sBEFORE%sON%s', kept, guard, event, kept)
+                    || printf('BEGINSELECTRAISE(ABORT,''%sareonlyeverinserted'');END', kept)
+            ) LIMIT 1
+            """
+    )
+}
+
+extension SQLite.Connection: AuditRun.Source {
+    borrowing func each<Row: RowValue>(
+        _ sql: String,
+        as type: Row.Type,
+        _ body: (Row) throws -> Void
+    ) throws {
+        _ = try query(sql) { try body(Row(row: $0)) }
+    }
+}
+
+extension Audit {
+    mutating func add(_ finding: Finding?) {
+        if let finding { findings.append(finding) }
+    }
+}
+
+extension SealPin {
+    /// The newest seal; `nil` if there is none yet.
+    static func newest<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> SealPin? {
+        let seal: Seal? = try source.first(
+            """
+            SELECT chain, number, previous, hash FROM seals
+            ORDER BY chain DESC, number DESC LIMIT 1
+            """
+        )
+        return seal.map { SealPin($0) }
+    }
+
+    func finding<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        let seal: Seal? = try source.first(
+            """
+            SELECT chain, number, previous, hash FROM seals WHERE chain = $1 AND number = $2
+            """,
+            [.text(chain), .integer(number)]
+        )
+        let broken: String? =
+            if let seal {
+                SealPin(seal) == self ? nil : "seal \(number) of chain \(chain) is another one"
+            } else {
+                "seal \(number) of chain \(chain) is missing"
+            }
+        return Audit.Finding(
+            rule: "the seal that was written down is there (seals)",
+            count: 1,
+            broken: broken
+        )
+    }
+}
+
+extension AuditCheck {
+    static let uniquenessRule = "no row can be there twice (keys)"
+    static let guardsRule = "transfers, entries, answers and seals cannot be changed (guards)"
+
+    /// The tables whose primary keys keep things from being done twice.
+    static let keys = [
+        ("users", "id"), ("names", "name"), ("accounts", "owner, currency"), ("records", "id"),
+        ("due", "owner, record"), ("transfers", "record, step"),
+        ("entries", "owner, currency, number"), ("answers", "user_id, command, key"),
+        ("seals", "chain, number"),
+    ].map { "('\($0)', '\($1)')" }.joined(separator: ", ")
+
+    static let guardedRows = Schema.guarded.map { "('\($0)')" }.joined(separator: ", ")
+}

@@ -1,0 +1,124 @@
+internal import Ledger
+
+/// One rule as two questions to the database: the number of rows that it concerns, and the first
+/// one that breaks it, as text. In SQL that both engines understand, and of which the time grows
+/// with the tables and not with their square: sets are compared by EXCEPT.
+struct AuditCheck {
+    let rule: String
+    let count: String
+    let firstBroken: String
+
+    static let all = [
+        conservation, users, names, owners, answers, devices, deliveries, due,
+    ]
+
+    func finding<S: AuditRun.Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var rows: Int64 = 0
+        try source.each(count, as: Int64.self) { rows = $0 }
+        var broken: String?
+        try source.each(firstBroken, as: String.self) { broken = broken ?? $0 }
+        return Audit.Finding(rule: rule, count: rows, broken: broken)
+    }
+
+    /// In halves: the sum of whole balances may not fit, which SQLite answers with an error.
+    private static let total =
+        "sum(balance >> 32) * 4294967296 + sum(balance & 4294967295)"
+
+    private static let conservation = AuditCheck(
+        rule: "all accounts together hold zero of each currency (currencies)",
+        count: "SELECT count(DISTINCT currency) FROM accounts",
+        firstBroken: """
+            SELECT 'currency ' || currency || ': ' || (\(total)) FROM accounts
+            GROUP BY currency HAVING \(total) <> 0 LIMIT 1
+            """
+    )
+
+    private static let users = AuditCheck(
+        rule: "every user is found by one login, and has an account (users)",
+        count: "SELECT count(*) FROM users",
+        firstBroken: """
+            SELECT 'user ' || id FROM (
+                SELECT id, '\(User.name(ofLogin: ""))' || login AS name FROM users
+                EXCEPT SELECT target, name FROM names
+            ) AS unnamed
+            UNION ALL
+            SELECT 'user ' || id || ' has no account' FROM (
+                SELECT id FROM users EXCEPT SELECT owner FROM accounts
+            ) AS without LIMIT 1
+            """
+    )
+
+    private static let names = AuditCheck(
+        rule: "every name stands for a record or a user (names)",
+        count: "SELECT count(*) FROM names",
+        firstBroken: """
+            SELECT 'a name stands for ' || target || ', which is missing' FROM (
+                SELECT target FROM names EXCEPT SELECT id FROM records EXCEPT SELECT id FROM users
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let owners = AuditCheck(
+        rule: "every account, record and endpoint has an owner (accounts, records, endpoints)",
+        count: "SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM records)",
+        firstBroken: """
+            SELECT 'owner ' || owner || ' is missing' FROM (
+                SELECT owner FROM accounts
+                WHERE owner NOT IN (\(sqlList(HouseAccount.allCases))) AND owner NOT LIKE 'pot:%'
+                UNION SELECT owner FROM records
+                UNION SELECT owner FROM endpoints WHERE owner IS NOT NULL
+                EXCEPT SELECT id FROM users
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let answers = AuditCheck(
+        rule: "every answer was given to a user (answers)",
+        count: "SELECT count(*) FROM answers",
+        firstBroken: """
+            SELECT 'user ' || user_id || ' is missing' FROM (
+                SELECT user_id FROM answers EXCEPT SELECT id FROM users
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let devices = AuditCheck(
+        rule: "every device acts for a user (devices)",
+        count: "SELECT count(*) FROM devices",
+        firstBroken: """
+            SELECT 'user ' || user_id || ' is missing' FROM (
+                SELECT user_id FROM devices EXCEPT SELECT id FROM users
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let deliveries = AuditCheck(
+        rule: "every delivery goes to an endpoint, for a record (deliveries)",
+        count: "SELECT count(*) FROM deliveries",
+        firstBroken: """
+            SELECT 'endpoint ' || endpoint || ' is missing' FROM (
+                SELECT endpoint FROM deliveries EXCEPT SELECT id FROM endpoints
+            ) AS lost
+            UNION ALL
+            SELECT 'record ' || record || ' is missing' FROM (
+                SELECT record FROM deliveries EXCEPT SELECT id FROM records
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let due = AuditCheck(
+        rule: "every record that time will change, and no other, is among those due (due)",
+        count: "SELECT count(*) FROM due",
+        firstBroken: """
+            SELECT 'record ' || id || ' is not due as it says' FROM (
+                SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
+                EXCEPT SELECT owner, record, kind, due_at FROM due
+            ) AS missing
+            UNION ALL
+            SELECT 'record ' || record || ' is due, and does not say so' FROM (
+                SELECT owner, record, kind, due_at FROM due
+                EXCEPT SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
+            ) AS surplus LIMIT 1
+            """
+    )
+}

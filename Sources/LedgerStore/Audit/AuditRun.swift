@@ -1,0 +1,399 @@
+internal import GotchuCore
+internal import Ledger
+internal import Postgres
+internal import SQLite
+
+/// Looks at every row of a ledger in the order in which it can be checked, on one unchanging view.
+struct AuditRun {
+    let rules: LedgerRules
+    let records: [RecordRule]
+
+    /// Rows that are read one by one, however many they are.
+    protocol Source: ~Copyable {
+        borrowing func each<Row: RowValue>(
+            _ sql: String,
+            as type: Row.Type,
+            _ body: (Row) throws -> Void
+        ) throws
+    }
+
+    func findings<S: Source & ~Copyable>(in source: borrowing S) throws -> [Audit.Finding] {
+        var findings: [Audit.Finding] = []
+        for check in AuditCheck.all { findings.append(try check.finding(in: source)) }
+        findings.append(try refusals(in: source))
+        findings.append(try accounts(in: source))
+        findings += try files(in: source)
+        findings.append(try seals(in: source))
+        return findings
+    }
+
+    // MARK: Refusals
+
+    private func refusals<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var count: Int64 = 0
+        var broken: String?
+        try source.each(
+            "SELECT refusal FROM answers WHERE refusal IS NOT NULL",
+            as: String.self
+        ) { json in
+            count += 1
+            if (try? decoded(Refusal.self, from: json)) == nil { broken = broken ?? json }
+        }
+        return Audit.Finding(
+            rule: "every remembered refusal has a known reason (answers)",
+            count: count,
+            broken: broken
+        )
+    }
+
+    // MARK: Accounts
+
+    /// An account or one of its entries.
+    private struct AccountLine: RowValue {
+        let key: Account.Key
+        let account: Account?
+        let entry: Entry?
+
+        /// Accounts come behind all of their entries.
+        static let query = """
+            SELECT owner, currency, number, record, step, kind, at, amount, balance, earned
+            FROM entries
+            UNION ALL
+            SELECT owner, currency, 9223372036854775807, NULL, NULL, NULL, changed_at,
+                entry_count, balance, earned
+            FROM accounts ORDER BY 1, 2, 3
+            """
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            key = try row.accountKey(0)
+            let isEntry = try row.optionalText(3) != nil
+            entry = isEntry ? try Entry(row: row) : nil
+            account =
+                isEntry
+                ? nil
+                : Account(
+                    key,
+                    balance: try row.integer(8),
+                    earned: try row.integer(9),
+                    entryCount: try row.integer(7),
+                    changedAt: try row.time(6)
+                )
+        }
+    }
+
+    private func accounts<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var count: Int64 = 0
+        var broken: String?
+        var run: AccountRun?
+        try source.each(AccountLine.query, as: AccountLine.self) { line in
+            if run?.key != line.key {
+                if let run, broken == nil { broken = run.broken(nil) }
+                run = AccountRun(line.key, rules)
+            }
+            if let entry = line.entry {
+                count += 1
+                let found = run?.follow(entry)
+                broken = broken ?? found
+            } else {
+                let found = run?.broken(line.account)
+                broken = broken ?? found
+                run = nil
+            }
+        }
+        if let run, broken == nil { broken = run.broken(nil) }
+        return Audit.Finding(
+            rule: "every account is the sum of its entries, which have no gap (entries)",
+            count: count,
+            broken: broken
+        )
+    }
+
+    // MARK: Records
+
+    /// A row that belongs to a record: itself, a transfer, an entry, an answer or a name.
+    private struct FileLine: RowValue {
+        enum Content {
+            case record(Record)
+            case transfer(step: String, kind: String, at: Timestamp, hash: [UInt8])
+            case entry(Entry)
+            case answer(Answer)
+            case name(String)
+        }
+
+        let record: RecordID
+        let content: Content
+
+        /// Within a record, by what the row is and by step or name.
+        static let query = """
+            SELECT id, 1, '', kind, owner, state, version, created_at, due_at, body,
+                CAST(NULL AS text), CAST(NULL AS bigint), CAST(NULL AS bigint),
+                CAST(NULL AS bytea) FROM records
+            UNION ALL
+            SELECT record, 2, step, kind, NULL, NULL, at, NULL, NULL, NULL,
+                NULL, NULL, NULL, hash FROM transfers
+            UNION ALL
+            SELECT record, 3, step, kind, owner, currency, number, at, amount, NULL,
+                NULL, balance, earned, NULL FROM entries
+            UNION ALL
+            SELECT record, 4, step, key, user_id, command, decided_at, NULL, NULL, outcome,
+                request_id, NULL, NULL, fingerprint FROM answers WHERE step IS NOT NULL
+            UNION ALL
+            SELECT target, 5, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                NULL, NULL, NULL, NULL FROM names
+            ORDER BY 1, 2, 3
+            """
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            record = RecordID(trusted: try row.text(0))
+            switch try row.integer(1) {
+            case 1: content = .record(try Self.record(row))
+            case 2:
+                content = .transfer(
+                    step: try row.text(2),
+                    kind: try row.text(3),
+                    at: try row.time(6),
+                    hash: try row.blob(13)
+                )
+            case 3: content = .entry(try Self.entry(row))
+            case 4: content = .answer(try Self.answer(row))
+            default: content = .name(try row.text(2))
+            }
+        }
+
+        private static func record(_ row: borrowing some LedgerRow & ~Copyable) throws -> Record {
+            Record(
+                id: RecordID(trusted: try row.text(0)),
+                kind: try row.text(3),
+                owner: UserID(trusted: try row.text(4)),
+                state: try row.text(5),
+                version: try row.integer(6),
+                createdAt: try row.time(7),
+                dueAt: try row.optionalTime(8),
+                body: try row.text(9)
+            )
+        }
+
+        private static func entry(_ row: borrowing some LedgerRow & ~Copyable) throws -> Entry {
+            Entry(
+                account: try row.accountKey(4),
+                number: try row.integer(6),
+                transfer: Transfer.Key(RecordID(trusted: try row.text(0)), try row.text(2)),
+                kind: try row.text(3),
+                at: try row.time(7),
+                amount: try row.integer(8),
+                balance: try row.integer(11),
+                earned: try row.integer(12)
+            )
+        }
+
+        private static func answer(_ row: borrowing some LedgerRow & ~Copyable) throws -> Answer {
+            guard let key = IdempotencyKey(rawValue: try row.text(3)),
+                let fingerprint = Fingerprint(bytes: try row.blob(13))
+            else { throw LedgerError.corrupt("an answer's key") }
+            return Answer(
+                key: Answer.Key(
+                    user: UserID(trusted: try row.text(4)),
+                    command: try row.text(5),
+                    key: key
+                ),
+                fingerprint: fingerprint,
+                decision: .outcome(try row.optionalText(9) ?? ""),
+                record: RecordID(trusted: try row.text(0)),
+                step: try row.text(2),
+                requestID: try row.text(10),
+                decidedAt: try row.time(6)
+            )
+        }
+    }
+
+    /// The rows of one record, gathered.
+    private struct Gathered {
+        let id: RecordID
+        var record: Record?
+        var heads: [(step: String, kind: String, at: Timestamp, hash: [UInt8])] = []
+        var entries: [String: [Entry]] = [:]
+        var answers: [Answer] = []
+        var names: Set<String> = []
+
+        mutating func add(_ content: FileLine.Content) {
+            switch content {
+            case .record(let new): record = new
+            case .transfer(let step, let kind, let at, let hash):
+                heads.append((step, kind, at, hash))
+            case .entry(let entry): entries[entry.transfer.step, default: []].append(entry)
+            case .answer(let answer): answers.append(answer)
+            case .name(let name): names.insert(name)
+            }
+        }
+
+        /// Transfers with their entries and the hashes that are stored of them.
+        var transfers: [(transfer: Transfer, hash: [UInt8])] {
+            heads.map { head in
+                let transfer = Transfer(
+                    key: Transfer.Key(id, head.step),
+                    kind: head.kind,
+                    at: head.at,
+                    entries: entries[head.step] ?? []
+                )
+                return (transfer, head.hash)
+            }
+        }
+    }
+
+    private struct Tally {
+        var transfers: (count: Int64, broken: String?) = (0, nil)
+        var answers: (count: Int64, broken: String?) = (0, nil)
+        var kinds: (count: Int64, broken: String?) = (0, nil)
+        var records: [(count: Int64, broken: String?)]
+    }
+
+    private func files<S: Source & ~Copyable>(in source: borrowing S) throws -> [Audit.Finding] {
+        var tally = Tally(records: records.map { _ in (0, nil) })
+        var gathered: Gathered?
+        try source.each(FileLine.query, as: FileLine.self) { line in
+            if gathered?.id != line.record {
+                if let gathered { check(gathered, &tally) }
+                gathered = Gathered(id: line.record)
+            }
+            gathered?.add(line.content)
+        }
+        if let gathered { check(gathered, &tally) }
+        return [
+            Audit.Finding(
+                rule: "every transfer is one of a kind, sums to zero, and is as sealed (transfers)",
+                count: tally.transfers.count,
+                broken: tally.transfers.broken
+            ),
+            Audit.Finding(
+                rule:
+                    "every transfer that a key ordered is what one key was answered with (answers)",
+                count: tally.answers.count,
+                broken: tally.answers.broken
+            ),
+            Audit.Finding(
+                rule: "every record is of a kind (records)",
+                count: tally.kinds.count,
+                broken: tally.kinds.broken
+            ),
+        ]
+            + zip(records, tally.records).map { rule, found in
+                Audit.Finding(rule: rule.rule, count: found.count, broken: found.broken)
+            }
+    }
+
+    private func check(_ gathered: Gathered, _ tally: inout Tally) {
+        let transfers = gathered.transfers
+        for (transfer, hash) in transfers {
+            tally.transfers.count += 1
+            tally.transfers.broken =
+                tally.transfers.broken ?? rules.broken(transfer, storedHash: hash)
+            let answers = gathered.answers.filter { $0.transfer == transfer.key }
+            tally.answers.broken =
+                tally.answers.broken
+                ?? rules.broken(
+                    transfer,
+                    answeredBy: answers,
+                    isRecorded: gathered.record != nil
+                )
+        }
+        let steps = Set(gathered.heads.map(\.step))
+        if let step = gathered.entries.keys.first(where: { !steps.contains($0) }) {
+            tally.transfers.broken =
+                tally.transfers.broken ?? "transfer \(step) of \(gathered.id) is missing"
+        }
+        tally.answers.count += Int64(gathered.answers.count)
+        if gathered.answers.contains(where: { !steps.contains($0.step ?? "") }) {
+            tally.answers.broken =
+                tally.answers.broken
+                ?? "an answer of \(gathered.id) names a transfer that is missing"
+        }
+        guard let record = gathered.record else { return }
+        tally.kinds.count += 1
+        if !records.contains(where: { $0.kind == record.kind }) {
+            tally.kinds.broken =
+                tally.kinds.broken ?? "record \(record.id) is \(record.kind), which is no kind"
+        }
+        let file = RecordFile(
+            record: record,
+            transfers: transfers.map(\.transfer),
+            answers: gathered.answers,
+            names: gathered.names
+        )
+        for (index, rule) in records.enumerated() where rule.kind == record.kind {
+            tally.records[index].count += 1
+            tally.records[index].broken =
+                tally.records[index].broken ?? rule.broken(record, file)
+        }
+    }
+
+    // MARK: Seals
+
+    /// A seal, or the hash of a transfer that it covers.
+    private struct SealLine: RowValue {
+        let chain: String
+        let number: Int64
+        let seal: Seal?
+        let hash: [UInt8]
+
+        /// Seals come behind the transfers that they cover.
+        static let query = """
+            SELECT chain, seal, 1, record, step, hash, CAST(NULL AS bytea) FROM transfers
+            UNION ALL
+            SELECT chain, number, 2, '', '', hash, previous FROM seals
+            ORDER BY 1, 2, 3, 4, 5
+            """
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            chain = try row.text(0)
+            number = try row.integer(1)
+            hash = try row.blob(5)
+            seal =
+                try row.integer(2) == 2
+                ? Seal(chain: chain, number: number, previous: try row.blob(6), hash: hash) : nil
+        }
+    }
+
+    private func seals<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var count: Int64 = 0
+        var broken: String?
+        var hashes: [[UInt8]] = []
+        var tail: Seal?
+        // The seals that chains begin behind, which are few.
+        var beginnings: Set<[UInt8]> = []
+        try source.each(SealLine.query, as: SealLine.self) { line in
+            guard let seal = line.seal else { return hashes.append(line.hash) }
+            count += 1
+            if seal.number == 1, seal.previous != Seal.origin.hash {
+                beginnings.insert(seal.previous)
+            }
+            let before =
+                tail.flatMap { $0.chain == seal.chain ? $0 : nil }
+                ?? Seal(chain: seal.chain, number: 0, previous: [], hash: seal.previous)
+            let expected = before.next(overHashes: hashes)
+            let name = "of chain \(seal.chain)"
+            if expected.number != seal.number {
+                broken = broken ?? "seal \(expected.number) \(name) is missing"
+            } else if expected != seal {
+                broken = broken ?? "seal \(seal.number) \(name) does not fit its transfers"
+            } else if hashes.isEmpty {
+                broken = broken ?? "seal \(seal.number) \(name) covers nothing"
+            }
+            hashes = []
+            tail = seal
+        }
+        if !hashes.isEmpty { broken = broken ?? "a transfer has no seal" }
+        if !beginnings.isEmpty {
+            try source.each("SELECT chain, number, previous, hash FROM seals", as: Seal.self) {
+                beginnings.remove($0.hash)
+            }
+        }
+        if !beginnings.isEmpty {
+            broken = broken ?? "a chain begins behind a seal that is missing"
+        }
+        return Audit.Finding(
+            rule: "every seal fits its transfers and the seal before it (seals)",
+            count: count,
+            broken: broken
+        )
+    }
+}

@@ -1,0 +1,123 @@
+internal import GotchuCore
+internal import Ledger
+internal import Logging
+internal import Postgres
+internal import Synchronization
+
+/// A server's knowledge of its database, looked at every few seconds: its clock, whether it keeps
+/// what it commits, whether commits wait for a replica, and the version of its tables.
+final class DatabaseHealth: Sendable {
+    /// The difference of clocks that is worth a message.
+    private static let tolerance: Duration = .seconds(1)
+
+    private struct State {
+        var isReplicated = false
+        var isUnsafe = false
+        var isOutdated = false
+        var isClockOff = false
+    }
+
+    private let clock = DatabaseClock()
+    private let state = Mutex(State())
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    /// The database's time, by which all its servers go.
+    var now: Timestamp { clock.now }
+
+    /// A Boolean that is true if commits wait for a replica.
+    var hasReplica: Bool { state.withLock { $0.isReplicated } }
+
+    /// Refuses to commit what a crash may take away again. `synchronous_commit` is kept by each
+    /// session; `fsync` and `full_page_writes` are the whole server's, and a reload changes them.
+    ///
+    /// - Throws: `LedgerError` with `notDurable`.
+    func requireDurable() throws(LedgerError) {
+        guard !state.withLock({ $0.isUnsafe }) else { throw .notDurable }
+    }
+
+    /// Looks at all but the version of the tables, which there may not be yet.
+    func look(over connection: borrowing Connection) throws {
+        let asked = MonotonicTime.now
+        var answer: (time: Int64, replicas: Int64, isKept: Bool)?
+        try connection.run([
+            Query(
+                """
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+                    length(
+                        coalesce(current_setting('synchronous_standby_names', true), '')
+                    )::bigint,
+                    current_setting('fsync'), current_setting('full_page_writes')
+                """
+            ) { row in
+                let isKept = try row.text(2) == "on" && row.text(3) == "on"
+                answer = (try row.integer(0), try row.integer(1), isKept)
+            }
+        ])
+        guard let answer else { return }
+        clock.set(Timestamp(milliseconds: answer.time), asked: asked, answered: .now)
+        state.withLock { $0.isReplicated = answer.replicas > 0 }
+        record(isUnsafe: !answer.isKept)
+        recordClock()
+    }
+
+    /// Records whether a crash may take away what the database commits.
+    func record(isUnsafe: Bool) {
+        guard change(\.isUnsafe, to: isUnsafe) else { return }
+        guard isUnsafe else { return logger.notice("The database keeps its promises again.") }
+        logger.error(
+            "The database would not promise to keep what it commits: no payment is made.",
+            metadata: ["fix": "\(LedgerError.notDurable.fix ?? "")"]
+        )
+    }
+
+    /// Records the version of the tables. Whether to write them asks each transaction for itself.
+    func record(version: Int64) {
+        let isOutdated = version > Schema.version
+        guard change(\.isOutdated, to: isOutdated) else { return }
+        guard isOutdated else {
+            return logger.notice("The books are of this program's version again.")
+        }
+        logger.error(
+            "A newer gotchu-server has brought the books up to date: no payment is made here.",
+            metadata: ["fix": "\(LedgerError.outdated.fix ?? "")"]
+        )
+    }
+
+    /// The database's time counts, whichever of the two is right. But readers of this machine's
+    /// clock are misled: its log, and the keys of an issuer.
+    private func recordClock() {
+        let difference = clock.now.duration(to: .now)
+        let isOff = difference > Self.tolerance || difference < .zero - Self.tolerance
+        guard change(\.isClockOff, to: isOff) else { return }
+        guard isOff else {
+            return logger.notice("This machine's clock and the database's agree again.")
+        }
+        logger.error(
+            "This machine's clock and the database's differ: the database's counts.",
+            metadata: ["ahead-milliseconds": "\(difference.wholeMilliseconds)"]
+        )
+    }
+
+    /// - Returns: A Boolean that is true if it was otherwise.
+    private func change(_ flag: any WritableKeyPath<State, Bool> & Sendable, to value: Bool) -> Bool
+    {
+        state.withLock { state in
+            defer { state[keyPath: flag] = value }
+            return state[keyPath: flag] != value
+        }
+    }
+}
+
+extension LedgerError {
+    static var outdated: LedgerError {
+        LedgerError(
+            .foreign,
+            "The books were brought up to date by a newer gotchu-server.",
+            fix: "Stop this one, and start that version."
+        )
+    }
+}

@@ -1,0 +1,112 @@
+internal import Logging
+internal import Postgres
+
+/// A connection that is made anew when it is lost. Used by one thread.
+///
+/// After a failed attempt callers are turned away until the next one is due, so that a queue of
+/// payments is told to try again at once instead of waiting for a database that is away.
+final class PostgreSQLLink {
+    private static let shortestPause: Duration = .milliseconds(100)
+    private static let longestPause: Duration = .seconds(2)
+
+    private let settings: ConnectionSettings
+    private let logger: Logger
+    /// Makes a new connection ready for its use.
+    private let prepare: (borrowing Connection) throws -> Void
+    private var open: Open?
+    /// The number of connections that were made.
+    private(set) var connectionCount = 0
+    private var pause = shortestPause
+    private var retryAt: ContinuousClock.Instant?
+    private var lastFailure: (any Error)?
+
+    init(
+        _ settings: ConnectionSettings,
+        logger: Logger,
+        prepare: @escaping (borrowing Connection) throws -> Void
+    ) {
+        self.settings = settings
+        self.logger = logger
+        self.prepare = prepare
+    }
+
+    /// Hands `body` the connection, connecting first if need be.
+    ///
+    /// If it throws, an open transaction is rolled back; a connection that is of no more use is
+    /// dropped.
+    func use<Result>(_ body: (borrowing Connection) throws -> Result) throws -> Result {
+        let current = try open ?? connect()
+        do {
+            return try body(current.connection)
+        } catch {
+            if !isFit(current, after: error) { open = nil }
+            throw error
+        }
+    }
+
+    /// Whether the connection can be used again after a failure.
+    private func isFit(_ current: Open, after error: any Error) -> Bool {
+        if let error = error as? PostgresError {
+            // A server that has become read-only is no primary any more: look for the one that is.
+            let isElsewhere = error.state == .readOnlyTransaction
+            if isElsewhere || error.kind == .connectionLost || error.kind == .unknownOutcome {
+                return false
+            }
+        }
+        guard current.connection.isUsable else { return false }
+        guard current.connection.isInTransaction else { return true }
+        do {
+            try current.connection.execute("ROLLBACK")
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func connect() throws -> Open {
+        if let retryAt, let lastFailure, ContinuousClock.now < retryAt { throw lastFailure }
+        do {
+            let logger = logger
+            let new = Open(
+                try Connection(settings) { notice in
+                    logger.info(
+                        "The database has something to say.",
+                        metadata: [
+                            "severity": "\(notice.severity)", "notice": "\(notice.message)",
+                        ]
+                    )
+                }
+            )
+            try prepare(new.connection)
+            if lastFailure != nil { logger.notice("The database is reached again.") }
+            (open, retryAt, lastFailure, pause) = (new, nil, nil, Self.shortestPause)
+            connectionCount += 1
+            return new
+        } catch {
+            let failure = meaning(of: error)
+            if lastFailure == nil {
+                logger.warning("The database cannot be used.", metadata: ["error": "\(failure)"])
+            }
+            retryAt = .now + pause
+            pause = min(pause * 2, Self.longestPause)
+            lastFailure = failure
+            throw failure
+        }
+    }
+
+    /// Whatever it was that failed, there is no connection. A database that is reached but makes no
+    /// promises is refused by its own name.
+    private func meaning(of error: any Error) -> any Error {
+        guard let error = error as? PostgresError else { return error }
+        return PostgresError(.cannotConnect, state: error.state, message: error.message)
+    }
+
+    /// An optional cannot lend what cannot be copied; a reference can.
+    private final class Open {
+        let connection: Connection
+
+        init(_ connection: consuming Connection) {
+            self.connection = connection
+        }
+    }
+}

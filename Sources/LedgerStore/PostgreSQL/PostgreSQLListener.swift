@@ -1,0 +1,47 @@
+internal import Ledger
+internal import Logging
+internal import Postgres
+internal import ServiceProcess
+
+/// Hears from the other servers of the database which records they have changed.
+actor PostgreSQLListener {
+    /// After this long a silent connection is asked whether it is still there.
+    private static let silence: Duration = .seconds(10)
+
+    private let executor: ThreadExecutor
+    private let link: PostgreSQLLink
+    private let waker: Waker
+    private var isListening = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ settings: ConnectionSettings, waker: Waker, logger: Logger) {
+        executor = ThreadExecutor(name: "ledger-listener")
+        self.waker = waker
+        link = PostgreSQLLink(settings, logger: logger) { connection in
+            try PostgreSQLSession.prepare(connection)
+            try connection.execute("LISTEN \(PostgreSQLNotice.channel)")
+        }
+    }
+
+    /// Waits for the next notification. Blocks this actor's thread; the waker ends it.
+    ///
+    /// - Returns: The records that may have changed; after a gap in the listening all of them.
+    func next() throws -> ChangedRecords {
+        do {
+            return try link.use { connection in
+                guard isListening else {
+                    isListening = true
+                    return .all
+                }
+                let heard = try connection.notifications(within: Self.silence, or: waker)
+                // A peer that is gone without a word would otherwise never be missed.
+                if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
+                return .some(heard.flatMap { PostgreSQLNotice.records(in: $0.payload) })
+            }
+        } catch {
+            isListening = false
+            throw error
+        }
+    }
+}

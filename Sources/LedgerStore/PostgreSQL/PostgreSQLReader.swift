@@ -1,0 +1,36 @@
+internal import Ledger
+internal import Logging
+internal import Postgres
+internal import ServiceProcess
+
+/// A connection for reading on a thread of its own: a slow reader never delays a payment.
+actor PostgreSQLReader {
+    private let executor: ThreadExecutor
+    private let link: PostgreSQLLink
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ settings: ConnectionSettings, logger: Logger) {
+        executor = ThreadExecutor(name: "ledger-reader")
+        link = PostgreSQLLink(settings, logger: logger, prepare: PostgreSQLSession.prepare)
+    }
+
+    func look(_ health: DatabaseHealth) throws {
+        try repeating { try health.look(over: $0) }
+    }
+
+    func read<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
+        try repeating { try query.run(on: $0) }
+    }
+
+    /// A reader that finds its connection gone, after a failover for instance, reads once more.
+    private func repeating<Result>(
+        _ body: (borrowing Connection) throws -> Result
+    ) throws -> Result {
+        do {
+            return try link.use(body)
+        } catch let error as PostgresError where error.isWorthRepeating {
+            return try link.use(body)
+        }
+    }
+}

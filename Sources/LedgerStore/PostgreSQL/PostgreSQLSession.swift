@@ -1,0 +1,124 @@
+internal import Ledger
+internal import Logging
+internal import Postgres
+
+/// What every connection of ours sets and makes sure of before it is used.
+enum PostgreSQLSession {
+    /// Limits of a wait for another's locks and of a statement: well below what a client waits for
+    /// its answer, and below `Connection.usualLimit`.
+    private static let settings = """
+        SET lock_timeout = '2s';
+        SET statement_timeout = '10s';
+        SET idle_in_transaction_session_timeout = '30s';
+        SET bytea_output = 'hex';
+        SET jit = off;
+        """
+
+    /// Every statement of ours finds its rows by an index. A plan that was made while a table was
+    /// small, and kept, must not read the whole of it when it is large.
+    private static let plans = """
+        SET enable_seqscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET max_parallel_workers_per_gather = 0;
+        SET enable_material = off;
+        """
+
+    /// The writer's statements are the same for any values, so that each is planned once: left to
+    /// itself the server may plan them anew for every batch, which costs a lone payment more than
+    /// carrying them out.
+    private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
+
+    /// A bitmap of all that waits for an endpoint is made before a LIMIT can end it.
+    private static let changesPlans = """
+        SET plan_cache_mode = force_custom_plan;
+        SET enable_bitmapscan = off;
+        """
+
+    /// Between two statements of a batch there is only a computation: a server that takes longer is
+    /// frozen, and gives its locks to others before their wait for them ends.
+    private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
+
+    /// The limit of an answer to a reader.
+    static let answerLimit: Duration = .seconds(12)
+
+    /// For every connection that serves callers.
+    static func prepare(_ connection: borrowing Connection) throws {
+        try connection.execute(settings + plans)
+        let durability = try assertDurable(connection)
+        // As a setting of this session it stays what was found, whatever is reloaded later.
+        try connection.execute("SET synchronous_commit = '\(durability.synchronousCommit)'")
+    }
+
+    /// For the writer.
+    static func prepareForWriting(_ connection: borrowing Connection) throws {
+        try prepare(connection)
+        try connection.execute(writersPlans + writersPause)
+    }
+
+    /// For what is written beside the ledger. A backlog comes and goes: a plan that was made while
+    /// there was none, and kept, finds an endpoint's deliveries by reading all of them.
+    static func prepareForChanges(_ connection: borrowing Connection) throws {
+        try prepare(connection)
+        try connection.execute(changesPlans + writersPause)
+    }
+
+    /// For an audit, which reads everything and takes its time.
+    static func prepareForAudit(_ connection: borrowing Connection) throws {
+        try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
+    }
+
+    /// What the server says about its promises: with any of these off, payments that were
+    /// acknowledged may be gone after a crash (PostgreSQL manual, 20.5).
+    @discardableResult
+    static func assertDurable(_ connection: borrowing Connection) throws -> Durability {
+        let rows = try connection.query(
+            """
+            SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+                current_setting('full_page_writes'), current_setting('server_version')
+            """,
+            read: { row in
+                Durability(
+                    fsync: try row.text(0),
+                    synchronousCommit: try row.text(1),
+                    fullPageWrites: try row.text(2),
+                    version: try row.text(3)
+                )
+            }
+        )
+        guard let durability = rows.first, durability.isKept else {
+            throw LedgerError.notDurable
+        }
+        return durability
+    }
+
+    struct Durability: Sendable {
+        let fsync: String
+        let synchronousCommit: String
+        let fullPageWrites: String
+        let version: String
+
+        /// `local` is refused too: it would lose what was acknowledged when a replica takes over.
+        var isKept: Bool {
+            fsync == "on" && fullPageWrites == "on"
+                && ["on", "remote_write", "remote_apply"].contains(synchronousCommit)
+        }
+
+        var metadata: Logger.Metadata {
+            [
+                "fsync": "\(fsync)", "synchronous-commit": "\(synchronousCommit)",
+                "full-page-writes": "\(fullPageWrites)", "version": "\(version)",
+            ]
+        }
+    }
+}
+
+extension LedgerError {
+    static var notDurable: LedgerError {
+        LedgerError(
+            .notDurable,
+            "The database would not promise to keep what it commits.",
+            fix: "Set fsync, full_page_writes and synchronous_commit to on in its configuration."
+        )
+    }
+}

@@ -1,0 +1,195 @@
+package import GotchuCore
+package import Ledger
+package import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The ledger in a PostgreSQL database, which several servers may share.
+///
+/// Run as a service it also hears what the other servers change; everything else works without.
+package final class PostgreSQLStore: Store, Service {
+    /// Readers, each with a thread and a connection of its own.
+    private static let readerCount = 4
+    /// How often its clock and its replicas are looked at.
+    private static let lookInterval: Duration = .seconds(2)
+    /// How long to wait for a database that is away before listening is tried again.
+    private static let relistening: Duration = .milliseconds(200)
+
+    /// What another server accepted before a session ran out may still be on its way to the
+    /// database, and what two machines know of its clock differs by a little: for so long nobody
+    /// writes down that the session has expired.
+    package let expiryMargin: Duration = .seconds(2)
+    /// Records that other servers have changed.
+    package let changes: ChangeMailbox? = ChangeMailbox()
+
+    private let health: DatabaseHealth
+    private let settings: ConnectionSettings
+    private let writer: PostgreSQLWriter
+    /// Devices and the outbox have a connection of their own, which must not keep payments waiting.
+    /// It connects when it is needed first.
+    private let sideWriter: PostgreSQLWriter
+    private let readers: [PostgreSQLReader]
+    private let logger: Logger
+    private let turn = Atomic<Int>(0)
+
+    /// Connects, makes the tables if need be, and tries what the engine promises; opened as it is,
+    /// the database is only looked at.
+    ///
+    /// Blocks until the database has answered.
+    ///
+    /// - Parameter url: As libpq takes it: `postgres://USER@HOST,HOST/DATABASE`.
+    /// - Throws: If it cannot be reached, is not ours, or would not be durable.
+    package init(
+        url: String,
+        _ opening: Opening = .migrating,
+        logger: Logger
+    ) throws(LedgerError) {
+        let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
+        let health = DatabaseHealth(logger: logger)
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(settings)
+            let other = try Connection(settings)
+            try PostgreSQLPooler.refuse(before: connection, other)
+            try health.look(over: connection)
+            switch opening {
+            case .asItIs:
+                try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
+            case .migrating:
+                try PostgreSQLSchema.migrate(connection)
+                try PostgreSQLRights.require(connection)
+                try Self.tryPromises(of: connection, settings, logger: logger)
+            }
+        }
+        self.health = health
+        self.settings = settings
+        self.logger = logger
+        writer = PostgreSQLWriter(settings, logger: logger)
+        sideWriter = PostgreSQLWriter(
+            settings,
+            logger: logger,
+            name: "ledger-side",
+            prepare: PostgreSQLSession.prepareForChanges
+        )
+        readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
+    }
+
+    private static func tryPromises(
+        of first: borrowing Connection,
+        _ settings: ConnectionSettings,
+        logger: Logger
+    ) throws {
+        try PostgreSQLSession.prepare(first)
+        let second = try Connection(settings)
+        try PostgreSQLSession.prepare(second)
+        try PostgreSQLProbe.run(first, second)
+        let durability = try PostgreSQLSession.assertDurable(first)
+        logger.notice("The database keeps its promises.", metadata: durability.metadata)
+    }
+
+    /// Brings the tables of a database up to date.
+    ///
+    /// - Returns: The version that it has now.
+    package static func migrate(url: String, logger: Logger) throws(LedgerError) -> Int64 {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(try settings(url, logger: logger))
+            try PostgreSQLSchema.migrate(connection)
+            return try PostgreSQLSchema.checkedVersion(of: connection)
+        }
+    }
+
+    private static func settings(_ url: String, logger: Logger) throws -> ConnectionSettings {
+        let settings = try ConnectionSettings(url: url)
+        if settings.holdsPassword {
+            logger.warning(
+                "Everybody on this machine can read a password that stands in the database's URL."
+            )
+        }
+        return settings
+    }
+
+    package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
+        try health.requireDurable()
+        return try await wrapping(.tryAgain) { try await writer.commit(batch) }
+    }
+
+    package func read<Query: StoreQuery>(
+        _ query: Query
+    ) async throws(LedgerError) -> Query.Result {
+        let next = turn.add(1, ordering: .relaxed).newValue
+        let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
+        return try await wrapping(.tryAgain) { try await reader.read(query) }
+    }
+
+    package func change<Query: StoreQuery>(
+        _ query: Query
+    ) async throws(LedgerError) -> Query.Result {
+        try await wrapping(.tryAgain) { try await sideWriter.change(query) }
+    }
+
+    package var now: Timestamp { health.now }
+    package var readsAhead: Bool { health.hasReplica }
+
+    /// Looks at the database's clock, replicas and promises, and at the version of its tables.
+    package func look() async throws(LedgerError) {
+        try await wrapping(.tryAgain) {
+            do {
+                // Always the same one: after a reload of `synchronous_commit` each connection has
+                // its own answer, and payments would be made and refused by turns.
+                try await readers[0].look(health)
+                let version = Select<Int64>(PostgreSQLSchema.version)
+                health.record(version: try await readers[0].read(version).first ?? 0)
+            } catch let error as LedgerError where error.code == .notDurable {
+                // A new connection was refused; those that there are know nothing of it.
+                health.record(isUnsafe: true)
+                throw error
+            }
+        }
+    }
+
+    /// Listens to the other servers, and keeps an eye on the database, until the program ends.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await cancelWhenGracefulShutdown {
+                    while !Task.isCancelled {
+                        // Nobody tells of replicas that come and go, or of a clock that is set.
+                        try? await Task.sleep(for: Self.lookInterval)
+                        // What was seen last holds until the database can be asked again.
+                        try? await self.look()
+                    }
+                }
+            }
+            await listen()
+        }
+    }
+
+    private func listen() async {
+        let waker = Waker()
+        let listener = PostgreSQLListener(settings, waker: waker, logger: logger)
+        await withTaskCancellationOrGracefulShutdownHandler {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    changes?.put(try await listener.next())
+                } catch {
+                    await cancelWhenGracefulShutdown {
+                        // Nothing tells that the database can be listened to again.
+                        try? await Task.sleep(for: Self.relistening)
+                    }
+                }
+            }
+        } onCancelOrGracefulShutdown: {
+            waker.wake()
+        }
+    }
+
+    /// A secret that all servers of the database share, made by the first that asks for it.
+    ///
+    /// - Parameter proposal: What it shall be if there is none yet.
+    package func secret(
+        _ name: String,
+        proposal: [UInt8]
+    ) async throws(LedgerError) -> [UInt8] {
+        try await wrapping(.cannotOpen) { try await writer.secret(name, proposal: proposal) }
+    }
+}

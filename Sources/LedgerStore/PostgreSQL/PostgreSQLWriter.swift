@@ -1,0 +1,180 @@
+internal import GotchuCore
+internal import Ledger
+internal import Logging
+internal import Postgres
+internal import ServiceProcess
+
+/// A connection that writes, on a thread of its own.
+actor PostgreSQLWriter {
+    /// How often a batch is decided anew before its callers are told to try again.
+    private static let longestTry = 8
+
+    private let executor: ThreadExecutor
+    private let link: PostgreSQLLink
+    private let logger: Logger
+    /// The number of the connection that the last seal was committed on.
+    private var knownConnection = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(
+        _ settings: ConnectionSettings,
+        logger: Logger,
+        name: String = "ledger-writer",
+        prepare: @escaping (borrowing Connection) throws -> Void =
+            PostgreSQLSession.prepareForWriting
+    ) {
+        executor = ThreadExecutor(name: name)
+        link = PostgreSQLLink(settings, logger: logger, prepare: prepare)
+        self.logger = logger
+    }
+
+    /// Loads, decides and writes in one transaction: a round trip to load and one to write.
+    ///
+    /// What was lost against another server, or with its connection before the COMMIT was sent, is
+    /// decided anew on the rows as they are then. Of a batch that has waited too long for a row,
+    /// only the commands that need such a row are not decided.
+    func commit(_ batch: Batch) throws -> Effects {
+        var attempt = 1
+        var isPassingHeld = false
+        while true {
+            do {
+                return try link.use { connection in
+                    let rows = try load(batch, isPassingHeld: isPassingHeld, on: connection)
+                    let effects = try batch.decide(on: rows)
+                    try save(effects, loaded: rows, on: connection)
+                    if effects.seal != nil { knownConnection = link.connectionCount }
+                    return effects
+                }
+            } catch let error as PostgresError {
+                let isHeld = error.state == .lockNotAvailable && !isPassingHeld
+                guard isHeld || error.isWorthRepeating, attempt < Self.longestTry else {
+                    throw error
+                }
+                attempt += 1
+                isPassingHeld = isPassingHeld || isHeld
+                logger.info("A batch is decided anew.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Begins a transaction and loads a batch's footprint, in one round trip where the commands
+    /// know it all.
+    ///
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: it keeps
+    ///   more in them than this one would write.
+    private func load(
+        _ batch: Batch,
+        isPassingHeld: Bool,
+        on connection: borrowing Connection
+    ) throws -> Snapshot {
+        let rows = LoadedRows(Snapshot())
+        var known = Footprint()
+        for round in 1...Footprint.roundLimit {
+            var footprint = batch.footprint(knowing: round == 1 ? nil : rows.snapshot)
+            if round == Footprint.roundLimit { footprint.asksAgain = false }
+            // On another connection the chain's end may be another: a replica has taken over.
+            if round == 1, link.connectionCount != knownConnection {
+                footprint.needsNewestSeal = true
+            }
+            let loading = Loading(
+                footprint: footprint.subtracting(known),
+                dialect: .postgresql,
+                isPassingHeld: isPassingHeld
+            )
+            // Before anything else. A migration locks the table that this reads: one that is under
+            // way is waited for, and the next waits for the end of this transaction.
+            let beginning = round > 1 ? [] : [.begin, version(into: rows)]
+            let end = Result {
+                try connection.run(beginning + loading.steps.map { $0.query(into: rows) })
+            }
+            // What fails on newer tables may fail because of what is new in them.
+            guard rows.version <= Schema.version else { throw LedgerError.outdated }
+            try end.get()
+            if !footprint.asksAgain { break }
+            known = footprint
+        }
+        return rows.snapshot
+    }
+
+    private func version(into rows: LoadedRows) -> Query {
+        Query(PostgreSQLSchema.version) { rows.version = try $0.integer(0) }
+    }
+
+    /// Writes the effects and commits them, in one round trip.
+    private func save(
+        _ effects: Effects,
+        loaded: Snapshot,
+        on connection: borrowing Connection
+    ) throws {
+        let saving = Saving(effects, loaded: loaded)
+        var queries = try saving.writes().map(\.query)
+        if let removal = Self.removal(of: saving.done) { queries.append(removal) }
+        if let time = effects.probedAt {
+            queries.append(Query(Effects.probe, [.integer(time.milliseconds)]))
+        }
+        if let notice = PostgreSQLNotice.query(of: saving.changedRecords) { queries.append(notice) }
+        try connection.run(queries + [.commit])
+    }
+
+    /// Row by row, which LIMIT makes sure of: the table is empty every night, and a plan for a join
+    /// that was made then, and kept, compares each record with all of them by day. Where a row is
+    /// does not change meanwhile: only who holds its record's lock writes it.
+    static func removal(of records: [Record]) -> Query? {
+        guard !records.isEmpty else { return nil }
+        return Query(
+            """
+            DELETE FROM due WHERE ctid = ANY (ARRAY(
+                SELECT found.ctid FROM unnest($1::text[], $2::text[]) AS done (owner, record)
+                CROSS JOIN LATERAL (
+                    SELECT ctid FROM due
+                    WHERE due.owner = done.owner AND due.record = done.record LIMIT 1
+                ) AS found
+            ))
+            """,
+            [.texts(records.map(\.owner.rawValue)), .texts(records.map(\.id.rawValue))]
+        )
+    }
+
+    /// Runs what others than the ledger write, in one transaction on tables of this program's
+    /// version.
+    ///
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: one that
+    ///   changes them meanwhile waits for the end of this.
+    func change<Change: StoreQuery>(_ change: Change) throws -> Change.Result {
+        try link.use { connection in
+            let rows = LoadedRows(Snapshot())
+            try connection.run([.begin, version(into: rows)])
+            guard rows.version <= Schema.version else { throw LedgerError.outdated }
+            let result = try change.run(on: connection)
+            // Whoever is told of a payment acts on it: the COMMIT makes sure of it.
+            try connection.run([.commit])
+            return result
+        }
+    }
+
+    /// A secret that all servers of one database share, made by the first that asks for it.
+    ///
+    /// - Parameter proposal: What it shall be if there is none yet.
+    func secret(_ name: String, proposal: [UInt8]) throws -> [UInt8] {
+        try link.use { connection in
+            var secret: [UInt8]?
+            try connection.run([
+                Query(
+                    """
+                    INSERT INTO secrets (name, secret) VALUES ($1, $2)
+                    ON CONFLICT (name) DO NOTHING
+                    """,
+                    [.text(name), .bytes(proposal)]
+                ),
+                Query("SELECT secret FROM secrets WHERE name = $1", [.text(name)]) { row in
+                    secret = try row.blob(0)
+                },
+            ])
+            guard let secret else {
+                throw PostgresError(.corrupt, message: "a secret was not kept")
+            }
+            return secret
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Glibc
+internal import Ledger
+
+/// What SQLite does not do with its files by itself.
+enum BookFile {
+    private static let pieceSize = 1 << 20
+
+    /// Makes a file that is not there yet, for this user alone: wallets are nobody else's business.
+    /// SQLite gives the log the same rights. What cannot be made here is reported when it is
+    /// opened.
+    static func makePrivate(_ path: String) {
+        // Only a new one: to close any descriptor of a file that is open elsewhere in this process
+        // would drop SQLite's locks on it (fcntl(2)).
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Takes the right to serve a file, which ends with the program, however that ends.
+    ///
+    /// The descriptor stays open for as long: closing it would drop SQLite's locks on the file
+    /// (fcntl(2)), with which this one has nothing to do.
+    ///
+    /// - Throws: `inUse` if another program has it, `cannotOpen` if the system does not say. What
+    ///   cannot be made here is reported when it is opened.
+    static func claim(_ path: String) throws(LedgerError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .notClaimed(errno) }
+            return
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw .notClaimed(errno) }
+            throw LedgerError(
+                .inUse,
+                "Another gotchu-server serves these books already.",
+                fix: "Stop it, or name other books with --database. Several servers can share "
+                    + "those on PostgreSQL."
+            )
+        }
+    }
+
+    /// Which files have the names of books and of their log.
+    struct Identity: Equatable {
+        private let books: [UInt]
+        private let log: [UInt]
+
+        init(_ path: String) {
+            books = Self.file(path)
+            log = Self.file("\(path)-wal")
+        }
+
+        /// Nothing for a file that is not there.
+        private static func file(_ path: String) -> [UInt] {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return [] }
+            return [UInt(status.st_dev), UInt(status.st_ino)]
+        }
+    }
+
+    /// Writes a file over itself, byte for byte, and syncs it: so all of it is on the disk, also
+    /// what the system takes for written although an earlier sync had failed.
+    ///
+    /// - Throws: `LedgerError` if the disk does not take it. A file that is not there is none.
+    static func renew(_ path: String) throws(LedgerError) {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw .logLost }
+            return
+        }
+        defer { close(descriptor) }
+        var piece = [UInt8](repeating: 0, count: pieceSize)
+        var position = 0
+        while true {
+            let count = pread(descriptor, &piece, pieceSize, position)
+            guard count > 0 else {
+                guard count == 0 else { throw .logLost }
+                break
+            }
+            guard pwrite(descriptor, piece, count, position) == count else { throw .logLost }
+            position += count
+        }
+        guard fsync(descriptor) == 0 else { throw .logLost }
+    }
+}
+
+extension LedgerError {
+    fileprivate static func notClaimed(_ number: Int32) -> LedgerError {
+        LedgerError(
+            .cannotOpen,
+            "It cannot be made sure that no other server has the books: "
+                + "\(String(cString: strerror(number))).",
+            fix: "Keep the file on a local disk, readable by this user."
+        )
+    }
+
+    fileprivate static var logLost: LedgerError {
+        LedgerError(
+            .cannotOpen,
+            "The disk does not take the log of the books.",
+            fix: "Look at the kernel's log. If the disk is failing, copy the file and its -wal to "
+                + "another one before anything else."
+        )
+    }
+}

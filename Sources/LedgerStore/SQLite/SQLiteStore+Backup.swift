@@ -1,0 +1,113 @@
+internal import Glibc
+package import Ledger
+internal import SQLite
+
+extension SQLiteStore {
+    /// The end of the name of a copy that is being written.
+    private static let draftEnding = ".gotchu-partial"
+
+    /// Copies the books, which may be in use, into a new file, and audits the copy.
+    ///
+    /// The file appears under its name only once it is whole, audited and on the disk. What a
+    /// killed backup left behind, the next one into the same folder removes.
+    ///
+    /// - Parameters:
+    ///   - kinds: As for `Audit.run`.
+    ///   - records: As for `Audit.run`.
+    /// - Throws: If there is such a file already, or the copy cannot be written.
+    package static func backup(
+        from path: String,
+        to destination: String,
+        kinds: [TransferKind],
+        records: [RecordRule]
+    ) throws(LedgerError) -> Audit {
+        guard access(destination, F_OK) != 0 else { throw .exists }
+        let folder = destination.lastIndex(of: "/").map { String(destination[...$0]) } ?? "./"
+        let place = try wrapping(.cannotOpen) { try enter(folder) }
+        defer { close(place) }
+        let draft = "\(destination).\(UInt64.random(in: .min ... .max))\(draftEnding)"
+        defer { for name in [draft, draft + "-wal", draft + "-shm"] { unlink(name) } }
+        try wrapping(.cannotOpen) {
+            let source = try Connection(path: path, mode: .readOnly)
+            try SQLiteSchema.checkedVersion(of: source)
+            try makePrivate(draft)
+            let copy = try Connection(path: draft, mode: .readWrite)
+            try copy.execute("PRAGMA synchronous = FULL")
+            try source.backup(to: copy)
+            // One file that is complete in itself: the copy inherits the log mode of the original.
+            try copy.execute("PRAGMA journal_mode = DELETE")
+        }
+        let audit = try Audit.run(path: draft, kinds: kinds, records: records)
+        guard audit.isClean else { return audit }
+        try wrapping(.cannotOpen) { try publish(draft, as: destination, in: place) }
+        return audit
+    }
+
+    /// Opens a folder, and removes what killed backups left there unless another writes one.
+    ///
+    /// - Returns: Its descriptor. While that is open a backup is written there.
+    private static func enter(_ folder: String) throws -> Int32 {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LedgerError.unwritable }
+        // A file system that cannot lock a folder keeps what is left.
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { removeDrafts(in: folder) }
+        _ = flock(descriptor, LOCK_SH)
+        return descriptor
+    }
+
+    /// Copies that nobody writes any more, and what SQLite had beside them.
+    private static func removeDrafts(in folder: String) {
+        guard let list = opendir(folder) else { return }
+        defer { closedir(list) }
+        let endings = ["", "-journal", "-wal", "-shm"].map { draftEnding + $0 }
+        while let entry = readdir(list) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if endings.contains(where: name.hasSuffix) { unlink(folder + name) }
+        }
+    }
+
+    /// Wallets are nobody else's business.
+    private static func makePrivate(_ path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw LedgerError.unwritable }
+        close(descriptor)
+    }
+
+    /// A link, unlike a rename, never replaces a file that has appeared meanwhile.
+    ///
+    /// Until its folder is on the disk, a power cut could take the new name back.
+    private static func publish(
+        _ draft: String,
+        as destination: String,
+        in folder: Int32
+    ) throws {
+        let descriptor = open(draft, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LedgerError.unwritable }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw LedgerError.unwritable }
+        guard link(draft, destination) == 0 else {
+            throw errno == EEXIST ? LedgerError.exists : LedgerError.unwritable
+        }
+        guard fsync(folder) == 0 else { throw LedgerError.unwritable }
+    }
+}
+
+extension LedgerError {
+    fileprivate static var exists: LedgerError {
+        LedgerError(
+            .cannotOpen,
+            "There is a file of that name already.",
+            fix: "Name a new one: a backup never overwrites anything."
+        )
+    }
+
+    fileprivate static var unwritable: LedgerError {
+        LedgerError(
+            .cannotOpen,
+            "The backup cannot be written.",
+            fix: "Check that the folder exists, has room, and that this user may write in it."
+        )
+    }
+}

@@ -1,0 +1,114 @@
+package import GotchuCore
+package import Ledger
+package import ServiceLifecycle
+
+/// A database with the ledger in it. What fails is a `LedgerError`.
+package protocol Store: LedgerStorage, Database, Service {}
+
+extension Store {
+    package func record(_ id: RecordID) async throws(LedgerError) -> Record? {
+        try await read(Reads.record(id)).first
+    }
+
+    package func record(named name: String) async throws(LedgerError) -> NamedRecord? {
+        try await read(Reads.record(named: name)).first
+    }
+
+    package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
+        try await read(Reads.answer(key)).first
+    }
+
+    package func history(
+        of account: Account.Key,
+        _ range: HistoryRange
+    ) async throws(LedgerError) -> AccountHistory? {
+        AccountHistory(try await read(Reads.history(of: account, range)))
+    }
+
+    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
+        try await read(Reads.due(at: time, limit: limit))
+    }
+
+    /// The user of an id or a login.
+    package func user(id: UserID, orLogin login: String) async throws(LedgerError) -> User? {
+        try await read(
+            Select<User>(
+                """
+                SELECT \(Columns.users.list) FROM users
+                WHERE id = $1 OR id = (SELECT target FROM names WHERE name = $2)
+                """,
+                [.text(id.rawValue), .text(User.name(ofLogin: login))]
+            )
+        ).first
+    }
+
+    /// The uses that the ledger has had so far.
+    package func use() async throws(LedgerError) -> LedgerUse {
+        try await read(LedgerUse.query).first ?? .neither
+    }
+
+    /// The sizes of what there is now.
+    package func reading() async throws(LedgerError) -> StoreReading {
+        try await read(StoreReading.query).first ?? StoreReading()
+    }
+}
+
+/// The uses that a ledger has had.
+package enum LedgerUse: String, Sendable, RowValue {
+    /// Accounts were opened with money that nobody has paid in.
+    case development
+    /// There are users of an OpenID issuer, or devices, and no such money.
+    case production
+    case neither
+
+    /// Users who did not log in to a development server have a login of their own kind:
+    /// `<issuer>subject`.
+    static let query = Select<LedgerUse>(
+        """
+        SELECT CASE
+            WHEN EXISTS (
+                SELECT 1 FROM accounts WHERE owner = '\(HouseAccount.developmentMint.rawValue)'
+            ) THEN '\(development.rawValue)'
+            WHEN EXISTS (
+                SELECT 1 FROM names WHERE name >= '\(User.name(ofLogin: "<"))'
+                    AND name < '\(User.name(ofLogin: "="))'
+            ) THEN '\(production.rawValue)'
+            ELSE '\(neither.rawValue)'
+        END
+        """
+    )
+
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        guard let use = LedgerUse(rawValue: try row.text(0)) else {
+            throw LedgerError.corrupt("a use of the ledger")
+        }
+        self = use
+    }
+}
+
+/// The sizes of what there is in a database at a moment.
+package struct StoreReading: Equatable, Sendable, RowValue {
+    /// Records that time will change: sessions that can still be paid.
+    package var liveRecords = 0
+    /// Webhook deliveries that will be tried again.
+    package var waitingWebhooks = 0
+    /// Webhook deliveries that were given up.
+    package var deadWebhooks = 0
+
+    /// Costs no more than open records and waiting deliveries are many.
+    static let query = Select<StoreReading>(
+        """
+        SELECT (SELECT count(*) FROM due),
+            (SELECT count(*) FROM deliveries WHERE dead_at IS NULL),
+            (SELECT count(*) FROM deliveries WHERE dead_at IS NOT NULL)
+        """
+    )
+
+    package init() {}
+
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        liveRecords = Int(try row.integer(0))
+        waitingWebhooks = Int(try row.integer(1))
+        deadWebhooks = Int(try row.integer(2))
+    }
+}

@@ -1,0 +1,77 @@
+internal import GotchuCore
+internal import Ledger
+
+/// Writing the effects of a batch: one statement for each kind of row, in either engine.
+struct Saving {
+    let effects: Effects
+    /// What was loaded, and locked, before: it tells changed rows from new ones.
+    let loaded: Snapshot
+
+    init(_ effects: Effects, loaded: Snapshot) {
+        self.effects = effects
+        self.loaded = loaded
+    }
+
+    /// The statements that both engines run alike, in their order.
+    func writes() throws -> [TableWrite] {
+        let sealed = effects.seal.map { seal in
+            effects.transfers.map { SealedTransfer(transfer: $0, seal: seal) }
+        }
+        // What no seal covers must not be.
+        guard sealed != nil || effects.transfers.isEmpty else {
+            throw LedgerError(.rejected, "A transfer has no seal.")
+        }
+        let names = split(effects.names) { loaded.names[$0.text] != nil }
+        let accounts = split(effects.accounts) { loaded.accounts[$0.key] != nil }
+        let records = split(effects.records) { loaded.records[$0.id] != nil }
+        return [
+            Columns.newUsers.on(effects.newUsers),
+            Columns.newNames.on(names.new),
+            Columns.changedNames.on(names.changed),
+            Columns.newAccounts.on(accounts.new),
+            Columns.changedAccounts.on(accounts.changed),
+            Columns.newRecords.on(records.new),
+            Columns.changedRecords.on(records.changed),
+            Columns.newDue.on(due),
+            Columns.newTransfers.on(sealed ?? []),
+            Columns.newEntries.on(effects.transfers.flatMap(\.entries)),
+            Columns.newAnswers.on(try effects.answers.map(StoredAnswer.init)),
+            Columns.newSeals.on(effects.seal.map { [$0] } ?? []),
+            Columns.enqueue.on(effects.events),
+        ].compactMap(\.self)
+    }
+
+    /// Records whose time has changed.
+    private var due: [Record] {
+        effects.records.filter { record in
+            record.dueAt.map { $0 != loaded.records[record.id]?.dueAt } ?? false
+        }
+    }
+
+    /// Records that nothing will happen to by itself any more. Also those that were so before: a
+    /// row that stayed would be due for ever.
+    var done: [Record] {
+        let touched = effects.records.reduce(into: loaded.records) { $0[$1.id] = $1 }
+        return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }
+    }
+
+    /// Records that others may know already.
+    var changedRecords: [RecordID] {
+        effects.records.map(\.id).filter { loaded.records[$0] != nil }
+    }
+
+    private func split<Row>(
+        _ rows: [Row],
+        _ isLoaded: (Row) -> Bool
+    ) -> (new: [Row], changed: [Row]) {
+        (rows.filter { !isLoaded($0) }, rows.filter(isLoaded))
+    }
+}
+
+extension Effects {
+    /// The statement that writes the time of a probe.
+    static let probe = """
+        INSERT INTO probe (id, written_at) VALUES (1, $1)
+        ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at
+        """
+}

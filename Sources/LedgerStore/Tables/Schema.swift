@@ -1,0 +1,195 @@
+internal import Ledger
+
+/// The tables, in SQL of which each engine's is made. Plain SQL: no functions, no sequences.
+///
+/// * Every uniqueness is a primary key that begins with what a row is found by, so that an engine
+///   that distributes tables can keep it. There are no foreign keys: the writer has loaded and
+///   locked the rows that a new one leads to, and none of those is ever removed. `verify` looks at
+///   every one.
+/// * No index mentions a record's state: a lock or a payment changes no index of `records`, which
+///   are heap-only updates (PostgreSQL manual, 73.7). Records that time will change have a small
+///   table of their own.
+enum Schema {
+    /// The version of the tables that this program knows.
+    static let version: Int64 = 1
+
+    /// Tables whose rows are only ever inserted.
+    static let guarded = ["transfers", "entries", "answers", "seals"]
+
+    static func tables(for dialect: Dialect) -> String {
+        switch dialect {
+        case .sqlite: tables
+        case .postgresql:
+            // Ids sort by their bytes, as in SQLite, whatever the database's language is.
+            tables.replacing(" TEXT", with: #" text COLLATE "C""#)
+                .replacing(" INTEGER", with: " bigint")
+                .replacing(" BLOB", with: " bytea")
+                .replacing(" length(", with: " octet_length(")
+                .replacing(") STRICT, WITHOUT ROWID /* half */;", with: ") WITH (fillfactor = 50);")
+                .replacing(") STRICT, WITHOUT ROWID;", with: ");")
+        }
+    }
+
+    private static let tables = """
+        CREATE TABLE users (
+            id TEXT PRIMARY KEY,
+            login TEXT NOT NULL,
+            display_name TEXT NOT NULL,
+            created_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE names (
+            name TEXT PRIMARY KEY,
+            target TEXT NOT NULL,
+            until INTEGER
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE accounts (
+            owner TEXT NOT NULL,
+            currency TEXT NOT NULL,
+            balance INTEGER NOT NULL,
+            earned INTEGER NOT NULL,
+            entry_count INTEGER NOT NULL CHECK (entry_count >= 0),
+            changed_at INTEGER NOT NULL,
+            PRIMARY KEY (owner, currency),
+            CHECK (balance >= 0 OR owner IN (\(sqlList(HouseAccount.allCases))))
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE records (
+            id TEXT PRIMARY KEY,
+            kind TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            state TEXT NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0),
+            created_at INTEGER NOT NULL,
+            due_at INTEGER,
+            body TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID /* half */;
+
+        CREATE TABLE due (
+            owner TEXT NOT NULL,
+            record TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            due_at INTEGER NOT NULL,
+            PRIMARY KEY (owner, record)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX due_by_time ON due (due_at);
+
+        CREATE TABLE transfers (
+            record TEXT NOT NULL,
+            step TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            chain TEXT NOT NULL,
+            seal INTEGER NOT NULL CHECK (seal > 0),
+            hash BLOB NOT NULL CHECK ( length(hash) = 32),
+            PRIMARY KEY (record, step)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE entries (
+            owner TEXT NOT NULL,
+            currency TEXT NOT NULL,
+            number INTEGER NOT NULL CHECK (number > 0),
+            record TEXT NOT NULL,
+            step TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            amount INTEGER NOT NULL CHECK (amount <> 0),
+            balance INTEGER NOT NULL,
+            earned INTEGER NOT NULL,
+            PRIMARY KEY (owner, currency, number)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE answers (
+            user_id TEXT NOT NULL,
+            command TEXT NOT NULL,
+            key TEXT NOT NULL,
+            fingerprint BLOB NOT NULL CHECK ( length(fingerprint) = 32),
+            outcome TEXT,
+            refusal TEXT,
+            record TEXT NOT NULL,
+            step TEXT,
+            request_id TEXT NOT NULL,
+            decided_at INTEGER NOT NULL,
+            PRIMARY KEY (user_id, command, key),
+            CHECK ((outcome IS NULL) <> (refusal IS NULL)),
+            CHECK (refusal IS NULL OR step IS NULL)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE seals (
+            chain TEXT NOT NULL,
+            number INTEGER NOT NULL CHECK (number > 0),
+            previous BLOB NOT NULL CHECK ( length(previous) = 32),
+            hash BLOB NOT NULL CHECK ( length(hash) = 32),
+            PRIMARY KEY (chain, number)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE probe (
+            id INTEGER PRIMARY KEY CHECK (id IN (1, 2, 3)),
+            written_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE secrets (
+            name TEXT PRIMARY KEY,
+            secret BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE devices (
+            id TEXT PRIMARY KEY,
+            user_id TEXT NOT NULL,
+            name TEXT NOT NULL,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            family BLOB NOT NULL CHECK ( length(family) = 32),
+            current BLOB NOT NULL CHECK ( length(current) = 32),
+            previous BLOB CHECK ( length(previous) = 32),
+            generation INTEGER NOT NULL CHECK (generation >= 0),
+            expires_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            revoked_at INTEGER,
+            revocation TEXT,
+            CHECK ((revoked_at IS NULL) = (revocation IS NULL))
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE endpoints (
+            id TEXT PRIMARY KEY,
+            url TEXT NOT NULL,
+            owner TEXT,
+            created_at INTEGER NOT NULL,
+            secret BLOB NOT NULL,
+            disabled TEXT
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE deliveries (
+            endpoint TEXT NOT NULL,
+            event TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            record TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            amount INTEGER,
+            body TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            next_try_at INTEGER NOT NULL,
+            give_up_at INTEGER NOT NULL,
+            dead_at INTEGER,
+            last_error TEXT,
+            PRIMARY KEY (endpoint, event)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX deliveries_due ON deliveries (endpoint, next_try_at) WHERE dead_at IS NULL;
+        CREATE INDEX deliveries_dead ON deliveries (endpoint, event) WHERE dead_at IS NOT NULL;
+        """
+}
+
+/// The rule of deliveries that the commit of an event and the outbox share.
+package enum Delivery {
+    /// The time for which an event is tried, from the first try on, in milliseconds: one that has
+    /// waited for days, because no server ran, is not given up at once.
+    package static let patience = 24 * 3_600 * 1_000
+}
+
+/// The raw values of `cases` as a list of SQL texts.
+func sqlList<Case: RawRepresentable>(_ cases: some Sequence<Case>) -> String
+where Case.RawValue == String {
+    cases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+}

@@ -1,0 +1,310 @@
+package import GotchuCore
+package import Ledger
+package import LedgerStore
+
+/// The outbox: events are put in by the commit that makes them, and taken out when they have
+/// arrived. No call works on more at a time than a payment can wait for.
+package struct Outbox: Sendable {
+    private let database: any Database
+
+    package init(_ database: any Database) {
+        self.database = database
+    }
+
+    /// Adds an endpoint.
+    ///
+    /// - Throws: `rejected` if there are too many already, or no such owner.
+    package func add(_ endpoint: WebhookEndpoint, secret: [UInt8]) async throws(LedgerError) {
+        try await database.change(Addition(endpoint: endpoint, secret: secret))
+    }
+
+    package func endpoints() async throws(LedgerError) -> [WebhookEndpoint] {
+        try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
+    }
+
+    /// Forgets an endpoint and all that waits for it. Cut short, it is to be called again: until
+    /// then the endpoint gets nothing and is not taken up again.
+    ///
+    /// - Returns: A Boolean that is true if there was one.
+    package func remove(_ id: String) async throws(LedgerError) -> Bool {
+        // From here on nothing comes in for it; what is there goes in slices.
+        guard try await database.change(RemovalBegin(endpoint: id)) > 0 else { return false }
+        repeat {
+            while try await database.change(Removal(endpoint: id)) == OutboxQueries.slice {}
+            // A payment that had begun before may have put in one more.
+        } while try await database.change(RemovalEnd(endpoint: id)) == 0
+        return true
+    }
+
+    /// Gives up some of what waits for endpoints that want nothing any more.
+    package func bury(at time: Timestamp) async throws(LedgerError) {
+        for endpoint in try await database.read(Select<Disabled>(OutboxQueries.disabledWithBacklog))
+        {
+            _ = try await database.change(Burial(endpoint: endpoint, time: time))
+        }
+    }
+
+    /// Endpoints for which something is due.
+    package func dueEndpoints(at time: Timestamp) async throws(LedgerError) -> [String] {
+        try await database.read(Select<String>(OutboxQueries.due, [.integer(time.milliseconds)]))
+    }
+
+    /// Takes what is due for an endpoint, the longest due first. Nobody else gets it before
+    /// `leaseEnd`; if it is not finished by then it is due again.
+    package func claim(
+        for endpoint: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [WebhookDelivery] {
+        try await database.change(
+            Claim(endpoint: endpoint, time: time, leaseEnd: leaseEnd, limit: limit)
+        )
+    }
+
+    /// Writes down the outcomes of tries, in one commit. Nothing happens to one that another server
+    /// has by now.
+    package func finish(
+        _ tries: [WebhookDelivery.Ended],
+        at time: Timestamp
+    ) async throws(LedgerError) {
+        try await database.change(Finish(tries: tries, time: time))
+    }
+
+    /// The deliveries that wait, or were given up, the longest waiting first.
+    package func backlog(
+        dead: Bool,
+        limit: Int
+    ) async throws(LedgerError) -> [WebhookBacklogEntry] {
+        try await database.read(
+            Select<WebhookBacklogEntry>(
+                OutboxQueries.backlog(dead: dead),
+                [.integer(Int64(limit))]
+            )
+        )
+    }
+
+    /// Has what was given up tried again, for another day, and takes its endpoint up again, unless
+    /// that is being removed.
+    ///
+    /// - Parameter event: One event, or `nil` for all of them.
+    /// - Returns: The number of deliveries.
+    package func resend(event: String?, at time: Timestamp) async throws(LedgerError) -> Int {
+        var count = 0
+        for endpoint in try await endpoints() where !endpoint.isBeingRemoved {
+            var slice = 0
+            repeat {
+                slice = try await database.change(
+                    Resend(endpoint: endpoint.id, event: event, time: time)
+                )
+                count += slice
+            } while slice == OutboxQueries.slice
+        }
+        return count
+    }
+}
+
+private struct Addition: StoreQuery {
+    let endpoint: WebhookEndpoint
+    let secret: [UInt8]
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        let count: Int64? = try connection.first(OutboxQueries.endpointCount)
+        guard let count, count < WebhookEndpoint.limit else {
+            throw LedgerError(.rejected, "There are too many endpoints.")
+        }
+        if let owner = endpoint.owner {
+            let user: String? = try connection.first(OutboxQueries.owner, [.text(owner.rawValue)])
+            guard user != nil else { throw LedgerError(.rejected, "There is no such user.") }
+        }
+        try connection.run(
+            OutboxQueries.add,
+            [
+                .text(endpoint.id), .text(endpoint.url), .text(endpoint.owner?.rawValue),
+                .integer(endpoint.createdAt.milliseconds), .blob(secret),
+            ]
+        )
+    }
+}
+
+private struct RemovalBegin: StoreQuery {
+    let endpoint: String
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
+        try connection.run(OutboxQueries.beginRemoval, [.text(endpoint)])
+    }
+}
+
+private struct RemovalEnd: StoreQuery {
+    let endpoint: String
+
+    /// - Returns: 0 if something waits for it again.
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
+        let lock = OutboxQueries.lockEndpoint(connection.dialect)
+        let found: String? = try connection.first(lock, [.text(endpoint)])
+        guard found != nil else { return 1 }
+        return try connection.run(OutboxQueries.removeEndpoint, [.text(endpoint)])
+    }
+}
+
+private struct Removal: StoreQuery {
+    let endpoint: String
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
+        try connection.run(
+            OutboxQueries.removeDeliveries(connection.dialect),
+            [.text(endpoint), .integer(Int64(OutboxQueries.slice))]
+        )
+    }
+}
+
+/// An endpoint that wants nothing any more, and why.
+private struct Disabled: RowValue {
+    let id: String
+    let reason: String
+
+    init(row: borrowing some LedgerRow & ~Copyable) throws {
+        id = try row.text(0)
+        reason = try row.text(1)
+    }
+}
+
+private struct Burial: StoreQuery {
+    let endpoint: Disabled
+    let time: Timestamp
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
+        try connection.run(
+            OutboxQueries.bury(connection.dialect),
+            [
+                .text(endpoint.reason), .integer(time.milliseconds), .text(endpoint.id),
+                .integer(Int64(OutboxQueries.slice)),
+            ]
+        )
+    }
+}
+
+private struct Claim: StoreQuery {
+    let endpoint: String
+    let time: Timestamp
+    let leaseEnd: Timestamp
+    let limit: Int
+
+    private struct Address: RowValue {
+        let url: String
+        let secret: [UInt8]
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            url = try row.text(0)
+            secret = try row.blob(1)
+        }
+    }
+
+    private struct Claimed: RowValue {
+        let event: String
+        let attempt: Int64
+        let kind: String
+        let record: RecordID
+        let owner: UserID
+        let at: Timestamp
+        let amount: Int64?
+        let body: String
+        let giveUpAt: Timestamp
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            event = try row.text(0)
+            attempt = try row.integer(1)
+            kind = try row.text(2)
+            record = RecordID(trusted: try row.text(3))
+            owner = UserID(trusted: try row.text(4))
+            at = try row.time(5)
+            amount = try row.optionalInteger(6)
+            body = try row.text(7)
+            giveUpAt = try row.time(8)
+        }
+    }
+
+    func run<C: SQLConnection & ~Copyable>(
+        on connection: borrowing C
+    ) throws -> [WebhookDelivery] {
+        let address: Address? = try connection.first(OutboxQueries.address, [.text(endpoint)])
+        guard let address else { return [] }
+        let claimed: [Claimed] = try connection.rows(
+            OutboxQueries.claim(connection.dialect),
+            [
+                .integer(time.milliseconds), .integer(leaseEnd.milliseconds), .text(endpoint),
+                .integer(Int64(limit)),
+            ]
+        )
+        return claimed.sorted { $0.event < $1.event }.map { claimed in
+            WebhookDelivery(
+                id: WebhookDelivery.ID(endpoint: endpoint, event: claimed.event),
+                attempt: claimed.attempt,
+                kind: claimed.kind,
+                record: claimed.record,
+                owner: claimed.owner,
+                at: claimed.at,
+                amount: claimed.amount,
+                body: claimed.body,
+                giveUpAt: claimed.giveUpAt,
+                url: address.url,
+                secret: address.secret
+            )
+        }
+    }
+}
+
+private struct Finish: StoreQuery {
+    let tries: [WebhookDelivery.Ended]
+    let time: Timestamp
+
+    /// In the order of their ids, so that two servers never wait for each other in a circle.
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        let ordered = tries.sorted { ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event) }
+        for ended in ordered {
+            let id: [SQLValue] = [
+                .text(ended.id.endpoint), .text(ended.id.event), .integer(ended.attempt),
+            ]
+            let now = SQLValue.integer(time.milliseconds)
+            switch ended.outcome {
+            case .delivered:
+                try connection.run(OutboxQueries.delivered, id)
+            case .failed(let error, let next):
+                let values: [SQLValue] = [.integer(next.milliseconds), .text(error), .null]
+                try connection.run(OutboxQueries.failed, values + id)
+            case .dead(let error):
+                try connection.run(OutboxQueries.failed, [now, .text(error), now] + id)
+            case .gone(let error):
+                try connection.run(
+                    OutboxQueries.disable,
+                    [.text(error), .text(ended.id.endpoint)]
+                )
+                try connection.run(OutboxQueries.failed, [now, .text(error), now] + id)
+            }
+        }
+    }
+}
+
+private struct Resend: StoreQuery {
+    let endpoint: String
+    let event: String?
+    let time: Timestamp
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
+        let now = SQLValue.integer(time.milliseconds)
+        let count: Int
+        if let event {
+            count = try connection.run(
+                OutboxQueries.resendOne,
+                [now, .text(endpoint), .text(event)]
+            )
+        } else {
+            count = try connection.run(
+                OutboxQueries.resendSome(connection.dialect),
+                [now, .text(endpoint), .integer(Int64(OutboxQueries.slice))]
+            )
+        }
+        if count > 0 { try connection.run(OutboxQueries.revive, [.text(endpoint)]) }
+        return count
+    }
+}

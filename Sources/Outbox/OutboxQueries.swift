@@ -1,0 +1,171 @@
+internal import LedgerStore
+
+/// The outbox's statements, in SQL that both engines understand.
+enum OutboxQueries {
+    static let add = """
+        INSERT INTO endpoints (id, url, owner, created_at, secret)
+        VALUES ($1, $2, $3, $4, $5)
+        """
+
+    /// User.
+    static let owner = "SELECT id FROM users WHERE id = $1"
+
+    static let endpointCount = "SELECT count(*) FROM endpoints"
+
+    static let endpoints = """
+        SELECT id, url, owner, created_at, disabled,
+            (SELECT count(*) FROM deliveries
+                WHERE endpoint = endpoints.id AND dead_at IS NULL),
+            (SELECT count(*) FROM deliveries
+                WHERE endpoint = endpoints.id AND dead_at IS NOT NULL)
+        FROM endpoints ORDER BY created_at, id
+        """
+
+    /// The number of deliveries that one transaction works on: none stands in a payment's way.
+    static let slice = 500
+
+    /// Endpoint, limit.
+    static func removeDeliveries(_ dialect: Dialect) -> String {
+        let events = dialect.isAmong(
+            "SELECT event FROM deliveries WHERE endpoint = $1 LIMIT $2"
+        )
+        return "DELETE FROM deliveries WHERE endpoint = $1 AND event \(events)"
+    }
+
+    /// Endpoint. The lock waits for payments that are putting something in for it.
+    static func lockEndpoint(_ dialect: Dialect) -> String {
+        "SELECT id FROM endpoints WHERE id = $1" + (dialect == .postgresql ? " FOR UPDATE" : "")
+    }
+
+    static let removeEndpoint = """
+        DELETE FROM endpoints WHERE id = $1
+            AND (SELECT 1 FROM deliveries WHERE endpoint = $1 LIMIT 1) IS NULL
+        """
+
+    /// Each endpoint is looked up in the index of what is due: a long backlog costs no more. Asked
+    /// with EXISTS, PostgreSQL might go through the backlog to find the endpoints in it.
+    static let due = """
+        SELECT id FROM endpoints WHERE disabled IS NULL AND (
+            SELECT 1 FROM deliveries
+            WHERE endpoint = endpoints.id AND dead_at IS NULL AND next_try_at <= $1 LIMIT 1
+        ) IS NOT NULL ORDER BY id
+        """
+
+    /// Stands as the error of a try until its outcome is noted.
+    static let unended = "The try did not end."
+
+    /// Time, lease's end, endpoint, limit.
+    ///
+    /// A try that never ends, because it ends the process, is a failed one: the wait for the next
+    /// doubles from the lease's length to an hour, and after the last one comes none (`give_up_at`
+    /// 0). With the unary plus the outer statement finds its rows by their key, as that of `bury`
+    /// does: both databases might search all that is due instead.
+    static func claim(_ dialect: Dialect) -> String {
+        let events = dialect.isAmong(
+            """
+            SELECT event FROM deliveries
+            WHERE endpoint = $3 AND dead_at IS NULL AND next_try_at <= $1
+            ORDER BY next_try_at LIMIT $4
+            """
+        )
+        return """
+            UPDATE deliveries SET attempts = attempts + 1,
+                give_up_at = CASE
+                    WHEN attempts = 0 THEN CAST($1 AS bigint) + \(Delivery.patience)
+                    WHEN last_error = '\(unended)' AND give_up_at <= $1 THEN 0
+                    ELSE give_up_at END,
+                next_try_at = CAST($2 AS bigint) + CASE
+                    WHEN attempts = 0 OR last_error IS NULL OR last_error <> '\(unended)' THEN 0
+                    WHEN attempts > 5 THEN 3600000
+                    ELSE 60000 << CAST(attempts AS integer) END,
+                last_error = '\(unended)'
+            WHERE endpoint = $3 AND +dead_at IS NULL AND next_try_at <= $1 AND event \(events)
+            RETURNING event, attempts, kind, record, owner, at, amount, body, give_up_at
+            """
+    }
+
+    /// Endpoint.
+    static let address = "SELECT url, secret FROM endpoints WHERE id = $1"
+
+    /// Endpoint, event, attempt.
+    static let delivered = """
+        DELETE FROM deliveries
+        WHERE endpoint = $1 AND event = $2 AND attempts = $3
+        """
+
+    /// Next try, error, time of death, endpoint, event, attempt.
+    static let failed = """
+        UPDATE deliveries SET next_try_at = $1, last_error = $2, dead_at = $3
+        WHERE endpoint = $4 AND event = $5 AND attempts = $6
+        """
+
+    /// Why, endpoint. From then on nothing is put in for it, and nothing is due.
+    static let disable = """
+        UPDATE endpoints SET disabled = $1 WHERE id = $2 AND disabled IS NULL
+        """
+
+    /// Endpoint. The same, for good: only the end of its removal follows.
+    static let beginRemoval = """
+        UPDATE endpoints SET disabled = '\(WebhookEndpoint.removal)' WHERE id = $1
+        """
+
+    /// Endpoints that want nothing any more while something waits for them. What waits for one that
+    /// is being removed goes with it.
+    static let disabledWithBacklog = """
+        SELECT id, disabled FROM endpoints
+        WHERE disabled <> '\(WebhookEndpoint.removal)' AND (
+            SELECT 1 FROM deliveries WHERE endpoint = endpoints.id AND dead_at IS NULL LIMIT 1
+        ) IS NOT NULL ORDER BY id
+        """
+
+    /// Error, time, endpoint, limit.
+    static func bury(_ dialect: Dialect) -> String {
+        let events = dialect.isAmong(
+            """
+            SELECT event FROM deliveries
+            WHERE endpoint = $3 AND dead_at IS NULL ORDER BY next_try_at LIMIT $4
+            """
+        )
+        return """
+            UPDATE deliveries SET last_error = $1, dead_at = $2
+            WHERE endpoint = $3 AND +dead_at IS NULL AND event \(events)
+            """
+    }
+
+    static func backlog(dead: Bool) -> String {
+        """
+        SELECT endpoint, event, kind, record, attempts, next_try_at, last_error
+        FROM deliveries WHERE dead_at IS \(dead ? "NOT " : "")NULL
+        ORDER BY at, endpoint, event LIMIT $1
+        """
+    }
+
+    /// Endpoint.
+    static let revive = """
+        UPDATE endpoints SET disabled = NULL
+        WHERE id = $1 AND disabled <> '\(WebhookEndpoint.removal)'
+        """
+
+    /// Time, endpoint, event.
+    static let resendOne = resend("= $3")
+
+    /// Time, endpoint, limit.
+    static func resendSome(_ dialect: Dialect) -> String {
+        resend(
+            dialect.isAmong(
+                """
+                SELECT event FROM deliveries
+                WHERE endpoint = $2 AND dead_at IS NOT NULL LIMIT $3
+                """
+            )
+        )
+    }
+
+    private static func resend(_ events: String) -> String {
+        """
+        UPDATE deliveries SET dead_at = NULL, next_try_at = CAST($1 AS bigint),
+            give_up_at = CAST($1 AS bigint) + \(Delivery.patience), last_error = NULL
+        WHERE endpoint = $2 AND dead_at IS NOT NULL AND event \(events)
+        """
+    }
+}

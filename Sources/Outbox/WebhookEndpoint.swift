@@ -1,0 +1,160 @@
+package import GotchuCore
+package import Ledger
+package import LedgerStore
+
+/// An address of a merchant's systems that events are posted to.
+package struct WebhookEndpoint: Equatable, Sendable {
+    /// The number that there may be: each is asked for work by itself.
+    package static let limit: Int64 = 32
+    /// The reason why nothing is sent to one that is being removed.
+    static let removal = "It is being removed."
+
+    package let id: String
+    package let url: String
+    /// The owner of the records whose events it gets; `nil` for everybody's.
+    package let owner: UserID?
+    package let createdAt: Timestamp
+    /// The reason why nothing is sent there any more, if so.
+    package let disabled: String?
+    package let pendingCount: Int64
+    package let deadCount: Int64
+    /// A Boolean that is true from the beginning of its removal on, also if that was cut short.
+    package var isBeingRemoved: Bool { disabled == Self.removal }
+
+    package init(
+        id: String,
+        url: String,
+        owner: UserID?,
+        createdAt: Timestamp,
+        disabled: String? = nil,
+        pendingCount: Int64 = 0,
+        deadCount: Int64 = 0
+    ) {
+        self.id = id
+        self.url = url
+        self.owner = owner
+        self.createdAt = createdAt
+        self.disabled = disabled
+        self.pendingCount = pendingCount
+        self.deadCount = deadCount
+    }
+}
+
+/// An event on its way to an endpoint.
+package struct WebhookDelivery: Equatable, Sendable {
+    /// The endpoint and the event.
+    package struct ID: Hashable, Sendable {
+        package let endpoint: String
+        package let event: String
+
+        package init(endpoint: String, event: String) {
+            self.endpoint = endpoint
+            self.event = event
+        }
+    }
+
+    package let id: ID
+    /// The number of tries, this one included.
+    package let attempt: Int64
+    package let kind: String
+    package let record: RecordID
+    package let owner: UserID
+    package let at: Timestamp
+    /// The money that moved with the event, where the record does not tell, in minor units.
+    package let amount: Int64?
+    /// The record's body as it was right after.
+    package let body: String
+    /// The time of the last try: one that fails from then on is not made again.
+    package let giveUpAt: Timestamp
+    package let url: String
+    package let secret: [UInt8]
+
+    /// A Boolean that is true for a claim after the last try, at the end of its time, never ended.
+    package var isOver: Bool { giveUpAt.milliseconds == 0 }
+
+    package init(
+        id: ID,
+        attempt: Int64,
+        kind: String,
+        record: RecordID,
+        owner: UserID,
+        at: Timestamp,
+        amount: Int64?,
+        body: String,
+        giveUpAt: Timestamp,
+        url: String,
+        secret: [UInt8]
+    ) {
+        self.id = id
+        self.attempt = attempt
+        self.kind = kind
+        self.record = record
+        self.owner = owner
+        self.at = at
+        self.amount = amount
+        self.body = body
+        self.giveUpAt = giveUpAt
+        self.url = url
+        self.secret = secret
+    }
+
+    /// A try that is over.
+    package struct Ended: Equatable, Sendable {
+        package let id: ID
+        package let attempt: Int64
+        package let outcome: Outcome
+
+        package init(id: ID, attempt: Int64, outcome: Outcome) {
+            self.id = id
+            self.attempt = attempt
+            self.outcome = outcome
+        }
+    }
+
+    /// The outcome of one try.
+    package enum Outcome: Equatable, Sendable {
+        case delivered
+        case failed(String, nextTryAt: Timestamp)
+        /// Not to be tried again.
+        case dead(String)
+        /// The endpoint wants nothing any more.
+        case gone(String)
+    }
+}
+
+/// A delivery as it is listed.
+package struct WebhookBacklogEntry: Equatable, Sendable {
+    package let id: WebhookDelivery.ID
+    package let kind: String
+    package let record: String
+    package let attempts: Int64
+    package let nextTryAt: Timestamp
+    package let error: String?
+}
+
+extension WebhookEndpoint: RowValue {
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        self.init(
+            id: try row.text(0),
+            url: try row.text(1),
+            owner: try row.optionalText(2).map(UserID.init(trusted:)),
+            createdAt: try row.time(3),
+            disabled: try row.optionalText(4),
+            pendingCount: try row.integer(5),
+            deadCount: try row.integer(6)
+        )
+    }
+}
+
+extension WebhookBacklogEntry: RowValue {
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        self.init(
+            id: WebhookDelivery.ID(endpoint: try row.text(0), event: try row.text(1)),
+            kind: try row.text(2),
+            record: try row.text(3),
+            attempts: try row.integer(4),
+            nextTryAt: try row.time(5),
+            error: try row.optionalText(6)
+        )
+    }
+}

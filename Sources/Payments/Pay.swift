@@ -1,0 +1,160 @@
+package import GotchuCore
+package import Ledger
+
+extension TransferKind {
+    /// A payer paid a payee's session.
+    package static let payment = TransferKind(
+        "PAYMENT",
+        from: [.user],
+        to: [.user],
+        steps: .once("paid"),
+        debitName: "SEND_P2P",
+        creditName: "RECEIVE_P2P",
+        earner: .receiver,
+        isAnswered: true
+    )
+
+    /// A payee gave back what they were paid, or some of it.
+    package static let refund = TransferKind(
+        "REFUND",
+        from: [.user],
+        to: [.user],
+        steps: .numbered("refund"),
+        debit: .refund,
+        credit: .refund,
+        debitName: "SEND_REFUND",
+        creditName: "RECEIVE_REFUND",
+        earner: .sender,
+        isAnswered: true
+    )
+}
+
+/// A payer pays the session that they have locked.
+package struct Pay: KeyedCommand {
+    package static let name = "pay"
+
+    package let session: SessionID
+    package let payer: UserID
+    /// The amount that the payer saw, in minor units, if they said.
+    package let expectedAmount: Int64?
+
+    package init(session: SessionID, payer: UserID, expectedAmount: Int64?) {
+        self.session = session
+        self.payer = payer
+        self.expectedAmount = expectedAmount
+    }
+
+    package var record: RecordID { RecordID(session) }
+
+    /// A payment that was made.
+    package struct Outcome: Codable, Equatable, Sendable {
+        package let transfer: String
+        /// The payer's balance right after it, in minor units.
+        package let newBalance: Int64
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.owners.insert(.user(payer))
+        footprint.records.insert(RecordID(session))
+        footprint.ownedRecords.insert(RecordID(session))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome {
+        let session = try books.session(session, at: time)
+        guard session.payee != payer else { throw Refusal(.ownSession) }
+        if let reason = session.finalReason { throw Refusal(reason) }
+        guard let holder = session.payer else { throw Refusal(.sessionNotLocked) }
+        guard holder == payer else { throw Refusal(.sessionBusy) }
+        let amount = session.amount
+        if let expectedAmount, expectedAmount != amount.minorUnits { throw Refusal(.amountChanged) }
+        let source = Account.Key(.user(payer), amount.currency)
+        let transfer = try books.post(
+            .payment,
+            [
+                (source, -amount.minorUnits),
+                (Account.Key(.user(session.payee), amount.currency), amount.minorUnits),
+            ],
+            record: session.recordID,
+            step: "paid",
+            at: time
+        )
+        try books.put(session.changed(to: .paid(by: payer, at: time)), at: time)
+        return Outcome(transfer: transfer.key.id, newBalance: transfer.balance(of: source))
+    }
+}
+
+/// A payee gives back what a session was paid, whole or in part: never more than was paid.
+package struct RefundPayment: KeyedCommand {
+    package static let name = "refund"
+
+    package let session: SessionID
+    package let payee: UserID
+    /// In minor units, positive; `nil` for all that has not gone back yet.
+    package let amount: Int64?
+
+    package init(session: SessionID, payee: UserID, amount: Int64?) {
+        self.session = session
+        self.payee = payee
+        self.amount = amount
+    }
+
+    package var record: RecordID { RecordID(session) }
+
+    /// Money that went back, in minor units.
+    package struct Outcome: Codable, Equatable, Sendable {
+        package let transfer: String
+        package let amount: Int64
+        /// The money that the session was refunded in all, this included.
+        package let total: Int64
+        /// The payee's balance right after it.
+        package let newBalance: Int64
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.owners.insert(.user(payee))
+        footprint.records.insert(RecordID(session))
+        guard let rows else { return footprint.asksAgain = true }
+        if let record = rows.records[RecordID(session)], let payer = (try? Session(record))?.payer {
+            footprint.owners.insert(.user(payer))
+        }
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome {
+        let session = try books.session(session, at: time)
+        guard session.payee == payee else { throw Refusal(.forbidden) }
+        guard case .paid(let payer, _) = session.state else { throw Refusal(.sessionNotPaid) }
+        let rest = session.amount.minorUnits - session.refunded
+        guard rest > 0 else { throw Refusal(.sessionRefunded) }
+        let amount = amount ?? rest
+        guard amount > 0, amount <= rest else { throw Refusal(.refundTooLarge) }
+        let currency = session.amount.currency
+        let source = Account.Key(.user(payee), currency)
+        let refunded = session.refunded(by: amount)
+        let transfer = try books.post(
+            .refund,
+            [(source, -amount), (Account.Key(.user(payer), currency), amount)],
+            record: session.recordID,
+            step: "refund/\(refunded.refunded)",
+            at: time
+        )
+        try books.put(refunded, refunding: amount, at: time)
+        return Outcome(
+            transfer: transfer.key.id,
+            amount: amount,
+            total: refunded.refunded,
+            newBalance: transfer.balance(of: source)
+        )
+    }
+}
+
+extension Transfer {
+    /// The balance of an account right after it.
+    ///
+    /// - Precondition: It has an entry of that account.
+    fileprivate func balance(of account: Account.Key) -> Int64 {
+        guard let entry = entries.first(where: { $0.account == account }) else {
+            preconditionFailure("a posted account has an entry")
+        }
+        return entry.balance
+    }
+}

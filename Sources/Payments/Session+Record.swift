@@ -1,0 +1,140 @@
+package import GotchuCore
+package import Ledger
+
+/// Sessions as the ledger stores them.
+extension Session {
+    /// The particulars that the record itself has no column for. Times are in milliseconds.
+    package struct Body: Codable, Sendable {
+        package let amount: Int64
+        package let currency: Currency
+        package let eid: String
+        package let expiresAt: Int64
+        package let lockedUntil: Int64?
+        package let memo: String?
+        package let paidAt: Int64?
+        package let payer: UserID?
+        package let reference: String?
+        package let refunded: Int64
+        package let rotations: Int64
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if it is no session that can be.
+    package init(_ record: Record) throws(LedgerError) {
+        let body = try decoded(Body.self, from: record.body)
+        guard record.kind == Self.kind, let id = SessionID(rawValue: record.id.rawValue),
+            let eid = EID(body.eid), let state = Self.state(record.state, body)
+        else { throw .corrupt("a session") }
+        self.init(
+            id: id,
+            eid: eid,
+            payee: record.owner,
+            amount: Money(minorUnits: body.amount, currency: body.currency),
+            memo: body.memo,
+            reference: body.reference,
+            createdAt: record.createdAt,
+            expiresAt: Timestamp(milliseconds: body.expiresAt),
+            state: state,
+            version: record.version,
+            rotations: body.rotations,
+            refunded: body.refunded
+        )
+    }
+
+    private static func state(_ name: String, _ body: Body) -> State? {
+        switch (SessionStatus(rawValue: name), body.payer, body.lockedUntil, body.paidAt) {
+        case (.created, nil, nil, nil): .created
+        case (.advertising, nil, nil, nil): .advertising
+        case (.locked, let payer?, let until?, nil):
+            .locked(by: payer, until: Timestamp(milliseconds: until))
+        case (.paid, let payer?, nil, let time?):
+            .paid(by: payer, at: Timestamp(milliseconds: time))
+        case (.timeout, nil, nil, nil): .expired
+        case (.cancelled, nil, nil, nil): .cancelled
+        default: nil
+        }
+    }
+
+    package var record: Record {
+        get throws {
+            let body = Body(
+                amount: amount.minorUnits,
+                currency: amount.currency,
+                eid: eid.description,
+                expiresAt: expiresAt.milliseconds,
+                lockedUntil: lockExpiresAt?.milliseconds,
+                memo: memo,
+                paidAt: paidAt?.milliseconds,
+                payer: payer,
+                reference: reference,
+                refunded: refunded,
+                rotations: rotations
+            )
+            return Record(
+                id: recordID,
+                kind: Self.kind,
+                owner: payee,
+                state: status.rawValue,
+                version: version,
+                createdAt: createdAt,
+                dueAt: status.isFinal ? nil : lockExpiresAt ?? expiresAt,
+                body: try canonicalJSON(body)
+            )
+        }
+    }
+}
+
+extension Books {
+    /// A session as it is at `time`, if there is one.
+    ///
+    /// - Throws: `unreadable`, and `unknownSession`.
+    func session(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Session {
+        guard let record = rows.records[RecordID(trusted: id.rawValue)] else {
+            throw Refusal(.unknownSession)
+        }
+        return try readable(record).asOf(time)
+    }
+
+    /// Writes a session's next version. A change that merchants are told about goes into the outbox
+    /// with it, in the same commit.
+    ///
+    /// - Parameter refund: The money that goes back with this change, in minor units.
+    mutating func put(
+        _ session: Session,
+        refunding refund: Int64? = nil,
+        at time: Timestamp
+    ) throws(Refusal) {
+        let record: Record
+        do { record = try session.record } catch { throw Refusal(.unreadable) }
+        let isNewState = record.state != rows.records[record.id]?.state
+        let kind = refund == nil ? (isNewState ? session.eventKind : nil) : .refunded
+        let event = kind.map { kind in
+            Event(kind: kind.rawValue, record: record, at: time, amount: refund)
+        }
+        put(record, telling: event)
+    }
+
+    private func readable(_ record: Record) throws(Refusal) -> Session {
+        do { return try Session(record) } catch { throw Refusal(.unreadable) }
+    }
+}
+
+extension Session {
+    /// The changes that a merchant's own systems are told about. The raw values are stored and
+    /// sent.
+    package enum EventKind: String, CaseIterable, Sendable {
+        case paid = "session.paid"
+        case refunded = "session.refunded"
+        case expired = "session.expired"
+        case cancelled = "session.cancelled"
+    }
+
+    /// The event of coming into its state; `nil` if nobody is told about that.
+    fileprivate var eventKind: EventKind? {
+        switch state {
+        case .paid: .paid
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .created, .advertising, .locked: nil
+        }
+    }
+}

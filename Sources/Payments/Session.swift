@@ -1,0 +1,148 @@
+package import GotchuCore
+package import Ledger
+
+/// A payee's request for money, found by an EID and paid by one payer.
+package struct Session: Equatable, Sendable {
+    /// The stored name of its kind of record.
+    package static let kind = "session"
+    /// How long a payer may hold it.
+    package static let lease: Duration = .seconds(60)
+    /// How long it may live, in seconds.
+    package static let allowedSeconds = 1...300
+
+    package let id: SessionID
+    package let payee: UserID
+    package var eid: EID
+    package let amount: Money
+    package let memo: String?
+    /// The payee's own name for it.
+    package let reference: String?
+    package let createdAt: Timestamp
+    package let expiresAt: Timestamp
+    package var state: State
+    /// 1 when made; grows by one with each change.
+    package var version: Int64
+    /// The number of times that it got another EID.
+    package var rotations: Int64
+    /// The money that has gone back to the payer, in minor units; never more than the amount.
+    package var refunded: Int64
+
+    package init(
+        id: SessionID,
+        eid: EID,
+        payee: UserID,
+        amount: Money,
+        memo: String?,
+        reference: String?,
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+        state: State,
+        version: Int64,
+        rotations: Int64 = 0,
+        refunded: Int64 = 0
+    ) {
+        self.id = id
+        self.eid = eid
+        self.payee = payee
+        self.amount = amount
+        self.memo = memo
+        self.reference = reference
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.state = state
+        self.version = version
+        self.rotations = rotations
+        self.refunded = refunded
+    }
+
+    /// The states, each with what only that one has.
+    package enum State: Equatable, Sendable {
+        case created
+        case advertising
+        case locked(by: UserID, until: Timestamp)
+        case paid(by: UserID, at: Timestamp)
+        case expired
+        case cancelled
+    }
+
+    package var status: SessionStatus {
+        switch state {
+        case .created: .created
+        case .advertising: .advertising
+        case .locked: .locked
+        case .paid: .paid
+        case .expired: .timeout
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// A Boolean that is true for the payee, and for the payer who holds the lock or has paid.
+    package func isVisible(to user: UserID) -> Bool { user == payee || user == payer }
+
+    /// The same session as it is at `time`: expired, or given back by a lock that has lapsed. Time
+    /// changes a session here alone.
+    package func asOf(_ time: Timestamp) -> Session {
+        guard !status.isFinal else { return self }
+        if time >= expiresAt { return changed(to: .expired) }
+        if case .locked(_, let until) = state, time >= until { return changed(to: .advertising) }
+        return self
+    }
+
+    /// The next version of it, in another state.
+    package func changed(to state: State) -> Session {
+        var next = self
+        next.state = state
+        next.version += 1
+        return next
+    }
+
+    /// The next version of it, with more gone back to the payer.
+    func refunded(by amount: Int64) -> Session {
+        var next = changed(to: state)
+        next.refunded += amount
+        return next
+    }
+
+    /// The next version of it, under another EID.
+    func rotated(to eid: EID) -> Session {
+        var next = changed(to: state)
+        next.eid = eid
+        next.rotations += 1
+        return next
+    }
+}
+
+extension Session {
+    /// The end of the lock, if a payer holds one.
+    package var lockExpiresAt: Timestamp? {
+        if case .locked(_, let until) = state { until } else { nil }
+    }
+
+    /// The payer who holds it or has paid it, if there is one.
+    package var payer: UserID? {
+        switch state {
+        case .locked(let payer, _), .paid(let payer, _): payer
+        case .created, .advertising, .expired, .cancelled: nil
+        }
+    }
+
+    /// The time of its payment, if it was paid.
+    package var paidAt: Timestamp? {
+        if case .paid(_, let time) = state { time } else { nil }
+    }
+
+    /// The reason why nobody can pay it any more, if there is one.
+    package var finalReason: Refusal.Reason? {
+        switch state {
+        case .created, .advertising, .locked: nil
+        case .paid: .sessionPaid
+        case .expired: .sessionExpired
+        case .cancelled: .sessionCancelled
+        }
+    }
+
+    package var recordID: RecordID { RecordID(trusted: id.rawValue) }
+
+    /// The unique name of an EID.
+    package static func name(of eid: EID) -> String { "eid:\(eid)" }
+}

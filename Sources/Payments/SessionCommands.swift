@@ -1,0 +1,277 @@
+package import GotchuCore
+package import Ledger
+
+/// A payee requests money. The session is published at once: it starts as ADVERTISING.
+package struct CreateSession: LedgerCommand {
+    package static let name = "create-session"
+    /// The usual number of sessions of a payee that may be open at once.
+    package static let usualLiveLimit = 1_000
+    /// The number of EIDs that a caller proposes, so that a collision costs no second round.
+    package static let eidProposals = 3
+
+    package let id: SessionID
+    package let payee: UserID
+    package let amount: Money
+    package let memo: String?
+    package let reference: String?
+    package let lifetime: Duration
+    /// The first that nobody has is taken.
+    package let eids: [EID]
+    /// The number of sessions of the payee that may be open, this one included.
+    package let liveLimit: Int
+
+    package init(
+        id: SessionID = .make(),
+        payee: UserID,
+        amount: Money,
+        memo: String?,
+        reference: String?,
+        lifetime: Duration,
+        eids: [EID] = (0..<Self.eidProposals).map { _ in .random() },
+        liveLimit: Int = Self.usualLiveLimit
+    ) {
+        self.id = id
+        self.payee = payee
+        self.amount = amount
+        self.memo = memo
+        self.reference = reference
+        self.lifetime = lifetime
+        self.eids = eids
+        self.liveLimit = liveLimit
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.owners.insert(.user(payee))
+        footprint.names.formUnion(eids.map(Session.name(of:)))
+        footprint.dueOwners.insert(payee)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        guard books.rows.knows(payee) else { throw Refusal(.unknownUser) }
+        guard books.rows.accounts[Account.Key(.user(payee), amount.currency)] != nil else {
+            throw Refusal(.noWalletInCurrency)
+        }
+        guard books.rows.dueCounts[payee, default: 0] < liveLimit else {
+            throw Refusal(.tooManyLiveSessions)
+        }
+        guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
+        let session = Session(
+            id: id,
+            eid: eid,
+            payee: payee,
+            amount: amount,
+            memo: memo,
+            reference: reference,
+            createdAt: time,
+            expiresAt: time.advanced(by: lifetime),
+            state: .advertising,
+            version: 1
+        )
+        try books.put(session, at: time)
+        books.put(Name(Session.name(of: eid), target: id.rawValue))
+        return session
+    }
+}
+
+/// A payer takes a session for a while; the first one wins.
+package struct LockSession: LedgerCommand {
+    package static let name = "lock-session"
+
+    package let session: SessionID
+    package let payer: UserID
+
+    package init(session: SessionID, payer: UserID) {
+        self.session = session
+        self.payer = payer
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(payer)
+        footprint.records.insert(RecordID(session))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        guard books.rows.users[payer] != nil else { throw Refusal(.unknownUser) }
+        let session = try books.session(session, at: time)
+        guard session.payee != payer else { throw Refusal(.ownSession) }
+        if let reason = session.finalReason { throw Refusal(reason) }
+        if let holder = session.payer {
+            // A resend. The lease is not renewed, or one payer could hold a session for ever.
+            guard holder == payer else { throw Refusal(.sessionBusy) }
+            return session
+        }
+        let until = min(time.advanced(by: Session.lease), session.expiresAt)
+        let locked = session.changed(to: .locked(by: payer, until: until))
+        try books.put(locked, at: time)
+        return locked
+    }
+}
+
+/// The payer who holds a session gives it back.
+package struct UnlockSession: LedgerCommand {
+    package static let name = "unlock-session"
+
+    package let session: SessionID
+    package let payer: UserID
+
+    package init(session: SessionID, payer: UserID) {
+        self.session = session
+        self.payer = payer
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(RecordID(session))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        let session = try books.session(session, at: time)
+        if let reason = session.finalReason { throw Refusal(reason) }
+        guard let holder = session.payer else { throw Refusal(.sessionNotLocked) }
+        guard holder == payer else { throw Refusal(.forbidden) }
+        let free = session.changed(to: .advertising)
+        try books.put(free, at: time)
+        return free
+    }
+}
+
+/// The payee cancels a session, as long as no payer holds it.
+package struct CancelSession: LedgerCommand {
+    package static let name = "cancel-session"
+
+    package let session: SessionID
+    package let payee: UserID
+
+    package init(session: SessionID, payee: UserID) {
+        self.session = session
+        self.payee = payee
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(RecordID(session))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        let session = try books.session(session, at: time)
+        guard session.payee == payee else { throw Refusal(.forbidden) }
+        switch session.state {
+        case .created, .advertising:
+            let cancelled = session.changed(to: .cancelled)
+            try books.put(cancelled, at: time)
+            return cancelled
+        case .cancelled: return session
+        case .locked: throw Refusal(.sessionBusy)
+        case .paid: throw Refusal(.sessionPaid)
+        case .expired: throw Refusal(.sessionExpired)
+        }
+    }
+}
+
+/// The payee gives a session another EID, so that nobody can follow them by it.
+package struct RotateEID: LedgerCommand {
+    package static let name = "rotate-eid"
+    /// How much longer the old EID resolves, for payers who heard it just before.
+    package static let overlap: Duration = .seconds(60)
+    /// The number of times that a session may change its EID: every 12 seconds of the longest one.
+    package static let limit = 24
+
+    package let session: SessionID
+    package let payee: UserID
+    /// The EID that the caller has, if they say. A caller who lost an answer asks with the same one
+    /// again, and gets that answer's EID instead of another.
+    package let replaced: EID?
+    /// The first that nobody has is taken.
+    package let eids: [EID]
+
+    package init(
+        session: SessionID,
+        payee: UserID,
+        replaced: EID?,
+        eids: [EID] = (0..<CreateSession.eidProposals).map { _ in .random() }
+    ) {
+        self.session = session
+        self.payee = payee
+        self.replaced = replaced
+        self.eids = eids
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(RecordID(session))
+        let named = eids + (replaced.map { [$0] } ?? [])
+        footprint.names.formUnion(named.map(Session.name(of:)))
+        guard let rows else { return footprint.asksAgain = true }
+        if let record = rows.records[RecordID(session)], let session = try? Session(record) {
+            footprint.names.insert(Session.name(of: session.eid))
+        }
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Rotation {
+        let session = try books.session(session, at: time)
+        guard session.payee == payee else { throw Refusal(.forbidden) }
+        if let reason = session.finalReason { throw Refusal(reason) }
+        if let replaced, replaced != session.eid {
+            guard let name = books.rows.names[Session.name(of: replaced)],
+                name.target == session.id.rawValue, let until = name.until
+            else { throw Refusal(.unknownEID) }
+            return Rotation(session: session, replaced: replaced, replacedUntil: until)
+        }
+        guard session.rotations < Self.limit else { throw Refusal(.tooManyRotations) }
+        guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
+        let rotated = session.rotated(to: eid)
+        let until = min(time.advanced(by: Self.overlap), session.expiresAt)
+        try books.put(rotated, at: time)
+        books.put(Name(Session.name(of: eid), target: session.id.rawValue))
+        books.put(Name(Session.name(of: session.eid), target: session.id.rawValue, until: until))
+        return Rotation(session: rotated, replaced: session.eid, replacedUntil: until)
+    }
+}
+
+/// The outcome of a change of EIDs: the session with its present one, and the one before it.
+package struct Rotation: Equatable, Sendable {
+    package let session: Session
+    package let replaced: EID
+    /// From then on the replaced EID stands for nothing.
+    package let replacedUntil: Timestamp
+}
+
+/// Writes down what time has done to a session, if anything.
+///
+/// Nothing depends on it: every decision looks at the session as of its own time. It is there so
+/// that watchers are told, and so that what is over leaves the table of what is due.
+package struct SettleSession: LedgerCommand {
+    package static let name = "settle-session"
+    package static let kind = RecordKind(Session.kind) { SettleSession(record: $0) }
+
+    private let record: RecordID
+
+    package init(_ session: SessionID) {
+        self.init(record: RecordID(session))
+    }
+
+    private init(record: RecordID) {
+        self.record = record
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(record)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        guard let stored = books.rows.records[record], let id = SessionID(rawValue: record.rawValue)
+        else { throw Refusal(.unknownSession) }
+        let session = try books.session(id, at: time)
+        if session.version != stored.version { try books.put(session, at: time) }
+        return session
+    }
+}
+
+extension Books {
+    fileprivate func free(among eids: [EID]) -> EID? {
+        eids.first { rows.names[Session.name(of: $0)] == nil }
+    }
+}
+
+extension RecordID {
+    package init(_ session: SessionID) {
+        self.init(trusted: session.rawValue)
+    }
+}

@@ -1,0 +1,109 @@
+internal import GotchuCore
+package import Ledger
+
+extension RecordRule {
+    /// What `verify` demands of sessions.
+    package static let sessions = RecordRule(
+        kind: Session.kind,
+        rule: "every session can be read, and was paid and refunded as it says (sessions)"
+    ) { record, file in
+        guard let session = try? Session(record) else {
+            return "session \(record.id) cannot be read"
+        }
+        return session.broken(record, file).map { "session \(record.id): \($0)" }
+    }
+}
+
+extension Session {
+    fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
+        if let written = try? self.record, written != record { return "its columns do not agree" }
+        guard expiresAt > createdAt, amount.minorUnits > 0, payer != payee,
+            lockExpiresAt.map({ $0 <= expiresAt }) ?? true
+        else { return "it cannot be" }
+        guard refunded >= 0, refunded <= amount.minorUnits, refunded == 0 || paidAt != nil else {
+            return "refunded \(refunded) of \(amount.minorUnits)"
+        }
+        guard file.names.contains(Self.name(of: eid)) else { return "its EID is not its name" }
+        return brokenPayment(file) ?? brokenRefunds(file)
+    }
+
+    private func brokenPayment(_ file: RecordFile) -> String? {
+        let payments = file.transfers.filter { $0.kind == TransferKind.payment.name }
+        guard case .paid(let payer, _) = state else {
+            return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
+        }
+        guard payments.count == 1, moves(payments[0], amount.minorUnits, from: payer, to: payee)
+        else { return "no transfer of \(amount.minorUnits) from its payer paid it" }
+        guard let answer = file.answer(to: payments[0]),
+            let outcome = answer.decode(Pay.Outcome.self), answer.key.user == payer,
+            answer.key.command == Pay.name,
+            outcome.newBalance == payments[0].balance(of: payer),
+            outcome.transfer == payments[0].key.id
+        else { return "its payment is not what its key was answered with" }
+        return nil
+    }
+
+    /// In the order of their totals each refund brings the one before it to its own total.
+    private func brokenRefunds(_ file: RecordFile) -> String? {
+        let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
+            .sorted { $0.total < $1.total }
+        guard case .paid(let payer, _) = state else {
+            return refunds.isEmpty ? nil : "it is \(status.rawValue), and a transfer refunded it"
+        }
+        var total: Int64 = 0
+        for refund in refunds {
+            let amount = refund.total - total
+            guard moves(refund, amount, from: payee, to: payer) else {
+                return "transfer \(refund.key.step) does not refund \(amount) to its payer"
+            }
+            total = refund.total
+            guard let answer = file.answer(to: refund),
+                let outcome = answer.decode(RefundPayment.Outcome.self), answer.key.user == payee,
+                answer.key.command == RefundPayment.name, outcome.amount == amount,
+                outcome.total == total, outcome.transfer == refund.key.id,
+                outcome.newBalance == refund.balance(of: payee)
+            else { return "transfer \(refund.key.step) is not what its key was answered with" }
+        }
+        return total == refunded ? nil : "refunded \(refunded), transfers \(total)"
+    }
+
+    private func moves(
+        _ transfer: Transfer,
+        _ amount: Int64,
+        from source: UserID,
+        to destination: UserID
+    ) -> Bool {
+        let currency = self.amount.currency
+        return amount > 0 && transfer.entries.count == 2
+            && transfer.entries.contains {
+                $0.account == Account.Key(.user(source), currency) && $0.amount == -amount
+            }
+            && transfer.entries.contains {
+                $0.account == Account.Key(.user(destination), currency) && $0.amount == amount
+            }
+    }
+}
+
+extension RecordFile {
+    fileprivate func answer(to transfer: Transfer) -> Answer? {
+        answers.first { $0.transfer == transfer.key }
+    }
+}
+
+extension Answer {
+    fileprivate func decode<Outcome: Decodable>(_ type: Outcome.Type) -> Outcome? {
+        guard case .outcome(let json) = decision else { return nil }
+        return try? decoded(from: json)
+    }
+}
+
+extension Transfer {
+    fileprivate func balance(of user: UserID) -> Int64? {
+        entries.first { $0.account.owner == .user(user) }?.balance
+    }
+
+    /// The total of a refund's step.
+    fileprivate var total: Int64 {
+        key.step.split(separator: "/").last.flatMap { Int64($0) } ?? 0
+    }
+}

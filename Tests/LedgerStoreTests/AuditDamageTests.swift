@@ -1,0 +1,285 @@
+import Foundation
+import LedgerStore
+import LedgerTestSupport
+import Payments
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// Damage to every column that another row, or a rule, tells of.
+@Suite("The audit of damage", .serialized, .timeLimit(.minutes(hangLimit)))
+struct AuditDamageTests {
+    /// Damage, the rule that must find it, and the words that must be said.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let sql: String
+        let rule: Rule
+        let says: String
+
+        init(_ sql: String, _ rule: Rule, _ says: String) {
+            self.sql = sql
+            self.rule = rule
+            self.says = says
+        }
+
+        var testDescription: String { "\(rule): \(sql)" }
+    }
+
+    /// The ends of the rules' sentences.
+    enum Rule: String, Sendable {
+        case currencies, users, names, devices, deliveries, due, entries, transfers, records
+        case sessions, seals
+        case owners = "accounts, records, endpoints"
+        case refusals = "known reason (answers"
+        case answers = "was answered with (answers"
+        case answerers = "given to a user (answers"
+    }
+
+    private static let users = [
+        Damage("DELETE FROM users WHERE id = 'user-0'", .owners, "owner user-0 is missing"),
+        Damage("DELETE FROM users WHERE id = 'user-0'", .answerers, "user user-0 is missing"),
+        Damage("DELETE FROM users WHERE id = 'user-0'", .names, "user-0, which is missing"),
+        Damage("UPDATE users SET id = 'x' WHERE id = 'user-0'", .users, "user "),
+        Damage("UPDATE users SET login = 'x' WHERE id = 'user-0'", .users, "user user-0"),
+        Damage("INSERT INTO users VALUES ('x', 'x', 'x', 1)", .users, "user x"),
+        Damage(
+            "INSERT INTO users VALUES ('x', 'x', 'x', 1); "
+                + "INSERT INTO names VALUES ('login:x', 'x', NULL)",
+            .users,
+            "user x has no account"
+        ),
+        Damage("DELETE FROM names WHERE target = 'user-0'", .users, "user user-0"),
+        Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .users, "user user-0"),
+        Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .names, "x, which is"),
+        Damage("UPDATE names SET name = 'login:x' WHERE target = 'user-0'", .users, "user user-0"),
+        Damage("DELETE FROM names WHERE target = 'session-1'", .sessions, "session-1: its EID"),
+        Damage("UPDATE names SET name = 'x' WHERE target = 'session-1'", .sessions, "session-1"),
+        Damage(
+            "UPDATE names SET target = 'session-0' WHERE target = 'session-1'",
+            .sessions,
+            "session-1: its EID"
+        ),
+    ]
+
+    private static let accounts = [
+        account("balance = balance + 1", .entries, "user-0"),
+        account("balance = balance + 1", .currencies, "usd"),
+        Damage("UPDATE accounts SET balance = -1 WHERE owner = 'user-1'", .entries, "balance -1"),
+        account("earned = earned + 1", .entries, "user-0"),
+        account("entry_count = 4", .entries, "4 entries"),
+        account("changed_at = 1", .entries, "user-0"),
+        account(
+            "currency = 'eur'",
+            .entries,
+            "account of user-0"
+        ),
+        account("currency = 'eur'", .currencies, "eur"),
+        account("owner = 'x'", .owners, "owner x"),
+        Damage("DELETE FROM accounts WHERE owner = 'user-0'", .entries, "user-0 is missing"),
+        Damage("DELETE FROM accounts WHERE owner = 'user-0'", .users, "user-0 has no account"),
+        Damage("DELETE FROM accounts WHERE owner = 'DEV_MINT'", .currencies, "usd"),
+        Damage("INSERT INTO accounts VALUES ('user-0', 'eur', 1, 0, 0, 1)", .entries, "user-0"),
+    ]
+
+    private static let transfers = [
+        transfer("kind = 'GIFT'", .transfers, "is GIFT"),
+        transfer("kind = 'REFUND'", .transfers, "no step of"),
+        transfer("step = 'x'", .transfers, "no step of"),
+        transfer("record = 'x'", .transfers, "session-0 is missing"),
+        transfer("at = 1", .transfers, "not what was sealed"),
+        transfer(
+            "hash = (SELECT hash FROM seals WHERE number = 1)",
+            .transfers,
+            "not what was sealed"
+        ),
+        transfer("chain = 'a'", .seals, "seal"),
+        transfer("seal = 1", .seals, "seal 1"),
+        Damage(
+            "DELETE FROM transfers WHERE step = 'paid'",
+            .transfers,
+            "paid of session-0 is missing"
+        ),
+        Damage("DELETE FROM transfers WHERE step = 'paid'", .answers, "session-0 names a transfer"),
+        Damage(
+            "DELETE FROM transfers WHERE step = 'paid'",
+            .sessions,
+            "session-0: no transfer of 5"
+        ),
+        entry("owner = 'x'", .entries, "entry 2 is missing before it"),
+        entry("currency = 'eur'", .transfers, "sum [-5, 5]"),
+        Damage(
+            "UPDATE entries SET number = 7 WHERE owner = 'user-1' AND number = 2",
+            .entries,
+            "entry 2 is missing"
+        ),
+        entry("record = 'x'", .transfers, "1 entries"),
+        entry("step = 'x'", .transfers, "1 entries"),
+        entry("kind = 'GIFT'", .transfers, "not those of one PAYMENT"),
+        entry("at = 9", .entries, "is older"),
+        entry("amount = 6", .transfers, "2 entries, sum [1]"),
+        entry("amount = 6", .entries, "expected 16"),
+        entry("balance = 6", .entries, "balance 6, expected 15"),
+        entry("earned = 6", .entries, "earned 6, expected 5"),
+        Damage("DELETE FROM entries WHERE step = 'paid'", .transfers, "0 entries"),
+        Damage("DELETE FROM entries WHERE step = 'refund/2'", .entries, "of 3 entries, expected"),
+        Damage(
+            "INSERT INTO entries VALUES "
+                + "('DEV_MINT', 'usd', 3, 'session-0', 'paid', 'PAYMENT', 1000, 0, -20, 0)",
+            .transfers,
+            "does not move money of DEV_MINT"
+        ),
+    ]
+
+    private static let answers = [
+        Damage("DELETE FROM answers WHERE step = 'paid'", .answers, "paid of session-0 has 0"),
+        payment("step = 'x'", .answers, "has 0 answers"),
+        payment("record = 'x'", .answers, "has 0 answers"),
+        payment("step = NULL", .answers, "has 0"),
+        payment("user_id = 'x'", .answerers, "user x is missing"),
+        payment("user_id = 'user-0'", .sessions, "its payment is not"),
+        refund("user_id = 'user-1'", .sessions, "refund/2 is not what"),
+        payment("command = 'x'", .sessions, "its payment is not"),
+        refund("command = 'x'", .sessions, "refund/2 is not"),
+        payment("outcome = '{}'", .sessions, "its payment is not"),
+        payment(
+            #"outcome = replace(outcome, 'Balance":5', 'Balance":4')"#,
+            .sessions,
+            "session-0: its payment is not"
+        ),
+        payment(
+            #"outcome = replace(outcome, 'fer":"', 'fer":"x')"#,
+            .sessions,
+            "its payment is not"
+        ),
+        refund(
+            #"outcome = replace(outcome, 'Balance":13', 'Balance":1')"#,
+            .sessions,
+            "refund/2 is not what its key was answered with"
+        ),
+        refund(
+            #"outcome = replace(outcome, 'amount":2', 'amount":3')"#,
+            .sessions,
+            "refund/2 is not"
+        ),
+        refund(
+            #"outcome = replace(outcome, 'total":2', 'total":3')"#,
+            .sessions,
+            "refund/2 is not"
+        ),
+        refund(
+            #"outcome = replace(outcome, 'fer":"', 'fer":"x')"#,
+            .sessions,
+            "refund/2 is not"
+        ),
+        Damage(
+            #"UPDATE answers SET refusal = '{"reason":"LOST"}' WHERE refusal IS NOT NULL"#,
+            .refusals,
+            "LOST"
+        ),
+        Damage("UPDATE answers SET refusal = 'x' WHERE refusal IS NOT NULL", .refusals, "x"),
+    ]
+
+    private static let records = [
+        record("id = 'x'", .names, "session-0, which"),
+        Damage("DELETE FROM records WHERE id = 'session-0'", .names, "session-0, which"),
+        Damage("DELETE FROM records WHERE id = 'session-0'", .answers, "is about nothing"),
+        record("kind = 'x'", .records, "session-0 is x"),
+        record("owner = 'x'", .owners, "owner x"),
+        record("owner = 'user-1'", .sessions, "it cannot be"),
+        record("owner = 'user-2'", .sessions, "no transfer of 5"),
+        record("state = 'PAIE'", .sessions, "cannot be read"),
+        record("state = 'CANCEL'", .sessions, "cannot be read"),
+        record("created_at = 9000000", .sessions, "it cannot be"),
+        record("due_at = 1", .sessions, "columns do not agree"),
+        record("due_at = 1", .due, "session-0"),
+        Damage("UPDATE records SET due_at = NULL WHERE id = 'session-1'", .due, "session-1 is due"),
+        record("body = '{}'", .sessions, "cannot be read"),
+        body("amount\":5", "amount\":6", "no transfer of 6"),
+        body("usd", "eur", "no transfer of 5"),
+        body("user-1", "user-0", "it cannot be"),
+        body("user-1", "user-2", "no transfer of 5"),
+        body("refunded\":2", "refunded\":6", "refunded 6 of 5"),
+        body("refunded\":2", "refunded\":0", "refunded 0, transfers 2"),
+        body("refunded\":2", "refunded\":-1", "refunded -1 of 5"),
+        body("0000000000", "0000000009", "its EID is not its name"),
+        body("expiresAt\":301000", "expiresAt\":1", "it cannot be"),
+    ]
+
+    private static func account(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE accounts SET \(set) WHERE owner = 'user-0'", rule, says)
+    }
+
+    private static func transfer(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE transfers SET \(set) WHERE step = 'paid'", rule, says)
+    }
+
+    /// The payee's entry of the payment.
+    private static func entry(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE entries SET \(set) WHERE step = 'paid' AND amount > 0", rule, says)
+    }
+
+    private static func payment(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE answers SET \(set) WHERE step = 'paid'", rule, says)
+    }
+
+    private static func refund(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE answers SET \(set) WHERE step = 'refund/2'", rule, says)
+    }
+
+    private static func record(_ set: String, _ rule: Rule, _ says: String) -> Damage {
+        Damage("UPDATE records SET \(set) WHERE id = 'session-0'", rule, says)
+    }
+
+    private static func body(_ old: String, _ new: String, _ says: String) -> Damage {
+        record(
+            "body = replace(body, '\(old)', '\(new)')",
+            .sessions,
+            "session-0: \(says)"
+        )
+    }
+
+    private static let others = [
+        Damage(
+            "INSERT INTO deliveries VALUES ('e', 'x', 'x', 'session-0', 'x', 1, NULL, '', 0, 1, 1, "
+                + "NULL, NULL)",
+            .deliveries,
+            "endpoint e is missing"
+        ),
+        Damage(
+            "\(endpoint); INSERT INTO deliveries "
+                + "VALUES ('e', 'x', 'x', 'r', 'x', 1, NULL, '', 0, 1, 1, NULL, NULL)",
+            .deliveries,
+            "record r is missing"
+        ),
+        Damage("\(endpoint); UPDATE endpoints SET owner = 'x'", .owners, "owner x"),
+        Damage(
+            "INSERT INTO devices (id, user_id, name, scopes, created_at, family, current, "
+                + "generation, expires_at) SELECT 'd', 'x', '', '', 1, hash, hash, 0, 1 FROM seals "
+                + "WHERE number = 1",
+            .devices,
+            "user x is missing"
+        ),
+    ]
+
+    private static let endpoint = """
+        INSERT INTO endpoints (id, url, owner, created_at, secret)
+            SELECT 'e', '', 'user-0', 1, hash FROM seals WHERE number = 1
+        """
+
+    @Test(
+        "Damage is found on both engines, and the row is named",
+        arguments: users + accounts + transfers + answers + records + others,
+        StoreKind.allCases
+    )
+    func found(damage: Damage, kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage(damage.sql)
+        let audit = try books.audit()
+        let finding = audit.findings.first { $0.rule.hasSuffix("\(damage.rule.rawValue))") }
+        #expect(
+            finding?.broken?.contains(damage.says) == true,
+            "\(audit.findings.compactMap(\.broken))"
+        )
+    }
+}

@@ -1,0 +1,187 @@
+import Devices
+import GotchuCore
+import Ledger
+import LedgerStore
+import TestSupport
+import Testing
+
+@Suite("A device's credential")
+struct DeviceTests {
+    private static let family = [UInt8](repeating: 9, count: 32)
+    private static let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func secret(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+
+    private func device() -> Device {
+        Device(
+            id: .make(),
+            user: .make(),
+            name: "till",
+            scopes: "payee",
+            createdAt: Self.start,
+            family: Self.family,
+            current: secret(1),
+            expiresAt: Self.start.advanced(by: Device.enrolment)
+        )
+    }
+
+    private func show(
+        _ shown: UInt8,
+        next: UInt8,
+        to device: inout Device,
+        family: [UInt8] = Self.family,
+        number: Int64? = nil,
+        hasNonce: Bool = false,
+        after: Duration = .seconds(1)
+    ) -> Device.Admission {
+        device.admit(
+            family: family,
+            secret: secret(shown),
+            number: number,
+            successor: secret(next),
+            hasNonce: hasNonce,
+            at: Self.start.advanced(by: after)
+        )
+    }
+
+    @Test("is exchanged at each use")
+    func rotation() {
+        var device = device()
+        for number in 1..<20 as Range<UInt8> {
+            #expect(show(number, next: number + 1, to: &device) == .admitted)
+        }
+        #expect(device.current == secret(20) && device.revokedAt == nil)
+    }
+
+    @Test("whose reply was lost may be shown again, as often as it takes")
+    func lostReply() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        #expect(show(1, next: 3, to: &device) == .admitted)
+        #expect(show(1, next: 4, to: &device) == .admitted)
+        #expect(show(4, next: 5, to: &device) == .admitted)
+    }
+
+    @Test("is exchanged once, however often and late its exchange is carried out")
+    func repeats() {
+        var random = SeededGenerator("A device's exchanges, repeated and late")
+        var device = device()
+        func exchange(_ held: UInt8, atMost times: Int) -> [Device.Admission] {
+            (0..<Int.random(in: 0...times, using: &random)).map { _ in
+                show(held, next: held + 1, to: &device, hasNonce: true)
+            }
+        }
+        for held in 1..<200 as Range<UInt8> {
+            #expect(show(held, next: held + 1, to: &device, hasNonce: true) == .admitted)
+            for _ in 0..<3 {
+                #expect(exchange(held, atMost: 3).allSatisfy { $0 == .admitted })
+                if held > 1 { #expect(exchange(held - 1, atMost: 3).allSatisfy { $0 == .refused }) }
+            }
+            #expect(device.current == secret(held + 1) && device.generation == Int64(held))
+        }
+    }
+
+    @Test("that was used after its successor revokes the device, for both of them")
+    func reuse() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        #expect(show(2, next: 3, to: &device) == .admitted)
+        #expect(show(1, next: 4, to: &device) == .revoked)
+        #expect(device.revocation == .byReuse)
+        #expect(show(3, next: 5, to: &device) == .refused)
+    }
+
+    @Test("a thief who is first with a copy is found out when the owner comes")
+    func theft() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        // The copy of 1 gets 66 while the owner holds 2.
+        #expect(show(1, next: 66, to: &device) == .admitted)
+        #expect(show(2, next: 3, to: &device) == .revoked)
+        #expect(show(66, next: 67, to: &device) == .refused)
+    }
+
+    @Test("that the books have forgotten, because they were restored, is good if it is ours")
+    func restored() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        let backup = device
+        for number in 2..<9 as Range<UInt8> {
+            #expect(show(number, next: number + 1, to: &device) == .admitted)
+        }
+        #expect(device.generation == 8)
+        var back = backup
+        #expect(show(9, next: 10, to: &back, number: 8) == .admitted)
+        #expect(back.generation == 9)
+        // The reply was lost; and then an older copy comes.
+        #expect(show(9, next: 11, to: &back, number: 8) == .admitted)
+        #expect(show(11, next: 12, to: &back, number: 10) == .admitted)
+        #expect(show(5, next: 6, to: &back, number: 4) == .revoked)
+        // Without the server's word for its number it is a copy like any other.
+        var other = backup
+        #expect(show(9, next: 10, to: &other) == .revoked)
+    }
+
+    @Test("cannot be guessed at to revoke somebody else's device")
+    func guess() {
+        var device = device()
+        let before = device
+        #expect(show(1, next: 2, to: &device, family: secret(8)) == .refused)
+        #expect(device == before)
+    }
+
+    @Test("ends if it is not used: a code after a day, later ones after half a year")
+    func ends() {
+        var late = device()
+        #expect(show(1, next: 2, to: &late, after: Device.enrolment) == .refused)
+        var used = device()
+        #expect(show(1, next: 2, to: &used) == .admitted)
+        #expect(show(2, next: 3, to: &used, after: .seconds(170 * 86_400)) == .admitted)
+        #expect(show(3, next: 4, to: &used, after: .seconds(351 * 86_400)) == .refused)
+    }
+
+    @Test("can be given anew, and the old one is then only a stranger's")
+    func anew() {
+        var device = device()
+        #expect(show(1, next: 2, to: &device) == .admitted)
+        device.revoke(.byOperator, at: Self.start)
+        #expect(show(2, next: 3, to: &device) == .refused)
+        device.enrol(family: secret(7), current: secret(1), at: Self.start)
+        #expect(show(2, next: 3, to: &device) == .refused)
+        #expect(device.revokedAt == nil)
+        #expect(show(1, next: 2, to: &device, family: secret(7)) == .admitted)
+    }
+
+    @Test(
+        "A device is kept as it is, and a device of nobody is refused",
+        arguments: StoreKind.allCases
+    )
+    func store(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        let stranger = device()
+        let registry = DeviceRegistry(store)
+        let error = await #expect(throws: LedgerError.self) { try await registry.add(stranger) }
+        #expect(error?.code == .rejected)
+        let open = OpenAccount(
+            login: "<device>1",
+            displayName: "till",
+            opening: Money(minorUnits: 0),
+            user: stranger.user
+        )
+        try await store.commitOne(open)
+        try await registry.add(stranger)
+        #expect(try await registry.devices(limit: 10).map(\.device) == [stranger])
+        #expect(try await registry.change(.make(), { _ in true }) == nil)
+        for number in 1..<3 as Range<UInt8> {
+            let admission = try await registry.change(stranger.id) { device in
+                self.show(number, next: number + 1, to: &device)
+            }
+            #expect(admission == .admitted)
+        }
+        _ = try await registry.change(stranger.id) { self.show(1, next: 9, to: &$0) }
+        let reopened = DeviceRegistry(try books.open())
+        let kept = try #require(try await reopened.devices(limit: 10).first?.device)
+        #expect(kept.revocation == .byReuse && kept.previous == secret(2))
+    }
+}

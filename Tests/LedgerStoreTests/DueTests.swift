@@ -1,0 +1,103 @@
+import Foundation
+import GotchuCore
+import Ledger
+import LedgerStore
+import LedgerTestSupport
+import Payments
+import TestSupport
+import Testing
+
+/// The table of the records that time will change.
+@Suite("Due records", .timeLimit(.minutes(hangLimit)))
+struct DueTests {
+    private static let rows = """
+        SELECT owner || ' ' || record || ' ' || kind || ' ' || due_at FROM due
+        """
+
+    @Test(
+        "Due records are those that time can still change, each with when it does",
+        arguments: StoreKind.allCases
+    )
+    func due(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        try await store.commit(.open(user: 0), .open(user: 1))
+        try await store.commit(
+            .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false)
+        )
+        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 301000"])
+        try await store.commit(.lock(session: 0, user: 1))
+        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 61000"])
+        try await store.commit(.unlock(session: 0, user: 1))
+        #expect(try books.texts(Self.rows) == ["user-0 session-0 session 301000"])
+        try await store.commit(.lock(session: 0, user: 1))
+        try await store.commit(.send(session: 0, user: 1, key: 0, expected: nil))
+        #expect(try books.texts(Self.rows) == [])
+        try await store.commit(.refund(session: 0, user: 0, key: 0, amount: 2))
+        #expect(try books.texts(Self.rows) == [])
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "Records that were over already are due no more once time is asked about them",
+        arguments: StoreKind.allCases
+    )
+    func over(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1)")
+        let store = try books.open()
+        let due = try await store.due(at: Timestamp(milliseconds: 2), limit: 2)
+        #expect(due.map(\.id.rawValue) == ["session-0"])
+        try await store.commit(.expire(session: 0))
+        #expect(try await store.due(at: Timestamp(milliseconds: 2), limit: 2) == [])
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "Due records are proved by the audit, and counted anew as the operator is told",
+        arguments: [
+            ("DELETE FROM due", "session-1 is not due as it says"),
+            (
+                "INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1)",
+                "session-0 is due, and does not say so"
+            ),
+            ("UPDATE due SET due_at = due_at + 1", "session-1 is not due as it says"),
+            ("UPDATE due SET owner = 'user-1'", "session-1 is not due as it says"),
+            ("UPDATE due SET kind = 'gift'", "session-1 is not due as it says"),
+        ],
+        StoreKind.allCases
+    )
+    func audited(damage: (sql: String, says: String), kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        #expect(try books.audit().isClean)
+        try books.execute(damage.sql)
+        let broken = try books.audit().findings.filter { $0.broken != nil }
+        #expect(broken.map(\.broken) == ["record " + damage.says])
+        #expect(broken.first?.rule.hasSuffix("(due)") == true)
+        guard kind == .postgresql else { return }
+        try books.execute(try Self.repair())
+        #expect(try books.audit().isClean)
+    }
+
+    /// The script in docs/operations.md that an operator is told to run.
+    private static func repair() throws -> String {
+        let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
+        let text = try String(contentsOf: page.standardized, encoding: .utf8)
+        let start = try #require(text.range(of: "BEGIN;\nLOCK TABLE records"))
+        let end = try #require(text.range(of: "COMMIT;", range: start.lowerBound..<text.endIndex))
+        return String(text[start.lowerBound..<end.upperBound])
+    }
+
+    /// Any index of a record's state is written anew by each lock and each payment.
+    @Test("Records have no index but that of their ids")
+    func indexes() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        _ = try books.open()
+        let indexes = try books.texts(
+            "SELECT indexdef FROM pg_indexes WHERE tablename = 'records' ORDER BY indexname"
+        )
+        #expect(
+            indexes == ["CREATE UNIQUE INDEX records_pkey ON public.records USING btree (id)"]
+        )
+    }
+}

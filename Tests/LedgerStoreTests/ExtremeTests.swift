@@ -1,0 +1,82 @@
+import GotchuCore
+import Ledger
+import LedgerStore
+import LedgerTestSupport
+import Payments
+import TestSupport
+import Testing
+
+@Suite("At the ends of what can be", .timeLimit(.minutes(hangLimit)))
+struct ExtremeTests {
+    @Test(
+        "All the money that a number holds can be paid and refunded",
+        arguments: StoreKind.allCases
+    )
+    func largest(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        let rich = try await withLedger(on: store) { ledger in
+            let rich = try await ledger.user("rich", cents: .max - 7)
+            let payer = try await ledger.user("payer", cents: 7)
+            for round in 0..<2 {
+                let session = try await ledger.lockedSession(payee: rich, payer: payer, cents: 7)
+                let key = "key-0123456789-\(round)"
+                let paid = try await ledger.pay(session, by: payer, key: key)
+                #expect(paid.isAccepted)
+                #expect(try await store.balance(of: rich) == .max)
+                if round == 0 { try await Self.refund(session, by: rich, key: key, on: ledger) }
+            }
+            return rich
+        }
+        let audit = try books.audit()
+        #expect(audit.isClean, "\(audit.findings)")
+        let account = try await books.open().account(of: rich, entries: 9)
+        #expect(account?.account.balance == .max && account?.entries.count == 4)
+    }
+
+    private static func refund(
+        _ session: Session,
+        by payee: UserID,
+        key: String,
+        on ledger: Ledger
+    ) async throws {
+        let request = KeyedRequest(
+            user: payee,
+            key: try #require(IdempotencyKey(rawValue: key)),
+            fingerprint: Cast.fingerprint(session: 0, expected: nil),
+            id: "request"
+        )
+        let refund = RefundPayment(session: session.id, payee: payee, amount: nil)
+        let made = try await ledger.submit(refund, as: request).outcome.get()
+        #expect(made.newBalance == .max - 7)
+    }
+
+    @Test(
+        "A ledger whose sums do not fit is not right, and that is said",
+        arguments: StoreKind.allCases
+    )
+    func sums(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage("UPDATE accounts SET balance = \(Int64.max) WHERE owner <> 'DEV_MINT'")
+        let finding = try books.audit().findings.first { $0.rule.hasPrefix("all accounts") }
+        #expect(finding?.broken != nil)
+    }
+
+    @Test(
+        "A ledger with times beyond all times is not right, and that is said",
+        arguments: StoreKind.allCases
+    )
+    func times(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage(
+            """
+            UPDATE transfers SET at = -9223372036854775807 - 1 WHERE step = 'paid';
+            UPDATE entries SET at = -9223372036854775807 - 1 WHERE step = 'paid';
+            UPDATE records SET created_at = 9223372036854775807 WHERE id = 'session-0'
+            """
+        )
+        let broken = try books.audit().findings.compactMap(\.broken)
+        #expect(broken.contains("transfer paid of session-0 is not what was sealed"))
+        #expect(broken.contains("session session-0: it cannot be"), "\(broken)")
+    }
+}

@@ -1,0 +1,96 @@
+import GotchuCore
+import LedgerTestSupport
+import Payments
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+@testable import LedgerStore
+
+/// Rows that another session has locked, and says nothing more.
+@Suite("Rows that another session holds", .timeLimit(.minutes(hangLimit)))
+struct HeldRowsTests {
+    private let cluster: PostgresCluster
+    private let name: String
+    private let books: TestBooks
+
+    init() throws {
+        cluster = try PostgresCluster.shared()
+        name = try cluster.makeDatabase()
+        books = TestBooks(postgresql: cluster.url(name))
+    }
+
+    @Test("A payment waits about two seconds for those of a frozen server, and is made")
+    func frozen() async throws {
+        try await withLedger(on: try books.open()) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let frozen = try cluster.connect(name)
+            try PostgreSQLSession.prepareForWriting(frozen.connection)
+            let start = ContinuousClock.now
+            try Self.hold(accountOf: payer, by: frozen)
+            let paid = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+            #expect(paid.isAccepted)
+            let waited = ContinuousClock.now - start
+            #expect(waited > .seconds(1) && waited < .seconds(3) * patience, "\(waited)")
+            #expect(throws: PostgresError.self) { try frozen.connection.execute("COMMIT") }
+        }
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("Of a batch only the commands that need one are not decided, while it is held")
+    func neighbours() async throws {
+        let store = try books.open()
+        try await withLedger(on: store) { ledger in
+            var users: [UserID] = []
+            for name in ["a", "b", "c", "d"] {
+                users.append(try await ledger.user(name, cents: 100))
+            }
+            let held = try await ledger.lockedSession(payee: users[0], payer: users[1], cents: 7)
+            let free = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
+            let own = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
+            let silent = try cluster.connect(name)
+            // The payee's, which a payment names by its session alone.
+            try Self.hold(accountOf: users[0], by: silent)
+            try silent.connection.run([
+                Query("SELECT FROM records WHERE id = $1 FOR UPDATE", [.text(own.id.rawValue)])
+            ])
+            let payments = [held, free, own].enumerated().map { Self.payment(of: $1, $0) }
+            _ = try await store.commit(Batch(payments))
+            let verdicts = payments.map { $0.succeed() }
+            #expect(verdicts == [.held, .accepted, .held])
+            let refusal = await #expect(throws: LedgerError.self) {
+                _ = try await ledger.pay(held, by: users[1], key: "key-0123456789-7")
+            }
+            #expect(refusal?.code == .tryAgain)
+            try silent.connection.execute("ROLLBACK")
+            let paid = try await ledger.pay(held, by: users[1], key: "key-0123456789-7")
+            #expect(paid.isAccepted && !paid.isReplay)
+        }
+        #expect(try books.audit().isClean)
+    }
+
+    private static func hold(accountOf user: UserID, by link: PostgresCluster.Link) throws {
+        try link.connection.run([
+            Query("BEGIN"),
+            Query("SELECT FROM accounts WHERE owner = $1 FOR UPDATE", [.text(user.rawValue)]),
+        ])
+    }
+
+    private static func payment(of session: Session, _ number: Int) -> any Submission {
+        guard let payer = session.payer else { preconditionFailure("the session is locked") }
+        return Pending(
+            Pay(session: session.id, payer: payer, expectedAmount: nil),
+            as: KeyedRequest(
+                user: payer,
+                key: Cast.keys[number],
+                fingerprint: Cast.fingerprint(session: 0, expected: nil),
+                id: "request"
+            ),
+            at: .now
+        ) { _ in }
+    }
+}

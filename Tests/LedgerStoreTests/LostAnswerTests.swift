@@ -1,0 +1,66 @@
+import GotchuCore
+import Ledger
+import LedgerStore
+import LedgerTestSupport
+import Payments
+import TestSupport
+import Testing
+
+/// Answers that are gone: somebody pruned them by hand, or restored half a backup.
+@Suite("A payment whose answer is lost", .timeLimit(.minutes(hangLimit)))
+struct LostAnswerTests {
+    @Test(
+        "A payment is not made again for its session, which is paid",
+        arguments: StoreKind.allCases
+    )
+    func once(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let key = "key-0123456789-0"
+            let first = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            #expect(try await ledger.pay(first, by: payer, key: key).isAccepted)
+            try books.damage("DELETE FROM answers")
+            let again = try await ledger.pay(first, by: payer, key: key)
+            #expect(again.refusal == Refusal(.sessionPaid) && !again.isReplay)
+            #expect(try await store.balance(of: payer) == 93)
+            let second = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let other = try await ledger.pay(second, by: payer, key: "key-0123456789-1")
+            #expect(other.isAccepted)
+            #expect(try await store.balance(of: payer) == 86)
+        }
+        let broken = try books.audit().findings.filter { $0.broken != nil }
+        #expect(broken.map(\.rule).contains { $0.hasPrefix("every transfer that a key ordered") })
+    }
+
+    @Test(
+        "A record that says it is not paid is not paid twice",
+        arguments: StoreKind.allCases
+    )
+    func forgottenPayment(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        try await withLedger(on: store) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let before = try await store.record(RecordID(session.id))
+            let key = "key-0123456789-0"
+            #expect(try await ledger.pay(session, by: payer, key: key).isAccepted)
+            try books.damage(
+                """
+                DELETE FROM answers;
+                UPDATE records SET state = 'LOCKED', body = '\(before?.body ?? "")'
+                """
+            )
+            // The transfer keeps its step for ever.
+            await #expect(throws: LedgerError.self) {
+                _ = try await ledger.pay(session, by: payer, key: key)
+            }
+            #expect(try await store.balance(of: payer) == 93)
+        }
+        #expect(try !books.audit().isClean)
+    }
+}

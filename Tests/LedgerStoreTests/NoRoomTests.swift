@@ -1,0 +1,39 @@
+import GotchuCore
+import Ledger
+import LedgerStore
+import LedgerTestSupport
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@Suite("A PostgreSQL that lets nobody in", .timeLimit(.minutes(hangLimit)))
+struct NoRoomTests {
+    @Test("A database whose connections are all taken turns a payment away until one is free")
+    func taken() async throws {
+        let cluster = try PostgresCluster(
+            settings: ["max_connections=16", "superuser_reserved_connections=0"]
+        )
+        let books = TestBooks(postgresql: cluster.url(try cluster.makeDatabase()))
+        try await withLedger(on: try books.open()) { ledger in
+            let user = try await ledger.user("a", cents: 100)
+            var held = [try cluster.connect("postgres")]
+            try held[0].connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname <> 'postgres'"
+            )
+            while let link = try? cluster.connect("postgres") { held.append(link) }
+            #expect(held.count > 2)
+            let error = await #expect(throws: LedgerError.self) {
+                _ = try await ledger.user("b", cents: 100)
+            }
+            #expect(error?.code == .tryAgain)
+            #expect(error?.description.contains("too many clients") == true, "\(error as Any)")
+            held = []
+            let other = try await eventually("there is room again") {
+                try? await ledger.user("b", cents: 100)
+            }
+            #expect(other != user)
+        }
+        #expect(try books.audit().isClean)
+    }
+}

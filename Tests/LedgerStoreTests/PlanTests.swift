@@ -1,0 +1,170 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Postgres
+import PostgresTestSupport
+import SQLite
+import TestSupport
+import Testing
+
+@testable import LedgerStore
+
+/// The ways in which the stores find the rows of their statements, of which there may be millions.
+@Suite("Plans", .timeLimit(.minutes(hangLimit)))
+struct PlanTests {
+    private static let rows = 100_000
+    /// What is small for ever, or read from one end.
+    private static let small = ["endpoints", "probe", "gotchu_migrations"]
+
+    @Test("No statement reads the whole of a table on SQLite")
+    func sqlite() async throws {
+        let books = try await Planted.books(.sqlite)
+        let database = RecordingDatabase(try SQLite.Connection(path: books.place, mode: .readWrite))
+        try await database.useEverything()
+        var statements = try Statements(.sqlite)
+        statements.add(await database.texts)
+        statements.add(["DELETE FROM due WHERE owner = $1 AND record = $2"])
+        #expect(statements.texts.count > 45)
+        let connection = try SQLite.Connection(path: books.place, mode: .readOnly)
+        for sql in statements.texts.sorted() {
+            let nulls = [SQLite.Value](repeating: .null, count: parameterCount(sql))
+            let plan = try connection.query("EXPLAIN QUERY PLAN " + sql, nulls) { try $0.text(3) }
+            let scans = plan.filter { line in
+                // Of a page of a history, which was found before.
+                if line == "SCAN entries LEFT-JOIN", plan.contains("MATERIALIZE entries") {
+                    return false
+                }
+                return Self.tables.contains { line.hasPrefix("SCAN \($0)") }
+            }
+            // By the key, from one end.
+            let isFromOneEnd =
+                sql.contains(" LIMIT ") && !plan.contains { $0.contains("TEMP B-TREE") }
+                && scans.count == 1 && (sql.contains("FROM seals") || sql.contains("FROM devices"))
+            #expect(scans.isEmpty || isFromOneEnd, "\(sql)\n\(plan)")
+        }
+    }
+
+    private static let tables = [
+        "users", "names", "accounts", "records", "due", "transfers", "entries", "answers", "seals",
+        "devices", "deliveries",
+    ]
+
+    private func parameterCount(_ sql: String) -> Int {
+        sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
+    }
+
+    @Test("No statement reads the whole of a table on PostgreSQL, whatever it knows of the tables")
+    func postgresql() async throws {
+        let books = try await Planted.books(.postgresql)
+        let cluster = try PostgresCluster.shared()
+        let name = try #require(try books.texts("SELECT current_database()::text").first)
+        let texts = try await Self.texts(books)
+        #expect(texts.count > 50)
+        let early = try cluster.connect(name)
+        try PostgreSQLSession.prepareForWriting(early.connection)
+        // Planned for good, as by a server that was started on new tables.
+        try Self.prepare(texts, on: early)
+        try expectNoScan(texts, on: early, "new")
+        try early.connection.execute(Self.filling, within: .seconds(120))
+        try expectNoScan(texts, on: early, "filled")
+        // And planned anew, as by one that is started on full ones, for writers and for readers.
+        for preparation in ["SELECT 1", "ANALYZE"] {
+            try early.connection.execute(preparation, within: .seconds(60))
+            for mode in ["force_generic_plan", "force_custom_plan"] {
+                let late = try cluster.connect(name)
+                try PostgreSQLSession.prepareForWriting(late.connection)
+                try late.connection.execute("SET plan_cache_mode = \(mode)")
+                try Self.prepare(texts, on: late)
+                try expectNoScan(texts, on: late, "\(preparation), \(mode)")
+            }
+        }
+        // It is large, and in memory.
+        let admin = try cluster.connect("postgres")
+        try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
+    }
+
+    private static func texts(_ books: TestBooks) async throws -> [String] {
+        let connection = try Postgres.Connection(try ConnectionSettings(url: books.place))
+        try PostgreSQLSession.prepare(connection)
+        let database = RecordingDatabase(connection)
+        try await database.useEverything()
+        var statements = try Statements(.postgresql)
+        statements.add(await database.texts)
+        return statements.texts.sorted()
+    }
+
+    private static func prepare(_ texts: [String], on link: PostgresCluster.Link) throws {
+        for (number, sql) in texts.enumerated() {
+            try link.connection.execute("PREPARE s\(number) AS \(sql)")
+        }
+    }
+
+    private func expectNoScan(
+        _ texts: [String],
+        on link: PostgresCluster.Link,
+        _ when: String
+    ) throws {
+        for (number, sql) in texts.enumerated() {
+            let count = parameterCount(sql)
+            let values = (0..<count).map { sql.contains("LIMIT $\($0 + 1)") ? "9" : "NULL" }
+                .joined(separator: ", ")
+            let plan = try link.connection.query(
+                "EXPLAIN (COSTS OFF) EXECUTE s\(number)\(count == 0 ? "" : "(\(values))")",
+                read: { try $0.text(0) }
+            )
+            #expect(!plan.isEmpty)
+            let scans = Self.scans(plan)
+            #expect(scans.isEmpty, "\(when): \(sql)\n\(plan.joined(separator: "\n"))")
+        }
+    }
+
+    /// Scans of a whole table, also by way of an index: those without a condition of the index that
+    /// no LIMIT right above them ends.
+    private static func scans(_ plan: [String]) -> [String] {
+        plan.indices.filter { index in
+            let line = plan[index]
+            guard
+                let found = line.firstMatch(
+                    of: /Scan (?:Backward )?(?:using [a-z_]+ )?on ([a-z_]+)/
+                )
+            else { return false }
+            guard !small.contains(String(found.output.1)), tables.contains(String(found.output.1))
+            else { return false }
+            let next = index + 1 < plan.count ? plan[index + 1] : ""
+            let isFound = ["Index Cond", "TID Cond", "Recheck Cond"].contains { next.contains($0) }
+            let isEnded = index > 0 && plan[index - 1].contains("Limit")
+            let isBitmap = line.contains("Bitmap Index Scan")
+            return line.contains("Seq Scan") || !(isFound || isEnded || isBitmap)
+        }.map { plan[$0] }
+    }
+
+    private static let filling = """
+        INSERT INTO users
+            SELECT 'u' || n, 'l' || n, 'd', 1 FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO names SELECT 'n' || n, 'r' || n, NULL FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO accounts
+            SELECT 'u' || n, 'usd', 1, 0, 1, 1 FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO records SELECT 'r' || n, 'session', 'u' || n, 'PAID', 1, 1, NULL, '{}'
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO due SELECT 'u' || n % 1000, 'r' || n, 'session', n
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO transfers SELECT 'r' || n, 'paid', 'PAYMENT', 1, 'c', n, sha256('')
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO entries SELECT 'u' || n % 100, 'usd', n, 'r' || n, 'paid', 'PAYMENT', 1, 1, 1, 1
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO answers
+            SELECT 'u' || n, 'pay', 'k' || n, sha256(''), '{}', NULL, 'r' || n, 'paid', 'request', 1
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO seals
+            SELECT 'c', n, sha256(''), sha256('') FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO devices (id, user_id, name, scopes, created_at, family, current, generation,
+                expires_at)
+            SELECT 'd' || n, 'u' || n, '', '', 1, sha256(''), sha256(''), 0, 1
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO endpoints VALUES ('a', '', NULL, 0, '', NULL), ('b', '', NULL, 0, '', NULL);
+        INSERT INTO deliveries
+            SELECT id, 'event-' || n, 'k', 'r', 'u', 1, NULL, '{}', 0, n % 5000, 9000000,
+                CASE WHEN id = 'b' THEN 1 END, NULL
+            FROM endpoints, generate_series(1, \(rows / 2)) AS s (n);
+        """
+}

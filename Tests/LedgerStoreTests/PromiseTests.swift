@@ -1,0 +1,112 @@
+import GotchuCore
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+@testable import LedgerStore
+
+@Suite("A database's promises", .timeLimit(.minutes(hangLimit)))
+struct PromiseTests {
+    /// A commit is what counts, whatever becomes of the look.
+    private static func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
+        do {
+            try await store.commitOne(Probe())
+            return true
+        } catch {
+            #expect(error.code == .notDurable)
+            return false
+        }
+    }
+
+    /// - Parameter isReading: Whether the readers are connected when it happens, and look for
+    ///   themselves; others are refused as they connect.
+    @Test(
+        "Promises that are taken back by a reload stop all payments until they are made again",
+        arguments: ["fsync", "full_page_writes"],
+        [true, false]
+    )
+    func reloaded(setting: String, isReading: Bool) async throws {
+        let cluster = try PostgresCluster()
+        let place = cluster.url(try cluster.makeDatabase())
+        let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
+        #expect(try await Self.isWritten(store))
+        // They take turns.
+        if isReading { for _ in 0..<8 { try await store.look() } }
+        let admin = try cluster.connect("postgres")
+        func set(_ command: String, to value: String) async throws {
+            try admin.connection.execute("ALTER SYSTEM \(command)")
+            try admin.connection.execute("SELECT pg_reload_conf()")
+            try await eventually("the settings are read again") {
+                let now = try admin.connection.query("SHOW \(setting)") { try $0.text(0) }
+                return now == [value] ? true : nil
+            }
+        }
+        try await set("SET \(setting) = off", to: "off")
+        try await eventually("nothing is written") {
+            try? await store.look()
+            return try await Self.isWritten(store) ? nil : true
+        }
+        try await set("RESET \(setting)", to: "on")
+        try await eventually("the ledger is written again") {
+            try? await store.look()
+            return try await Self.isWritten(store) ? true : nil
+        }
+    }
+
+    @Test("Promises that only new connections would not get do not stop payments by turns")
+    func steady() async throws {
+        let cluster = try PostgresCluster()
+        let name = try cluster.makeDatabase()
+        let store = try PostgreSQLStore(url: cluster.url(name), logger: TestBooks.logger)
+        for _ in 0..<4 {
+            #expect(try await Self.isWritten(store))
+            _ = try await store.reading()
+        }
+        let admin = try cluster.connect("postgres")
+        try admin.connection.execute("ALTER SYSTEM SET synchronous_commit = off")
+        try admin.connection.execute("SELECT pg_reload_conf()")
+        try await eventually("new connections make no promise") {
+            let new = try cluster.connect("postgres")
+            return try new.connection.query("SHOW synchronous_commit") { try $0.text(0) } == ["off"]
+                ? true : nil
+        }
+        let youngest = try admin.connection.query(
+            """
+            SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+            WHERE datname = '\(name)' ORDER BY backend_start DESC LIMIT 1
+            """
+        ) { try $0.text(0) }
+        #expect(youngest == ["true"])
+        try await eventually("one of the readers has lost its connection") {
+            let count = try admin.connection.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'"
+            ) { try $0.integer(0) }
+            return count == [4] ? true : nil
+        }
+        var answers: Set<Bool> = []
+        for _ in 0..<8 {
+            try? await store.look()
+            answers.insert(try await Self.isWritten(store))
+        }
+        #expect(answers.count == 1)
+    }
+
+    @Test("Promises that are not made keep a lost connection from being made anew for each payment")
+    func pause() throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let settings = try ConnectionSettings(url: cluster.url(name))
+        var attempts = 0
+        let link = PostgreSQLLink(settings, logger: TestBooks.logger) { _ in
+            attempts += 1
+            throw LedgerError.notDurable
+        }
+        for _ in 0..<100 {
+            let error = #expect(throws: LedgerError.self) { try link.use { _ in } }
+            #expect(error?.code == .notDurable)
+        }
+        #expect(attempts < 50)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GotchuCore
+import LedgerTestSupport
+import Outbox
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+@testable import LedgerStore
+
+@Suite("A role that owns no table", .timeLimit(.minutes(hangLimit)))
+struct RightsTests {
+    /// The rights that the page on operations has the owner grant.
+    private static func grants(to role: String) throws -> [String] {
+        let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
+        let text = try String(contentsOf: page.standardized, encoding: .utf8)
+        return text.matches(of: /-c '(GRANT [^']*)'/).map {
+            String($0.output.1).replacing("\"gotchu-server\"", with: role)
+        }
+    }
+
+    @Test("A role is told which table is closed to it, and serves with the documented rights")
+    func granted() async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let role = "till_\(name)"
+        let owner = TestBooks(postgresql: cluster.url(name))
+        try owner.execute("CREATE ROLE \(role) LOGIN")
+        _ = try owner.open()
+        let books = TestBooks(
+            postgresql: "postgres://\(role)@/\(name)?host=\(cluster.socketFolder)"
+        )
+        func refusal() -> LedgerError? { #expect(throws: LedgerError.self) { try books.open() } }
+        #expect(refusal()?.code == .cannotOpen)
+        let grants = try Self.grants(to: role)
+        #expect(grants.count == 4)
+        try owner.execute(grants.joined(separator: ";\n"))
+        try owner.execute("REVOKE INSERT ON answers FROM \(role)")
+        #expect(refusal()?.message.hasSuffix("the table answers: INSERT.") == true)
+        try owner.execute(grants.joined(separator: ";\n"))
+        try await withLedger(on: try books.open()) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            let paid = try await ledger.pay(session, by: payer, key: "key-0123456789-0")
+            #expect(paid.isAccepted)
+        }
+        let outbox = Outbox(try books.open())
+        let endpoint = WebhookEndpoint(id: "e", url: "https://h/", owner: nil, createdAt: .now)
+        try await outbox.add(endpoint, secret: [1])
+        _ = try await outbox.remove("e")
+        #expect(try books.audit().isClean)
+        // A right that is missing is no hiccup.
+        try owner.execute("REVOKE INSERT ON endpoints FROM \(role)")
+        let error = await #expect(throws: LedgerError.self) {
+            try await outbox.add(endpoint, secret: [1])
+        }
+        #expect(error?.code == .cannotOpen && error?.fix?.contains("rights granted") == true)
+        try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
+    }
+
+    @Test("A role is told of a table that is not there any more, and not of its rights")
+    func missing() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        _ = try books.open()
+        try books.execute("DROP TABLE deliveries")
+        let error = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message == "The books have no table deliveries any more.")
+    }
+
+    @Test("A role must have every right that is documented, and none to a stranger's tables")
+    func every() throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let role = "clerk_\(name)"
+        let owner = TestBooks(postgresql: cluster.url(name))
+        _ = try owner.open()
+        try owner.execute("CREATE ROLE \(role) LOGIN")
+        try owner.execute(try Self.grants(to: role).joined(separator: ";\n"))
+        try owner.execute("CREATE TABLE spatial_ref_sys (srid integer)")
+        let link = PostgresCluster.Link(
+            try Connection(
+                try ConnectionSettings(
+                    url: "postgres://\(role)@/\(name)?host=\(cluster.socketFolder)"
+                )
+            )
+        )
+        try PostgreSQLRights.require(link.connection)
+        var granted: Set<String> = []
+        for (table, rights) in PostgreSQLRights.needed {
+            for right in rights {
+                try owner.execute("REVOKE \(right) ON \(table) FROM \(role)")
+                let error = #expect(throws: LedgerError.self) {
+                    try PostgreSQLRights.require(link.connection)
+                }
+                #expect(error?.message.hasSuffix("the table \(table): \(right).") == true)
+                try owner.execute("GRANT \(right) ON \(table) TO \(role)")
+                granted.insert("\(table) \(right)")
+            }
+        }
+        let documented = try owner.texts(
+            """
+            SELECT table_name || ' ' || privilege_type
+            FROM information_schema.role_table_grants WHERE grantee = '\(role)'
+            """
+        )
+        #expect(granted == Set(documented))
+        try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
+    }
+}

@@ -1,0 +1,373 @@
+import GotchuCore
+import LedgerStore
+import LedgerTestSupport
+import Payments
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// The seals of commits.
+@Suite("Seals", .serialized, .timeLimit(.minutes(hangLimit)))
+struct SealTests {
+    private static let rows = """
+        SELECT chain || ' ' || number FROM seals ORDER BY chain, number
+        """
+    /// A chain that begins behind all that are begun by now.
+    private static let later = "ffffffffffffffffffff"
+
+    @Test(
+        "A commit with transfers has one seal, chained to the one before it",
+        arguments: StoreKind.allCases
+    )
+    func order(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        let store = try books.open()
+        #expect(try books.texts(Self.rows) == (1...3).map { "\(Planted.chain) \($0)" })
+        // Nothing moved, nothing sealed.
+        try await store.commit(.unlock(session: 1, user: 1))
+        #expect(try books.texts(Self.rows).count == 3)
+        let seals = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        #expect(seals?.count == 3)
+        let covered = try books.texts(
+            "SELECT seal || ' ' || record || ' ' || step FROM transfers ORDER BY seal, record"
+        )
+        #expect(
+            covered == [
+                "1 user-0 opening", "1 user-1 opening", "2 session-0 paid", "3 session-0 refund/2",
+            ]
+        )
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "A writer begins a chain, and goes on with it commit by commit",
+        arguments: StoreKind.allCases
+    )
+    func writer(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        for _ in 0..<2 {
+            try await withLedger(on: try books.open()) { ledger in
+                for _ in 0..<2 { _ = try await ledger.user("u-\(UserID.make())", cents: 5) }
+            }
+        }
+        let rows = try books.texts(Self.rows)
+        #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"])
+        #expect(Set(rows.map { $0.split(separator: " ").first }).count == 2)
+        // The second begins behind the first.
+        #expect(
+            try books.texts(
+                """
+                SELECT 'behind' FROM seals AS first JOIN seals AS second
+                    ON second.previous = first.hash AND second.chain <> first.chain
+                    AND second.number = 1 AND first.number = 2
+                """
+            ) == ["behind"]
+        )
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "A writer whose commit failed begins a new chain behind the newest seal",
+        arguments: [LedgerError.Code.unknownOutcome, .tryAgain],
+        StoreKind.allCases
+    )
+    func failed(code: LedgerError.Code, kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = FaultyStore(try books.open())
+        try await withLedger(on: store) { ledger in
+            _ = try await ledger.user("a", cents: 5)
+            store.fail(with: LedgerError(code, "The test says so."))
+            await #expect(throws: LedgerError.self) { _ = try await ledger.user("b", cents: 5) }
+            store.fail(with: nil)
+            _ = try await ledger.user("c", cents: 5)
+        }
+        let rows = try books.texts(Self.rows)
+        #expect(rows.map { $0.split(separator: " ").last } == ["1", "1"])
+        #expect(Set(rows).count == 2)
+        #expect(
+            try books.texts("SELECT 'x' FROM seals AS a JOIN seals AS b ON a.hash = b.previous")
+                == ["x"]
+        )
+        #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "A writer whose connection was lost begins a new chain, also if it first wrote no transfer",
+        arguments: [false, true]
+    )
+    func lostConnection(isBetween: Bool) async throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        let books = TestBooks(postgresql: cluster.url(name))
+        try await withLedger(on: try books.open()) { ledger in
+            _ = try await ledger.user("a", cents: 5)
+            _ = try await ledger.user("b", cents: 5)
+            try cluster.connect("postgres").connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'"
+            )
+            if isBetween {
+                try await eventually("it is reached again") { try? await ledger.probe() }
+            }
+            let user = try await eventually("it is reached again") {
+                try? await ledger.user("c", cents: 5)
+            }
+            #expect(!user.rawValue.isEmpty)
+            _ = try await ledger.user("d", cents: 5)
+        }
+        let rows = try books.texts(Self.rows)
+        #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"], "\(rows)")
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("Two servers at once write two chains, which the audit proves")
+    func twoServers() async throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        let stores = try (0..<2).map { _ in try books.open() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                group.addTask {
+                    try await withLedger(on: store) { ledger in
+                        for _ in 0..<20 {
+                            _ = try await ledger.user("u-\(UserID.make())", cents: 1)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try books.texts("SELECT DISTINCT chain FROM seals").count == 2)
+        #expect(try books.texts("SELECT hash::text FROM transfers").count == 40)
+        let audit = try books.audit()
+        #expect(audit.isClean, "\(audit.findings)")
+    }
+
+    /// The damage, and the beginning of a finding of the rule of seals.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let sql: String
+        let says: String
+
+        var testDescription: String { sql }
+    }
+
+    @Test(
+        "A seal, or a transfer, that is changed, removed, added or swapped is found",
+        arguments: [
+            Damage(sql: "DELETE FROM seals WHERE number = 2", says: "seal 2 of"),
+            Damage(sql: "DELETE FROM seals WHERE number = 1", says: "seal 1 of"),
+            Damage(sql: "DELETE FROM seals WHERE number = 3", says: "a transfer has no seal"),
+            Damage(sql: "DELETE FROM seals", says: "a transfer has no seal"),
+            Damage(
+                sql: "UPDATE seals SET hash = previous WHERE number = 2",
+                says: "seal 2 of"
+            ),
+            Damage(sql: "UPDATE seals SET previous = hash WHERE number = 2", says: "seal 2 of"),
+            Damage(sql: "UPDATE seals SET previous = hash WHERE number = 1", says: "seal 1 of"),
+            Damage(sql: "UPDATE seals SET number = 4 WHERE number = 3", says: "seal 3 of"),
+            Damage(
+                sql: """
+                    UPDATE seals SET number = 9 WHERE number = 1;
+                    UPDATE seals SET number = 1 WHERE number = 2;
+                    UPDATE seals SET number = 2 WHERE number = 9
+                    """,
+                says: "seal 1 of"
+            ),
+            Damage(sql: "UPDATE seals SET chain = 'a'", says: "seal 1 of chain a does not fit"),
+            Damage(
+                sql: "UPDATE seals SET chain = 'a'; UPDATE transfers SET chain = 'a'",
+                says: "seal 1 of chain a does not fit"
+            ),
+            Damage(
+                sql: """
+                    INSERT INTO seals SELECT chain, 4, hash, hash FROM seals WHERE number = 3
+                    """,
+                says: "seal 4 of"
+            ),
+            Damage(sql: "UPDATE transfers SET seal = 1 WHERE step = 'paid'", says: "seal 1 of"),
+            Damage(sql: "UPDATE transfers SET seal = 4 WHERE seal = 3", says: "seal 3 of"),
+            Damage(
+                sql: "UPDATE transfers SET chain = 'a' WHERE step = 'paid'",
+                says: "seal 2 of"
+            ),
+            Damage(
+                sql: "UPDATE transfers SET hash = (SELECT hash FROM seals WHERE number = 1) "
+                    + "WHERE step = 'paid'",
+                says: "seal 2 of"
+            ),
+            Damage(sql: "DELETE FROM transfers WHERE step = 'paid'", says: "seal 2 of"),
+            Damage(sql: "DELETE FROM transfers WHERE seal = 3", says: "seal 3 of"),
+            Damage(
+                sql: """
+                    INSERT INTO transfers (record, step, kind, at, chain, seal, hash)
+                        SELECT 'x', step, kind, at, chain, seal, hash FROM transfers WHERE seal = 2
+                    """,
+                says: "seal 2 of"
+            ),
+        ],
+        StoreKind.allCases
+    )
+    func damaged(damage: Damage, kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage(damage.sql)
+        let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        #expect(finding?.broken?.hasPrefix(damage.says) == true, "\(finding?.broken ?? "nothing")")
+    }
+
+    @Test(
+        "A transfer or an entry that is changed is not as it was sealed",
+        arguments: [
+            "UPDATE transfers SET at = at + 1 WHERE step = 'paid'",
+            "UPDATE transfers SET record = 'session-9' WHERE step = 'paid'; "
+                + "UPDATE entries SET record = 'session-9' WHERE step = 'paid'",
+            "UPDATE entries SET at = at + 1 WHERE step = 'paid'",
+            "UPDATE entries SET number = number + 1 WHERE step = 'paid'",
+            "UPDATE entries SET balance = balance + 1 WHERE step = 'paid'",
+            "UPDATE entries SET earned = earned + 1 WHERE step = 'paid'",
+            """
+            UPDATE entries SET amount = 4 WHERE step = 'paid' AND amount > 0;
+            UPDATE entries SET amount = -4 WHERE step = 'paid' AND amount < 0
+            """,
+            "UPDATE entries SET currency = 'eur' WHERE step = 'paid'",
+            "UPDATE entries SET owner = 'user-2' WHERE step = 'paid' AND owner = 'user-0'",
+        ],
+        StoreKind.allCases
+    )
+    func changed(sql: String, kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage(sql.replacing("number = number + 1", with: "number = number + 90"))
+        let finding = try books.audit().findings.first {
+            $0.rule.hasPrefix("every transfer is one")
+        }
+        #expect(finding?.broken?.hasSuffix("is not what was sealed") == true, "\(finding as Any)")
+    }
+
+    @Test(
+        "A change that all other rules believe breaks the seals",
+        arguments: StoreKind.allCases
+    )
+    func consistent(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.damage("UPDATE transfers SET at = at + 1 WHERE step = 'opening'")
+        let forged = try Self.hash(of: "opening", "user-1", at: 1_001, in: books)
+        let hex = forged.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let hash = kind == .sqlite ? "x'\(hex)'" : "'\\x\(hex)'::bytea"
+        try books.damage(
+            """
+            UPDATE transfers SET at = at - 1 WHERE record = 'user-0';
+            UPDATE transfers SET hash = \(hash) WHERE record = 'user-1'
+            """
+        )
+        let broken = try books.audit().findings.filter { $0.broken != nil }
+        #expect(
+            broken.map(\.broken) == ["seal 1 of chain \(Planted.chain) does not fit its transfers"]
+        )
+    }
+
+    /// The hash that an opening of the planted ledger would have with another time.
+    private static func hash(
+        of step: String,
+        _ user: String,
+        at time: Int64,
+        in books: TestBooks
+    ) throws -> [UInt8] {
+        let key = Transfer.Key(RecordID(trusted: user), step)
+        let at = Timestamp(milliseconds: 1_000)
+        func entry(_ account: Account.Key, _ number: Int64, _ amount: Int64, _ sum: Int64) -> Entry
+        {
+            Entry(
+                account: account,
+                number: number,
+                transfer: key,
+                kind: "OPENING",
+                at: at,
+                amount: amount,
+                balance: sum,
+                earned: 0
+            )
+        }
+        let transfer = Transfer(
+            key: key,
+            kind: "OPENING",
+            at: Timestamp(milliseconds: time),
+            entries: [entry(Cast.account(1), 1, 10, 10), entry(Cast.mint, 2, -10, -20)]
+        )
+        return transfer.hash
+    }
+
+    @Test(
+        "A pin finds that the last seal went with its transfers, or is another one",
+        arguments: StoreKind.allCases
+    )
+    func pinned(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        let head = try #require(try books.audit().head)
+        #expect(head.number == 3 && head.chain == Planted.chain)
+        try await books.open().commit(
+            [Step(time: 2_000, action: .open(user: 2))],
+            chain: Self.later
+        )
+        let pin = try #require(SealPin("\(head)"))
+        #expect(pin == head)
+        #expect(try books.audit(pin: pin).isClean)
+        let newest = try #require(try books.audit().head)
+        #expect(newest.chain == Self.later && newest.number == 1)
+        // As in a backup of the moment before: it is clean in itself.
+        try books.damage(
+            """
+            DELETE FROM seals WHERE chain = '\(Self.later)';
+            DELETE FROM transfers WHERE record = 'user-2';
+            DELETE FROM entries WHERE record = 'user-2';
+            DELETE FROM accounts WHERE owner = 'user-2';
+            UPDATE accounts SET balance = balance + 10, entry_count = entry_count - 1,
+                changed_at = 1000 WHERE owner = 'DEV_MINT';
+            DELETE FROM names WHERE target = 'user-2';
+            DELETE FROM users WHERE id = 'user-2'
+            """
+        )
+        #expect(try books.audit().isClean)
+        #expect(try books.audit(pin: pin).isClean)
+        #expect(
+            try books.audit(pin: newest).findings.compactMap(\.broken)
+                == ["seal 1 of chain \(Self.later) is missing"]
+        )
+        let other = try #require(SealPin("\(pin.chain):2:\(pin.hash)"))
+        #expect(
+            try books.audit(pin: other).findings.compactMap(\.broken)
+                == ["seal 2 of chain \(pin.chain) is another one"]
+        )
+    }
+
+    @Test("A text that is no pin is refused")
+    func badPins() {
+        let hash = String(repeating: "0a", count: 32)
+        #expect(SealPin("0a:4:\(hash)") != nil)
+        for bad in [
+            "", "0a", "0a:4", "0a:4:", ":4:\(hash)", "0a:0:\(hash)", "0a:-1:\(hash)",
+            "0a:4:\(hash)0", "0a:4:zz", "zz:4:\(hash)", "4:\(hash)", "0a:4:\(hash):",
+        ] {
+            #expect(SealPin(bad) == nil, "\(bad)")
+        }
+    }
+
+    @Test(
+        "A first chain that is gone is missed by the one behind it",
+        arguments: StoreKind.allCases
+    )
+    func lostChain(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try await books.open().commit(
+            [Step(time: 2_000, action: .open(user: 2))],
+            chain: Self.later
+        )
+        try books.damage(
+            """
+            DELETE FROM seals WHERE chain = '\(Planted.chain)';
+            DELETE FROM transfers WHERE chain = '\(Planted.chain)'
+            """
+        )
+        let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
+        #expect(finding?.broken == "a chain begins behind a seal that is missing")
+    }
+}

@@ -1,0 +1,46 @@
+import Ledger
+import LedgerStore
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL's search path", .timeLimit(.minutes(hangLimit)))
+struct SearchPathTests {
+    @Test("A path that begins with another schema never hides the ledger behind a new one")
+    func hidden() throws {
+        let books = try StoreKind.postgresql.makeBooks()
+        _ = try books.open()
+        let user = PostgresCluster.user
+        try books.execute("CREATE SCHEMA \(user)")
+        let openings: [() throws -> Void] = [{ _ = try books.open() }, { _ = try books.audit() }]
+        for open in openings {
+            let error = #expect(throws: LedgerError.self) { try open() }
+            #expect(error?.code == .cannotOpen)
+            #expect(error?.message.contains("schema public") == true)
+            #expect(error?.fix?.contains("search_path") == true)
+        }
+        #expect(
+            try books.texts(
+                "SELECT tablename::text FROM pg_tables WHERE schemaname = '\(user)'"
+            ) == []
+        )
+    }
+
+    @Test("A path may lead to a schema whose name must be quoted, and to one for each shop")
+    func quoted() throws {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        for schema in ["corner-cafe", "Main Street"] {
+            try cluster.connect(name).connection.execute("CREATE SCHEMA \"\(schema)\"")
+            try cluster.connect("postgres").connection.execute(
+                "ALTER DATABASE \(name) SET search_path = \"\(schema)\""
+            )
+            let books = TestBooks(postgresql: cluster.url(name))
+            _ = try books.open()
+            let audit = try books.audit()
+            #expect(audit.isClean, "\(audit.findings)")
+            #expect(audit.findings.prefix(3).allSatisfy { $0.count > 0 }, "\(audit.findings)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import GotchuCore
+import LedgerStore
+import LedgerTestSupport
+import Payments
+
+@testable import Ledger
+
+/// A batch that was committed.
+struct Committed: Sendable {
+    let effects: Effects
+    /// The answers of its commands, in their order; `nil` for one that was not decided.
+    let answers: [StepAnswer?]
+}
+
+extension LedgerStorage {
+    /// Commits steps in one batch, as a server's writer does.
+    ///
+    /// - Parameters:
+    ///   - first: The number of the first step, of which request ids are made.
+    ///   - tail: The seal that the batch's follows; without one a new chain begins.
+    ///   - chain: The id of that.
+    @discardableResult
+    func commit(
+        _ steps: [Step],
+        first: Int = 0,
+        tail: Seal? = nil,
+        chain: String = Seal.newChain()
+    ) async throws(LedgerError) -> Committed {
+        let submitted = steps.enumerated().map { $1.submission(number: first + $0) }
+        let effects = try await commit(Batch(submitted, tail: tail, chain: chain))
+        return Committed(effects: effects, answers: submitted.map(\.answer))
+    }
+
+    /// Commits actions at one time.
+    @discardableResult
+    func commit(
+        _ actions: Step.Action...,
+        at time: Int64 = 1_000
+    ) async throws(LedgerError) -> Committed {
+        try await commit(actions.map { Step(time: time, action: $0) }, first: 50)
+    }
+
+    /// Commits one command, whatever its answer is.
+    @discardableResult
+    func commitOne(
+        _ command: some LedgerCommand,
+        tail: Seal? = nil
+    ) async throws(LedgerError) -> Effects {
+        try await commit(Batch([Pending(command, at: .now) { _ in }], tail: tail))
+    }
+
+    /// A session as it is stored.
+    func session(_ id: SessionID) async throws -> Session? {
+        try await record(RecordID(id)).map { record in try Session(record) }
+    }
+
+    /// A user's balance in dollars, in minor units.
+    func balance(of user: UserID) async throws -> Int64? {
+        try await account(of: user)?.balance
+    }
+
+    /// The newest entries of a user's account in dollars.
+    func account(of user: UserID, entries: Int) async throws -> AccountHistory? {
+        try await history(
+            of: Account.Key(.user(user), .usd),
+            HistoryRange(.newest(skipping: 0), limit: entries)
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import GotchuCore
+import Ledger
+import LedgerStore
+import LedgerTestSupport
+import SQLite
+import TestSupport
+
+/// A small true ledger, to plant damage in.
+enum Planted {
+    /// The chain of its three seals: over the openings, the payment and the refund.
+    static let chain = "00000000000000000001"
+
+    /// Two accounts, a paid session with a refund, an open one, a refused payment and refund.
+    static func books(in folder: TemporaryFolder) async throws -> String {
+        let path = folder.file("books.db")
+        try await write(to: try SQLiteStore(path: path))
+        return path
+    }
+
+    /// The same in any store.
+    static func books(_ kind: StoreKind) async throws -> TestBooks {
+        let books = try kind.makeBooks()
+        try await write(to: try books.open())
+        return books
+    }
+
+    private static func write(to store: any LedgerStorage) async throws {
+        let batches: [[Step.Action]] = [
+            [.open(user: 0), .open(user: 1)],
+            [
+                .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false),
+                .create(session: 1, payee: 0, amount: 50, seconds: 300, proposesTaken: false),
+                .lock(session: 0, user: 1), .lock(session: 1, user: 1),
+                .send(session: 0, user: 1, key: 0, expected: nil),
+                .send(session: 1, user: 1, key: 1, expected: nil),
+            ],
+            [
+                .refund(session: 0, user: 0, key: 0, amount: 2),
+                .refund(session: 0, user: 0, key: 1, amount: 4),
+            ],
+        ]
+        var number = 0
+        var tail: Seal?
+        for actions in batches {
+            let steps = actions.map { Step(time: 1_000, action: $0) }
+            let done = try await store.commit(steps, first: number, tail: tail, chain: chain)
+            number += actions.count
+            tail = done.effects.seal
+        }
+    }
+
+    /// Does what no program of ours can: writes past triggers and checks.
+    static func damage(_ path: String, _ sql: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite)
+        try connection.execute("PRAGMA ignore_check_constraints = ON")
+        let triggers = try connection.query(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
+            read: { (name: try $0.text(0), sql: try $0.text(1)) }
+        )
+        for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name)") }
+        try connection.execute(sql)
+        for trigger in triggers { try connection.execute(trigger.sql) }
+    }
+}

@@ -1,0 +1,131 @@
+import Devices
+import GotchuCore
+import LedgerTestSupport
+import Outbox
+import Payments
+
+@testable import Ledger
+@testable import LedgerStore
+@testable import Postgres
+
+/// Every statement that a server has either engine run, as its own code makes it.
+struct Statements {
+    /// Without the listings of operators, which read what they list.
+    private(set) var texts: Set<String> = []
+    let dialect: Dialect
+
+    /// The statements of loading, in one round and in two, and of writing.
+    init(_ dialect: Dialect) throws {
+        self.dialect = dialect
+        var memory = MemoryBooks()
+        for actions in Self.batches {
+            let steps = actions.map { Step(time: 1_000, action: $0).submission(number: 1) }
+            let batch = Batch(steps)
+            let loaded = memory.load(batch)
+            let effects = try batch.decide(on: loaded)
+            let saving = Saving(effects, loaded: loaded)
+            for write in try saving.writes() {
+                texts.insert(dialect == .sqlite ? write.sqlite : write.query.sql)
+            }
+            if dialect == .postgresql, let removal = PostgreSQLWriter.removal(of: saving.done) {
+                texts.insert(removal.sql)
+            }
+            memory.save(effects)
+        }
+        for isPassingHeld in dialect == .sqlite ? [false] : [false, true] {
+            let loading = Loading(
+                footprint: Self.footprint,
+                dialect: dialect,
+                isPassingHeld: isPassingHeld
+            )
+            for step in loading.steps { texts.insert(step.query(into: LoadedRows(Snapshot())).sql) }
+        }
+        texts.insert(Effects.probe)
+    }
+
+    mutating func add(_ more: some Sequence<String>) { texts.formUnion(more) }
+
+    /// Together they write every kind of row, new and changed.
+    private static let batches: [[Step.Action]] = [
+        [.open(user: 0), .open(user: 1)],
+        [.create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false)],
+        [.open(user: 2), .rotate(session: 0, user: 0, eid: 7, replaces: 0)],
+        [.lock(session: 0, user: 1)], [.send(session: 0, user: 1, key: 0, expected: nil)],
+        [.refund(session: 0, user: 0, key: 0, amount: 2)],
+    ]
+
+    /// Asks for everything that can be asked for.
+    private static var footprint: Footprint {
+        var footprint = Footprint()
+        footprint.names = ["a", "b"]
+        footprint.users = Set(Cast.users)
+        footprint.records = Set(Cast.sessions.map { RecordID($0) })
+        footprint.ownedRecords = footprint.records
+        footprint.owners = Set(Cast.users.map { .user($0) })
+        footprint.dueOwners = Set(Cast.users)
+        footprint.answers = Set(
+            Cast.keys.map { Answer.Key(user: Cast.users[0], command: Pay.name, key: $0) }
+        )
+        footprint.needsNewestSeal = true
+        return footprint
+    }
+}
+
+extension Database {
+    /// Uses everything that a server asks a database beside the ledger's commits. Devices and
+    /// endpoints are added for it.
+    func useEverything() async throws {
+        let now = Timestamp(milliseconds: 1_000)
+        _ = try await read(Reads.record(RecordID(Cast.sessions[0])))
+        _ = try await read(Reads.record(named: "a"))
+        _ = try await read(
+            Reads.answer(Answer.Key(user: Cast.users[0], command: Pay.name, key: Cast.keys[0]))
+        )
+        _ = try await read(Reads.due(at: now, limit: 10))
+        _ = try await read(
+            Reads.history(of: Cast.account(0), HistoryRange(.newest(skipping: 0), limit: 9))
+        )
+        _ = try await read(LedgerUse.query)
+        try await useDevices(at: now)
+        try await useOutbox(at: now)
+    }
+
+    private func useDevices(at now: Timestamp) async throws {
+        let registry = DeviceRegistry(self)
+        let secret = [UInt8](repeating: 1, count: 32)
+        let device = Device(
+            id: .make(),
+            user: Cast.users[0],
+            name: "till",
+            scopes: "payee",
+            createdAt: now,
+            family: secret,
+            current: secret,
+            expiresAt: now
+        )
+        try await registry.add(device)
+        _ = try await registry.device(device.id)
+        _ = try await registry.devices(limit: 9)
+        _ = try await registry.change(device.id) { $0.revoke(.byOperator, at: now) }
+    }
+
+    private func useOutbox(at now: Timestamp) async throws {
+        let outbox = Outbox(self)
+        let endpoint = WebhookEndpoint(id: "z", url: "", owner: Cast.users[0], createdAt: now)
+        try await outbox.add(endpoint, secret: [1])
+        _ = try await outbox.endpoints()
+        _ = try await outbox.dueEndpoints(at: now)
+        _ = try await outbox.claim(for: "z", at: now, until: now, limit: 9)
+        let id = WebhookDelivery.ID(endpoint: "z", event: "e")
+        let outcomes: [WebhookDelivery.Outcome] = [
+            .delivered, .failed("", nextTryAt: now), .gone(""),
+        ]
+        for outcome in outcomes {
+            try await outbox.finish([.init(id: id, attempt: 1, outcome: outcome)], at: now)
+        }
+        try await outbox.bury(at: now)
+        _ = try await outbox.resend(event: nil, at: now)
+        _ = try await outbox.resend(event: "e", at: now)
+        _ = try await outbox.remove("z")
+    }
+}

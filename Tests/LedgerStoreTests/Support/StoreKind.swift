@@ -1,0 +1,106 @@
+import Ledger
+import LedgerStore
+import Logging
+import Payments
+import Postgres
+import PostgresTestSupport
+import SQLite
+import TestSupport
+
+/// The two stores: whatever is true of one must be true of the other.
+enum StoreKind: String, CaseIterable, Sendable {
+    case sqlite
+    case postgresql
+
+    /// New books.
+    func makeBooks() throws -> TestBooks {
+        switch self {
+        case .sqlite:
+            let folder = try TemporaryFolder()
+            return TestBooks(kind: self, place: folder.file("books.db"), folder: folder)
+        case .postgresql:
+            let cluster = try PostgresCluster.shared()
+            let url = cluster.url(try cluster.makeDatabase())
+            return TestBooks(kind: self, place: url, folder: nil)
+        }
+    }
+}
+
+/// The books of one test in one of the two stores.
+struct TestBooks: Sendable {
+    let kind: StoreKind
+    /// A path or a URL.
+    let place: String
+    fileprivate let folder: TemporaryFolder?
+
+    fileprivate init(kind: StoreKind, place: String, folder: TemporaryFolder?) {
+        self.kind = kind
+        self.place = place
+        self.folder = folder
+    }
+
+    /// Books in a database that a test has made itself.
+    init(postgresql url: String) {
+        self.init(kind: .postgresql, place: url, folder: nil)
+    }
+
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    static let kinds: [TransferKind] = [.opening, .payment, .refund]
+    static let records: [RecordRule] = [.sessions]
+
+    func open() throws -> any Store {
+        switch kind {
+        case .sqlite: try SQLiteStore(path: place)
+        case .postgresql: try PostgreSQLStore(url: place, logger: Self.logger)
+        }
+    }
+
+    func audit(pin: SealPin? = nil) throws -> Audit {
+        switch kind {
+        case .sqlite:
+            try Audit.run(path: place, kinds: Self.kinds, records: Self.records, pin: pin)
+        case .postgresql:
+            try Audit.run(url: place, kinds: Self.kinds, records: Self.records, pin: pin)
+        }
+    }
+
+    /// Runs a script as any other program could.
+    func execute(_ sql: String) throws {
+        switch kind {
+        case .sqlite: try SQLite.Connection(path: place, mode: .readWrite).execute(sql)
+        case .postgresql: try connection().connection.execute(sql)
+        }
+    }
+
+    /// One column of texts.
+    func texts(_ sql: String) throws -> [String] {
+        switch kind {
+        case .sqlite:
+            try SQLite.Connection(path: place, mode: .readOnly).query(sql) { try $0.text(0) }
+        case .postgresql: try connection().connection.query(sql) { try $0.text(0) }
+        }
+    }
+
+    /// Does what no program of ours can: writes past guards and checks.
+    func damage(_ sql: String) throws {
+        switch kind {
+        case .sqlite: try Planted.damage(place, sql)
+        case .postgresql:
+            let checks = try texts(
+                """
+                SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname)
+                FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace
+                """
+            )
+            let script = checks + ["SET session_replication_role = replica", sql]
+            try execute(script.joined(separator: ";\n"))
+        }
+    }
+
+    private func connection() throws -> PostgresCluster.Link {
+        PostgresCluster.Link(
+            try Postgres.Connection(try ConnectionSettings(url: place))
+        )
+    }
+}

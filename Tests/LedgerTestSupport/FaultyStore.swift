@@ -1,0 +1,92 @@
+package import GotchuCore
+package import Ledger
+internal import Synchronization
+
+/// A store that fails, or waits, when a test says so; otherwise the one behind it.
+package final class FaultyStore: LedgerStorage {
+    private let store: any LedgerStorage
+    private let failure = Mutex<LedgerError?>(nil)
+    private let gate = Gate()
+
+    package var expiryMargin: Duration { store.expiryMargin }
+    package var now: Timestamp { store.now }
+    package var readsAhead: Bool { store.readsAhead }
+    package var changes: ChangeMailbox? { store.changes }
+
+    package init(_ store: any LedgerStorage) {
+        self.store = store
+    }
+
+    /// Sets the error of the next commits; `nil` for none.
+    package func fail(with error: LedgerError?) {
+        failure.withLock { $0 = error }
+    }
+
+    /// Holds commits until `release`.
+    package func hold() async { await gate.close() }
+
+    package func release() async { await gate.open() }
+
+    /// Returns once a commit waits at the gate.
+    package func waitForCommit() async { await gate.waitForArrival() }
+
+    package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
+        await gate.pass()
+        if let error = failure.withLock({ $0 }) { throw error }
+        return try await store.commit(batch)
+    }
+
+    package func record(_ id: RecordID) async throws(LedgerError) -> Record? {
+        try await store.record(id)
+    }
+
+    package func record(named name: String) async throws(LedgerError) -> NamedRecord? {
+        try await store.record(named: name)
+    }
+
+    package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
+        try await store.answer(key)
+    }
+
+    package func history(
+        of account: Account.Key,
+        _ range: HistoryRange
+    ) async throws(LedgerError) -> AccountHistory? {
+        try await store.history(of: account, range)
+    }
+
+    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
+        try await store.due(at: time, limit: limit)
+    }
+}
+
+/// Lets callers through, or makes them wait; an arrival at the closed gate can be waited for.
+package actor Gate {
+    private var isOpen = true
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var watchers: [CheckedContinuation<Void, Never>] = []
+
+    package init() {}
+
+    package func close() { isOpen = false }
+
+    package func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    package func pass() async {
+        guard !isOpen else { return }
+        await withCheckedContinuation { continuation in
+            waiting.append(continuation)
+            for watcher in watchers { watcher.resume() }
+            watchers = []
+        }
+    }
+
+    package func waitForArrival() async {
+        guard waiting.isEmpty else { return }
+        await withCheckedContinuation { watchers.append($0) }
+    }
+}

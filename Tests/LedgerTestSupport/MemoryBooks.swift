@@ -1,0 +1,208 @@
+internal import GotchuCore
+package import Ledger
+internal import Payments
+
+/// The rows in memory, with the promises that a database keeps for the ledger: unique names,
+/// transfers and answers only ever added.
+package struct MemoryBooks: Equatable, Sendable {
+    /// All rows but seals.
+    package var rows = Snapshot()
+    package private(set) var transfers: [Transfer.Key: Transfer] = [:]
+    package private(set) var events: [Event] = []
+    /// In the order of their commits.
+    package private(set) var seals: [Seal] = []
+    private var brokenPromise: String?
+
+    package init() {}
+
+    /// Everything except for seals, of which each batch has one: equal for the same commands,
+    /// however they were put into batches.
+    package var withoutSeals: MemoryBooks {
+        var books = self
+        books.seals = []
+        return books
+    }
+
+    /// All rows, as a snapshot that holds more than a batch needs.
+    package func everything(for batch: Batch) -> Snapshot {
+        var all = rows
+        for user in Cast.users + rows.users.keys { all.dueCounts[user] = dueCount(of: user) }
+        if batch.footprint(knowing: nil).needsNewestSeal { all.newestSeal = seals.last ?? .origin }
+        return all
+    }
+
+    // MARK: As a store
+
+    /// The rows of a batch's footprint and no others, loaded round by round as a store does.
+    package func load(_ batch: Batch) -> Snapshot {
+        var loaded = Snapshot()
+        for round in 1...Footprint.roundLimit {
+            var footprint = batch.footprint(knowing: round == 1 ? nil : loaded)
+            if round == Footprint.roundLimit { footprint.asksAgain = false }
+            add(footprint, to: &loaded)
+            if !footprint.asksAgain { break }
+        }
+        return loaded
+    }
+
+    private func add(_ footprint: Footprint, to loaded: inout Snapshot) {
+        for name in footprint.names { loaded.names[name] = rows.names[name] }
+        for user in footprint.users { loaded.users[user] = rows.users[user] }
+        for record in footprint.records { loaded.records[record] = rows.records[record] }
+        for key in footprint.answers { loaded.answers[key] = rows.answers[key] }
+        for owner in footprint.dueOwners { loaded.dueCounts[owner] = dueCount(of: owner) }
+        if footprint.needsNewestSeal { loaded.newestSeal = seals.last ?? .origin }
+        guard !footprint.asksAgain else { return }
+        let recordOwners = footprint.ownedRecords.intersection(footprint.records)
+            .compactMap { rows.records[$0]?.owner }
+        let owners = footprint.owners.union(recordOwners.map { .user($0) })
+        for (key, account) in rows.accounts where owners.contains(key.owner) {
+            loaded.accounts[key] = account
+        }
+    }
+
+    /// Decides a batch on its footprint's rows, and writes what it changed.
+    @discardableResult
+    package mutating func commit(_ batch: Batch) throws -> Effects {
+        let effects = try batch.decide(on: load(batch))
+        save(effects)
+        return effects
+    }
+
+    package mutating func save(_ effects: Effects) {
+        for user in effects.newUsers {
+            promise(rows.users.updateValue(user, forKey: user.id) == nil, "a user taken in twice")
+        }
+        for name in effects.names {
+            let known = rows.names.updateValue(name, forKey: name.text)
+            promise(known.map { $0.target == name.target } ?? true, "a name given to another")
+        }
+        for record in effects.records {
+            let known = rows.records.updateValue(record, forKey: record.id)
+            promise(record.version > known?.version ?? 0, "a record's version that is not newer")
+            promise(known.map { $0.owner == record.owner } ?? true, "a record of another owner")
+        }
+        for account in effects.accounts { rows.accounts[account.key] = account }
+        for transfer in effects.transfers {
+            let isNew = transfers.updateValue(transfer, forKey: transfer.key) == nil
+            promise(isNew, "a step posted twice")
+        }
+        for answer in effects.answers {
+            let isNew = rows.answers.updateValue(answer, forKey: answer.key) == nil
+            promise(isNew, "a key decided twice")
+        }
+        events += effects.events
+        promise((effects.seal == nil) == effects.transfers.isEmpty, "a batch without its seal")
+        if let seal = effects.seal {
+            let newest = seals.last ?? .origin
+            promise(seal.previous == newest.hash, "a seal that does not follow the newest")
+            let isNext = newest.chain == seal.chain
+            let before = isNext ? newest : .beginning(of: seal.chain, after: newest)
+            promise(before.next(over: effects.transfers) == seal, "a seal of other transfers")
+            seals.append(seal)
+        }
+    }
+
+    /// All that is known of one record.
+    package func file(of record: RecordID) -> RecordFile {
+        RecordFile(
+            record: rows.records[record],
+            transfers: transfers.values.filter { $0.key.record == record }
+                .sorted { $0.key.step < $1.key.step },
+            answers: rows.answers.values.filter { $0.transfer?.record == record },
+            names: Set(rows.names.values.filter { $0.target == record.rawValue }.map(\.text))
+        )
+    }
+
+    private mutating func promise(_ isKept: Bool, _ promise: String) {
+        if !isKept { brokenPromise = promise }
+    }
+
+    private func dueCount(of user: UserID) -> Int {
+        rows.records.values.count { $0.owner == user && $0.dueAt != nil }
+    }
+
+    // MARK: The rules
+
+    /// All that must be true of the books at any moment; `nil` if it is.
+    package var complaint: String? {
+        brokenPromise ?? transferComplaint ?? accountComplaint ?? sessionComplaint
+    }
+
+    private var transferComplaint: String? {
+        for transfer in transfers.values {
+            guard transfer.entries.count >= 2, transfer.entries.allSatisfy({ $0.amount != 0 }),
+                transfer.entries.map(\.amount).reduce(0, +) == 0,
+                Set(transfer.entries.map(\.account)).count == transfer.entries.count,
+                transfer.entries.allSatisfy({ $0.transfer == transfer.key })
+            else { return "\(transfer.key) is no transfer" }
+            let answers = rows.answers.values.count { $0.transfer == transfer.key }
+            guard answers == (transfer.kind == "OPENING" ? 0 : 1) else {
+                return "\(transfer.key) is the answer to \(answers) keys"
+            }
+        }
+        for answer in rows.answers.values {
+            let transfer = answer.transfer.flatMap { transfers[$0] }
+            let isRight =
+                switch answer.decision {
+                case .outcome: transfer?.at == answer.decidedAt
+                case .refused: answer.transfer == nil
+                }
+            guard isRight else { return "\(answer) and its transfer differ" }
+        }
+        return nil
+    }
+
+    private var accountComplaint: String? {
+        let entries = Dictionary(grouping: transfers.values.flatMap(\.entries), by: \.account)
+        guard Set(entries.keys).isSubset(of: rows.accounts.keys) else { return "a lost account" }
+        var sum: Int64 = 0
+        for account in rows.accounts.values {
+            var balance: Int64 = 0
+            var earned: Int64 = 0
+            var number: Int64 = 0
+            var at: Timestamp?
+            for entry in (entries[account.key] ?? []).sorted(by: { $0.number < $1.number }) {
+                number += 1
+                balance += entry.amount
+                if entry.kind == "PAYMENT" { earned += max(0, entry.amount) }
+                if entry.kind == "REFUND" { earned += min(0, entry.amount) }
+                let isInOrder = at.map { entry.at >= $0 } ?? true
+                guard entry.number == number, entry.balance == balance, entry.earned == earned,
+                    isInOrder, balance >= 0 || account.key == Cast.mint
+                else { return "\(entry) does not follow" }
+                at = entry.at
+            }
+            guard account.balance == balance, account.earned == earned,
+                account.entryCount == number, account.changedAt == at ?? account.changedAt
+            else { return "\(account) is not the sum of its entries" }
+            sum += balance
+        }
+        return sum == 0 ? nil : "money is not conserved: \(sum)"
+    }
+
+    private var sessionComplaint: String? {
+        var refunds: [RecordID: Int64] = [:]
+        var payments: Set<RecordID> = []
+        for transfer in transfers.values {
+            let moved = transfer.entries.map { max(0, $0.amount) }.reduce(0, +)
+            if transfer.kind == "REFUND" { refunds[transfer.key.record, default: 0] += moved }
+            if transfer.kind == "PAYMENT" { payments.insert(transfer.key.record) }
+        }
+        guard refunds.keys.allSatisfy(payments.contains) else { return "a refund of nothing" }
+        guard payments.isSubset(of: rows.records.keys) else { return "a payment of nothing" }
+        for record in rows.records.values {
+            guard let session = try? Session(record) else { return "\(record) cannot be read" }
+            guard payments.contains(record.id) == (session.status == .paid) else {
+                return "\(record) and its payment differ"
+            }
+            guard session.refunded == refunds[record.id, default: 0],
+                session.refunded <= session.amount.minorUnits
+            else { return "\(record): refunded more than is known, or than was paid" }
+            guard rows.names[Session.name(of: session.eid)]?.target == record.id.rawValue else {
+                return "\(record) cannot be found by its EID"
+            }
+        }
+        return nil
+    }
+}

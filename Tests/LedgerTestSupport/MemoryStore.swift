@@ -1,0 +1,88 @@
+package import GotchuCore
+package import Ledger
+internal import Synchronization
+
+/// A store in memory.
+package final class MemoryStore: LedgerStorage {
+    private let state = Mutex(MemoryBooks())
+    package let expiryMargin: Duration
+    package let changes: ChangeMailbox?
+    package let readsAhead: Bool
+
+    package init(
+        expiryMargin: Duration = .zero,
+        changes: ChangeMailbox? = nil,
+        readsAhead: Bool = false
+    ) {
+        self.expiryMargin = expiryMargin
+        self.changes = changes
+        self.readsAhead = readsAhead
+    }
+
+    package var books: MemoryBooks { state.withLock { $0 } }
+
+    package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
+        try state.withLock { books throws(LedgerError) in
+            do {
+                let effects = try batch.decide(on: books.load(batch))
+                // The primary key that a command does not look at.
+                for user in effects.newUsers where books.rows.users[user.id] != nil {
+                    throw LedgerError(.rejected, "A user of this id is known.")
+                }
+                books.save(effects)
+                return effects
+            } catch let error as LedgerError {
+                throw error
+            } catch {
+                throw LedgerError(.corrupt, "A row cannot be read.", underlying: error)
+            }
+        }
+    }
+
+    package func record(_ id: RecordID) async throws(LedgerError) -> Record? {
+        books.rows.records[id]
+    }
+
+    package func record(named name: String) async throws(LedgerError) -> NamedRecord? {
+        let rows = books.rows
+        guard let name = rows.names[name],
+            let record = rows.records[RecordID(trusted: name.target)]
+        else { return nil }
+        return NamedRecord(
+            record: record,
+            ownerName: rows.users[record.owner]?.displayName ?? "",
+            until: name.until
+        )
+    }
+
+    package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
+        books.rows.answers[key]
+    }
+
+    package func history(
+        of account: Account.Key,
+        _ range: HistoryRange
+    ) async throws(LedgerError) -> AccountHistory? {
+        let books = books
+        guard let row = books.rows.accounts[account] else { return nil }
+        let entries = books.transfers.values.flatMap(\.entries).filter { $0.account == account }
+            .sorted { $0.number > $1.number }
+        let newest =
+            switch range.start {
+            case .newest(let skipped): row.entryCount - skipped
+            case .after(let number): number - 1
+            }
+        let page = entries.filter { $0.number <= newest }.prefix(range.limit)
+        return AccountHistory(
+            account: row,
+            entries: page.map { ($0, books.rows.records[$0.transfer.record]) }
+        )
+    }
+
+    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
+        let due = books.rows.records.values.compactMap { record in
+            record.dueAt.map { (at: $0, record: DueRecord(id: record.id, kind: record.kind)) }
+        }
+        return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.prefix(limit).map(\.record)
+    }
+}

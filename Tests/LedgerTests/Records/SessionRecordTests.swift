@@ -1,0 +1,162 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Payments
+import Testing
+
+/// Sessions as the ledger stores them.
+@Suite("Stored sessions")
+struct SessionRecordTests {
+    private static let states: [Session.State] = [
+        .created, .advertising, .locked(by: Cast.users[1], until: Timestamp(milliseconds: 900)),
+        .paid(by: Cast.users[1], at: Timestamp(milliseconds: 800)), .expired, .cancelled,
+    ]
+
+    private static func session(_ state: Session.State, memo: String? = nil) -> Session {
+        Session(
+            id: Cast.sessions[2],
+            eid: Cast.eids[3],
+            payee: Cast.users[0],
+            amount: Money(minorUnits: 1_234, currency: .chf),
+            memo: memo,
+            reference: memo.map { "ref \($0)" },
+            createdAt: Timestamp(milliseconds: 100),
+            expiresAt: Timestamp(milliseconds: 1_000),
+            state: state,
+            version: 7,
+            rotations: 3,
+            refunded: state == states[3] ? 34 : 0
+        )
+    }
+
+    @Test("A session in any state is read back as it was written", arguments: states)
+    func roundTrip(state: Session.State) throws {
+        for memo in [nil, "", "Kaffee / \"Gipfeli\" \\ \n\t é 🥐", "{}"] {
+            let session = Self.session(state, memo: memo)
+            let record = try session.record
+            #expect(try Session(record) == session)
+            #expect(try Session(record).record == record)
+            #expect(record.id == session.recordID && record.kind == "session")
+            #expect(record.owner == Cast.users[0] && record.version == 7)
+            #expect(record.createdAt == session.createdAt)
+        }
+    }
+
+    @Test("A session is due when its lock ends or it expires, and never once it is over")
+    func due() throws {
+        let due = try Self.states.map { try Self.session($0).record.dueAt?.milliseconds }
+        #expect(due == [1_000, 1_000, 900, nil, nil, nil])
+    }
+
+    @Test("The stored form of a session is the same text for ever")
+    func canonical() throws {
+        let body = try Self.session(Self.states[2], memo: "a/b").record.body
+        #expect(
+            body == """
+                {"amount":1234,"currency":"chf","eid":"0000000003","expiresAt":1000,\
+                "lockedUntil":900,"memo":"a/b","payer":"user-1","reference":"ref a/b",\
+                "refunded":0,"rotations":3}
+                """
+        )
+    }
+
+    /// A record that a database may hold after damage.
+    private static func record(
+        id: String = "session-2",
+        kind: String = "session",
+        state: String,
+        body: String
+    ) -> Record {
+        Record(
+            id: RecordID(trusted: id),
+            kind: kind,
+            owner: Cast.users[0],
+            state: state,
+            version: 7,
+            createdAt: Timestamp(milliseconds: 100),
+            dueAt: nil,
+            body: body
+        )
+    }
+
+    private static func expectCorrupt(
+        _ record: Record,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let error = #expect(throws: LedgerError.self, sourceLocation: sourceLocation) {
+            try Session(record)
+        }
+        #expect(error?.code == .corrupt, sourceLocation: sourceLocation)
+    }
+
+    @Test("A body that is no session's is refused")
+    func corruptBodies() throws {
+        let good = try Self.session(.advertising).record.body
+        #expect(throws: Never.self) {
+            try Session(Self.record(state: "ADVERTISING", body: good))
+        }
+        let changes = [
+            ("{", ""), ("\"amount\":1234,", ""), ("1234", "12.5"), ("1234", "\"1234\""),
+            ("1234", "9223372036854775808"), ("chf", "xyz"), ("chf", "CHF"),
+            ("0000000003", "000000003"), ("0000000003", "00000000zz"), ("\"eid\"", "\"EID\""),
+            ("\"rotations\":3", "\"rotations\":null"), (",\"refunded\":0", ""),
+        ]
+        for (text, other) in changes {
+            let body = good.replacing(text, with: other)
+            #expect(body != good, "\(text) is in \(good)")
+            Self.expectCorrupt(Self.record(state: "ADVERTISING", body: body))
+        }
+        for body in ["", "null", "[]", "{}", good + good] {
+            Self.expectCorrupt(Self.record(state: "ADVERTISING", body: body))
+        }
+    }
+
+    @Test("A record of another kind, id or state is refused")
+    func corruptColumns() throws {
+        let body = try Self.session(.advertising).record.body
+        Self.expectCorrupt(Self.record(kind: "deposit", state: "ADVERTISING", body: body))
+        Self.expectCorrupt(Self.record(id: "", state: "ADVERTISING", body: body))
+        Self.expectCorrupt(Self.record(id: "a b", state: "ADVERTISING", body: body))
+        for state in ["", "advertising", "OTHER"] {
+            Self.expectCorrupt(Self.record(state: state, body: body))
+        }
+    }
+
+    @Test("A state whose particulars are another state's is refused")
+    func corruptStates() throws {
+        let names = ["CREATED", "ADVERTISING", "LOCKED", "PAID", "TIMEOUT", "CANCEL"]
+        // Those four states have no particulars, and so any of them can be read.
+        let plain: Set = [0, 1, 4, 5]
+        for (index, state) in Self.states.enumerated() {
+            let body = try Self.session(state).record.body
+            for (other, name) in names.enumerated() {
+                let record = Self.record(state: name, body: body)
+                if index == other || (plain.contains(index) && plain.contains(other)) {
+                    #expect(try Session(record).status.rawValue == name)
+                } else {
+                    Self.expectCorrupt(record)
+                }
+            }
+        }
+    }
+
+    @Test("A session that cannot be read refuses every command, and is left as it is")
+    func unreadable() {
+        var rig = Rig()
+        rig.bring(to: .locked)
+        let id = RecordID(Cast.sessions[0])
+        rig.books.rows.records[id] = Self.record(id: "session-0", state: "LOCKED", body: "{}")
+        let before = rig.books
+        let actions: [Step.Action] = [
+            .lock(session: 0, user: 2), .unlock(session: 0, user: 1), .cancel(session: 0, user: 0),
+            .rotate(session: 0, user: 0, eid: 5, replaces: 0), .expire(session: 0),
+            .send(session: 0, user: 1, key: 0, expected: nil),
+            .refund(session: 0, user: 0, key: 0, amount: nil),
+        ]
+        for action in actions {
+            let answer = rig.take(action)
+            #expect(answer.reason == .unreadable && !answer.isRemembered)
+        }
+        #expect(rig.books == before)
+    }
+}

@@ -1,0 +1,96 @@
+import GotchuCore
+import Ledger
+
+/// A few accounts and kinds of transfers for tests of posting.
+enum Post {
+    static let record = RecordID(trusted: "record-1")
+    static let pot = Account.Key(.pot(record), .usd)
+
+    static func user(_ number: Int) -> Account.Key {
+        Account.Key(.user(UserID(trusted: "user-\(number)")), .usd)
+    }
+
+    /// Users with these balances, and a pot if it holds anything.
+    static func books(_ balances: [Int64], pot: Int64? = nil) -> Books {
+        var rows = Snapshot()
+        let start = Timestamp(milliseconds: 0)
+        for (number, balance) in balances.enumerated() {
+            rows.accounts[user(number)] = Account(user(number), balance: balance, changedAt: start)
+        }
+        if let pot {
+            rows.accounts[Self.pot] = Account(
+                Self.pot,
+                balance: pot,
+                entryCount: 1,
+                changedAt: start
+            )
+        }
+        return Books(rows)
+    }
+
+    /// Posts something that must not be posted, among three users with ten cents each.
+    static func misuse(
+        _ kind: TransferKind,
+        _ lines: [(account: Account.Key, amount: Int64)],
+        step: String
+    ) throws {
+        var books = books([10, 10, 10])
+        try books.post(kind, lines, record: record, step: step, at: Timestamp(milliseconds: 0))
+    }
+}
+
+extension Books {
+    /// Moves money between two accounts, as the first step of a kind.
+    @discardableResult
+    mutating func move(
+        _ amount: Int64,
+        _ kind: TransferKind = .swap,
+        from source: Account.Key,
+        to destination: Account.Key,
+        at time: Timestamp = Timestamp(milliseconds: 1_000)
+    ) throws(Refusal) -> Transfer {
+        let step: String
+        switch kind.steps {
+        case .once(let name): step = name
+        case .numbered(let name):
+            step = "\(name)/\(effects.transfers.count { $0.kind == kind.name } + 1)"
+        }
+        return try post(
+            kind,
+            [(source, -amount), (destination, amount)],
+            record: Post.record,
+            step: step,
+            at: time
+        )
+    }
+}
+
+extension TransferKind {
+    static let stake = test("STAKE", from: [.user], to: [.pot], .numbered("stake"))
+    static let release = test("RELEASE", from: [.pot], to: [.user], .once("release"), .receiver)
+    /// Nobody earns by it.
+    static let swap = test("SWAP", from: [.user], to: [.user], .once("swap"))
+    /// The receiver earns by it, as by a payment.
+    static let tribute = test("TRIBUTE", from: [.user], to: [.user], .once("tribute"), .receiver)
+    /// The sender earns less by it, as by a refund.
+    static let rebate = test("REBATE", from: [.user], to: [.user], .numbered("rebate"), .sender)
+
+    private static func test(
+        _ name: String,
+        from: Set<Party>,
+        to: Set<Party>,
+        _ steps: Steps,
+        _ earner: Earner = .nobody
+    ) -> TransferKind {
+        TransferKind(
+            name,
+            from: from,
+            to: to,
+            steps: steps,
+            debitName: name,
+            creditName: name,
+            earner: earner,
+            isAnswered: false
+        )
+    }
+}

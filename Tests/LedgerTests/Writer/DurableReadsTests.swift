@@ -1,0 +1,96 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Payments
+import TestSupport
+import Testing
+
+/// Reads of a database whose replicas may not have what it shows, and news of other servers.
+@Suite("Reads that stay", .timeLimit(.minutes(hangLimit)))
+struct DurableReadsTests {
+    /// The error of a read that must find something, if it fails.
+    private func code(_ read: () async throws -> Bool) async -> LedgerError.Code? {
+        do {
+            let isFound = try await read()
+            #expect(isFound)
+            return nil
+        } catch {
+            return (error as? LedgerError)?.code
+        }
+    }
+
+    @Test(
+        "What somebody may act on is told only after a commit, if a replica may not have it",
+        arguments: [true, false]
+    )
+    func commitsFirst(readsAhead: Bool) async throws {
+        let memory = MemoryStore(readsAhead: readsAhead)
+        let store = FaultyStore(memory)
+        try await withLedger(on: store, kinds: []) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 5)
+            let open = try await ledger.lockedSession(payee: payee, payer: payer, cents: 9)
+            let paid = try await ledger.lockedSession(payee: payee, payer: payer, cents: 3)
+            let keys = ["key-0123456789-0", "key-0123456789-1"]
+            #expect(try await ledger.pay(paid, by: payer, key: keys[0]).isAccepted)
+            #expect(try await ledger.pay(open, by: payer, key: keys[1]).isRemembered)
+            let answers = keys.compactMap { IdempotencyKey(rawValue: $0) }
+                .map { Answer.Key(user: payer, command: "pay", key: $0) }
+            let account = Account.Key(.user(payer), .usd)
+            let range = HistoryRange(.newest(skipping: 0), limit: 9)
+
+            store.fail(with: LedgerError(.tryAgain, "There is no room."))
+            let expected: LedgerError.Code? = readsAhead ? .tryAgain : nil
+            let name = Session.name(of: paid.eid)
+            let codes = [
+                await code { try await ledger.record(paid.recordID) != nil },
+                await code { try await ledger.record(named: name) != nil },
+                await code { try await ledger.answer(answers[0]) != nil },
+                await code { try await ledger.history(of: account, range) != nil },
+            ]
+            #expect(codes == Array(repeating: expected, count: 4))
+            // Nobody hands out goods for these.
+            #expect(try await ledger.record(open.recordID)?.state == "LOCKED")
+            #expect(try await ledger.answer(answers[1])?.transfer == nil)
+            #expect(try await ledger.record(RecordID(trusted: "unknown")) == nil)
+
+            store.fail(with: nil)
+            #expect(try await ledger.record(paid.recordID)?.state == "PAID")
+            #expect(try await ledger.history(of: account, range)?.entries.count == 2)
+        }
+        #expect(memory.books.complaint == nil)
+    }
+
+    @Test("A watcher is told of what another server has done to its record, and to no other")
+    func relay() async throws {
+        let changes = ChangeMailbox()
+        let memory = MemoryStore(changes: changes)
+        try await withLedger(on: memory, kinds: []) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 5)
+            let watched = try await ledger.openSession(payee: payee, cents: 3)
+            let other = try await ledger.openSession(payee: payee, cents: 3)
+            let watch = try ledger.feed.watch(watched.recordID, by: "payee")
+            let (calls, call) = AsyncStream.makeStream(of: Void.self)
+            watch.listen { call.yield() }
+            func news() async -> RecordWatch.News? {
+                for await _ in calls {
+                    if let news = watch.next() { return news }
+                }
+                return nil
+            }
+            func otherServer(_ command: some LedgerCommand) async throws {
+                _ = try await memory.commit(Batch([Submitted(command, at: .now)]))
+            }
+            try await otherServer(LockSession(session: other.id, payer: payer))
+            try await otherServer(LockSession(session: watched.id, payer: payer))
+            changes.put(.some([other.recordID, watched.recordID]))
+            guard case .changed(let locked) = await news() else { return #expect(Bool(false)) }
+            #expect(locked.id == watched.recordID && locked.state == "LOCKED")
+            try await otherServer(UnlockSession(session: watched.id, payer: payer))
+            changes.put(.all)
+            guard case .changed(let free) = await news() else { return #expect(Bool(false)) }
+            #expect(free.state == "ADVERTISING" && free.version == 3)
+        }
+    }
+}
