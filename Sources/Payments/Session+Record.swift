@@ -22,7 +22,8 @@ extension Session {
     package init(_ record: Record) throws(LedgerError) {
         let body = try decoded(Body.self, from: record.body)
         guard record.kind == Self.kind, let id = SessionID(rawValue: record.id.rawValue),
-            let eid = EID(body.eid), let state = Self.state(record.state, body)
+            let eid = EID(body.eid), let state = Self.state(record.state, body),
+            Self.canBe(body, of: record)
         else { throw .corrupt("a session") }
         self.init(
             id: id,
@@ -38,6 +39,17 @@ extension Session {
             rotations: body.rotations,
             refunded: body.refunded
         )
+    }
+
+    /// A Boolean that is false for amounts, parties and times that no session of ours can have. A
+    /// database holds them for any text: what it says is not believed.
+    private static func canBe(_ body: Body, of record: Record) -> Bool {
+        Money.allowedRequest.contains(body.amount)
+            && (0...body.amount).contains(body.refunded)
+            && (body.refunded == 0 || body.paidAt != nil)
+            && body.payer != record.owner
+            && body.expiresAt > record.createdAt.milliseconds
+            && body.lockedUntil.map { $0 <= body.expiresAt } ?? true
     }
 
     private static func state(_ name: String, _ body: Body) -> State? {
@@ -88,7 +100,9 @@ extension Books {
     ///
     /// - Throws: `unreadable`, and `unknownSession`.
     func session(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Session {
-        guard let record = rows.records[RecordID(trusted: id.rawValue)] else {
+        guard let record = rows.records[RecordID(trusted: id.rawValue)],
+            record.kind == Session.kind
+        else {
             throw Refusal(.unknownSession)
         }
         return try readable(record).asOf(time)

@@ -50,6 +50,11 @@ struct AuditDamageTests {
             "user x has no account"
         ),
         Damage("DELETE FROM names WHERE target = 'user-0'", .users, "user user-0"),
+        Damage(
+            "INSERT INTO names VALUES ('login:thief@example.org', 'user-0', NULL)",
+            .users,
+            "user user-0 has a second login"
+        ),
         Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .users, "user user-0"),
         Damage("UPDATE names SET target = 'x' WHERE target = 'user-0'", .names, "x, which is"),
         Damage("UPDATE names SET name = 'login:x' WHERE target = 'user-0'", .users, "user user-0"),
@@ -136,6 +141,13 @@ struct AuditDamageTests {
         payment("step = 'x'", .answers, "has 0 answers"),
         payment("record = 'x'", .answers, "has 0 answers"),
         payment("step = NULL", .answers, "has 0"),
+        Damage(
+            "INSERT INTO answers SELECT user_id, command, 'a-key-of-a-thief', fingerprint, "
+                + "outcome, NULL, 'session-9', NULL, request_id, decided_at FROM answers "
+                + "WHERE step = 'paid'",
+            .answers,
+            "session-9 has an outcome and names no step"
+        ),
         payment("user_id = 'x'", .answerers, "user x is missing"),
         payment("user_id = 'user-0'", .sessions, "its payment is not"),
         refund("user_id = 'user-1'", .sessions, "refund/2 is not what"),

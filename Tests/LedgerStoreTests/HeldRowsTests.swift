@@ -61,7 +61,7 @@ struct HeldRowsTests {
             let payments = [held, free, own].enumerated().map { Self.payment(of: $1, $0) }
             _ = try await store.commit(Batch(payments))
             let verdicts = payments.map { $0.succeed() }
-            #expect(verdicts == [.held, .accepted, .held])
+            #expect(verdicts == [.undecided, .accepted, .undecided])
             let refusal = await #expect(throws: LedgerError.self) {
                 _ = try await ledger.pay(held, by: users[1], key: "key-0123456789-7")
             }

@@ -64,7 +64,7 @@ package struct MemoryBooks: Equatable, Sendable {
     /// Decides a batch on its footprint's rows, and writes what it changed.
     @discardableResult
     package mutating func commit(_ batch: Batch) throws -> Effects {
-        let effects = try batch.decide(on: load(batch))
+        let effects = batch.decide(on: load(batch))
         save(effects)
         return effects
     }

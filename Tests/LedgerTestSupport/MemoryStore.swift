@@ -24,7 +24,7 @@ package final class MemoryStore: LedgerStorage {
     package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
         try state.withLock { books throws(LedgerError) in
             do {
-                let effects = try batch.decide(on: books.load(batch))
+                let effects = batch.decide(on: books.load(batch))
                 // The primary key that a command does not look at.
                 for user in effects.newUsers where books.rows.users[user.id] != nil {
                     throw LedgerError(.rejected, "A user of this id is known.")

@@ -109,7 +109,7 @@ extension WalletTransaction {
     /// of a request.
     fileprivate init(_ entry: Entry, _ record: Record?, in account: Account) throws {
         let kind = try TransferKind.of(entry)
-        let session = try record.map { try Session($0) }
+        let session = try record?.session
         self.init(
             transactionID: entry.transfer.id,
             walletID: account.id,

@@ -15,6 +15,15 @@ extension TransferKind {
     }
 }
 
+extension Record {
+    /// The session that it is; `nil` for a record of another kind.
+    ///
+    /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
+    var session: Session? {
+        get throws(LedgerError) { kind == Session.kind ? try Session(self) : nil }
+    }
+}
+
 extension Entry {
     var isDebit: Bool { amount < 0 }
 }
@@ -29,7 +38,7 @@ extension WalletEntry {
             direction: entry.isDebit ? .debit : .credit,
             amountCents: WireInteger(abs(entry.amount)),
             currency: entry.account.currency,
-            memo: try record.map { try Session($0) }?.memo,
+            memo: try record?.session?.memo,
             createdAt: entry.at
         )
     }

@@ -7,14 +7,10 @@ package struct Batch: Sendable {
     let submissions: [any Submission]
     /// The seal that the next one of this writer follows; `nil` if a new chain must begin.
     let tail: Seal?
-    /// The id of the chain that begins if one must.
-    let chain: String
+    private let chain: String?
 
-    package init(
-        _ submissions: [any Submission],
-        tail: Seal? = nil,
-        chain: String = Seal.newChain()
-    ) {
+    /// - Parameter chain: The id of the chain that begins if one must; a new one unless said.
+    package init(_ submissions: [any Submission], tail: Seal? = nil, chain: String? = nil) {
         self.submissions = submissions
         self.tail = tail
         self.chain = chain
@@ -33,20 +29,21 @@ package struct Batch: Sendable {
     /// Decides all commands on at least the rows of their footprint. A command of which another
     /// transaction holds a row is not decided.
     ///
-    /// - Throws: `LedgerError` with `corrupt` if a row cannot be read.
-    package func decide(on rows: Snapshot) throws -> Effects {
+    package func decide(on rows: Snapshot) -> Effects {
         var books = Books(rows)
         for submission in submissions {
             if rows.holdsBack(submission) {
                 submission.hold()
             } else {
-                try submission.decide(on: &books)
+                submission.decide(on: &books)
             }
         }
         var effects = books.effects
         if !effects.transfers.isEmpty {
             // Where the newest seal was loaded, the writer does not know how its chain ends.
-            let previous = rows.newestSeal.map { Seal.beginning(of: chain, after: $0) } ?? tail
+            let previous =
+                rows.newestSeal.map { Seal.beginning(of: chain ?? Seal.newChain(), after: $0) }
+                ?? tail
             effects.seal = previous?.next(over: effects.transfers)
         }
         return effects
@@ -60,7 +57,7 @@ package protocol Submission: Sendable {
     var name: String { get }
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
     /// Decides, and forgets what was decided before.
-    func decide(on books: inout Books) throws
+    func decide(on books: inout Books)
     /// Leaves it undecided.
     func hold()
     /// Tells the caller what was decided, now that it is committed.
@@ -75,8 +72,8 @@ package protocol Submission: Sendable {
 package enum SubmissionEnd: Equatable, Sendable {
     case accepted, replayed
     case refused(Refusal.Reason)
-    /// Another transaction held a row.
-    case held
+    /// Another transaction held a row, or one could not be read.
+    case undecided
 }
 
 /// A submission of one type of command.
@@ -86,9 +83,9 @@ final class Pending<Command: LedgerCommand>: Submission {
     private let command: Command
     /// The identity under which its answer is remembered, if it is.
     private let request: KeyedRequest?
-    private let decideOn: @Sendable (inout Books) throws -> Outcome
+    private let decideOn: @Sendable (inout Books) throws(LedgerError) -> Outcome
     private let answer: @Sendable (Result<Outcome, LedgerError>) -> Void
-    private let decided = Mutex<Outcome?>(nil)
+    private let decided = Mutex<Result<Outcome, LedgerError>>(.failure(.held))
 
     /// - Parameters:
     ///   - acceptedAt: The time at which the server accepted it: a payment accepted before its
@@ -114,7 +111,9 @@ final class Pending<Command: LedgerCommand>: Submission {
     ) where Command: KeyedCommand {
         self.command = command
         self.request = request
-        decideOn = { try $0.decide(command, as: request, at: acceptedAt) }
+        decideOn = { (books) throws(LedgerError) in
+            try books.decide(command, as: request, at: acceptedAt)
+        }
         self.answer = answer
     }
 
@@ -127,22 +126,27 @@ final class Pending<Command: LedgerCommand>: Submission {
         footprint.owners.insert(.user(request.user))
     }
 
-    func decide(on books: inout Books) throws {
-        let outcome = try decideOn(&books)
+    func decide(on books: inout Books) {
+        let outcome: Result<Outcome, LedgerError>
+        do throws(LedgerError) {
+            outcome = .success(try decideOn(&books))
+        } catch {
+            outcome = .failure(error)
+        }
         decided.withLock { $0 = outcome }
     }
 
-    /// The reply that was decided; `nil` if it was held.
-    var reply: Outcome? { decided.withLock { $0 } }
+    /// The reply that was decided.
+    ///
+    /// - Throws: `tryAgain` if it was held, `corrupt` if what was remembered cannot be read.
+    var reply: Result<Outcome, LedgerError> { decided.withLock { $0 } }
 
-    func hold() { decided.withLock { $0 = nil } }
+    func hold() { decided.withLock { $0 = .failure(.held) } }
 
     func succeed() -> SubmissionEnd {
-        guard let outcome = reply else {
-            answer(.failure(.held))
-            return .held
-        }
-        answer(.success(outcome))
+        let reply = reply
+        answer(reply)
+        guard case .success(let outcome) = reply else { return .undecided }
         if outcome.isReplay { return .replayed }
         return switch outcome.outcome {
         case .success: .accepted
@@ -160,7 +164,6 @@ extension LedgerStorage {
     ) async throws(LedgerError) -> Result<Command.Outcome, Refusal> {
         let pending = Pending(command, at: now) { _ in }
         _ = try await commit(Batch([pending]))
-        guard let reply = pending.reply else { throw .held }
-        return reply.outcome
+        return try pending.reply.get().outcome
     }
 }

@@ -13,6 +13,7 @@ package struct Books: Sendable {
     private var changedNames: Set<String> = []
     private var changedAccounts: Set<Account.Key> = []
     private var changedRecords: Set<RecordID> = []
+    private var posted: Set<Transfer.Key> = []
     private var written = Effects()
     private var changeCount = 0
 
@@ -95,7 +96,7 @@ package struct Books: Sendable {
         let amounts = Self.added(lines)
         precondition((2...Self.entryLimit).contains(amounts.count) && kind.allows(step))
         let key = Transfer.Key(record, step)
-        precondition(!written.transfers.contains { $0.key == key }, "a step is posted once")
+        precondition(!posted.contains(key), "a step is posted once")
         // Debits first: who cannot pay is told so, whatever is wrong with the other side.
         var changed: [Account] = []
         var entries: [Entry] = []
@@ -118,6 +119,7 @@ package struct Books: Sendable {
         }
         for account in changed { put(account) }
         let transfer = Transfer(key: key, kind: kind.name, at: time, entries: entries)
+        posted.insert(key)
         written.transfers.append(transfer)
         return transfer
     }
@@ -201,17 +203,22 @@ package struct Books: Sendable {
         _ command: Command,
         as request: KeyedRequest,
         at time: Timestamp
-    ) throws -> CommandReply<Command.Outcome> {
+    ) throws(LedgerError) -> CommandReply<Command.Outcome> {
         let key = request.answerKey(Command.name)
         if let known = rows.answers[key] { return try Self.replay(known, of: request) }
         guard rows.knows(request.user) else {
             return CommandReply(.failure(Refusal(.unknownUser)), requestID: request.id)
         }
-        let posted = written.transfers.count
+        let count = written.transfers.count
         let outcome = decide(command, at: time)
         let decision: Answer.Decision
         switch outcome {
-        case .success(let value): decision = .outcome(try canonicalJSON(value))
+        case .success(let value):
+            // What was posted must not be committed without its answer.
+            guard let json = try? canonicalJSON(value) else {
+                preconditionFailure("an outcome can be written as JSON")
+            }
+            decision = .outcome(json)
         case .failure(let refusal):
             let isForgotten = refusal.reason == .unknownSession && !request.remembersUnknown
             guard refusal.isRemembered, !isForgotten else {
@@ -224,7 +231,7 @@ package struct Books: Sendable {
             fingerprint: request.fingerprint,
             decision: decision,
             record: command.record,
-            step: written.transfers.dropFirst(posted).first { $0.key.record == command.record }?
+            step: written.transfers.dropFirst(count).first { $0.key.record == command.record }?
                 .key.step,
             requestID: request.id,
             decidedAt: time
@@ -238,7 +245,7 @@ package struct Books: Sendable {
     private static func replay<Outcome: Decodable>(
         _ answer: Answer,
         of request: KeyedRequest
-    ) throws -> CommandReply<Outcome> {
+    ) throws(LedgerError) -> CommandReply<Outcome> {
         guard answer.fingerprint == request.fingerprint else {
             return CommandReply(.failure(Refusal(.keyReused)), requestID: request.id)
         }
@@ -247,8 +254,14 @@ package struct Books: Sendable {
 }
 
 /// JSON whose members are sorted, so that the same value is always the same text.
-package func canonicalJSON(_ value: some Encodable) throws -> String {
-    String(decoding: try encoder.encode(value), as: UTF8.self)
+///
+/// - Throws: `LedgerError` with `corrupt` for a value that JSON cannot hold.
+package func canonicalJSON(_ value: some Encodable) throws(LedgerError) -> String {
+    do {
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    } catch {
+        throw LedgerError.corrupt("a value")
+    }
 }
 
 /// Reads what `canonicalJSON` has written.

@@ -28,6 +28,7 @@ package struct DueSweep: Service {
     private let writer: LedgerWriter
     private let kinds: [String: RecordKind]
     private let logger: Logger
+    private let throttle = LogThrottle()
 
     init(
         store: any LedgerStorage,
@@ -68,19 +69,36 @@ package struct DueSweep: Service {
         )
         let failure = await withTaskGroup(of: LedgerError?.self) { group in
             for record in due {
-                guard let command = kinds[record.kind]?.settle(record.id) else { continue }
+                guard let command = kinds[record.kind]?.settle(record.id) else {
+                    unsettled(record.id, "it is of no kind that this server knows")
+                    continue
+                }
                 // They meet in the writer's queue and share a commit.
-                group.addTask { await settle(command) }
+                group.addTask { await settle(record.id, command) }
             }
             return await group.reduce(nil) { $0 ?? $1 }
         }
         if let failure { throw failure }
     }
 
+    /// Says, now and then, that a record stays due although its time has come.
+    private func unsettled(_ record: RecordID, _ reason: String) {
+        logger.log(
+            level: throttle.level(.error),
+            "A record cannot be settled: run gotchu-server verify.",
+            metadata: ["record": "\(record)", "reason": "\(reason)"]
+        )
+    }
+
     /// - Returns: The reason why it could not be written down, if there is one.
-    private func settle(_ command: some LedgerCommand) async -> LedgerError? {
+    private func settle(
+        _ record: RecordID,
+        _ command: some LedgerCommand
+    ) async -> LedgerError? {
         do throws(LedgerError) {
-            _ = try await writer.submit(command)
+            if case .failure(let refusal) = try await writer.submit(command).outcome {
+                unsettled(record, "it was refused as \(refusal.reason.rawValue)")
+            }
             return nil
         } catch {
             return error

@@ -41,7 +41,7 @@ package final class LedgerMetrics: Sendable {
                 case .replayed: state.replayed[command, default: 0] += 1
                 case .refused(let reason):
                     state.refused[command, default: [:]][reason, default: 0] += 1
-                case .held: state.failedCommands += 1
+                case .undecided: state.failedCommands += 1
                 }
             }
         }

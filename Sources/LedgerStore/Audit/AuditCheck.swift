@@ -42,6 +42,11 @@ struct AuditCheck {
                 EXCEPT SELECT target, name FROM names
             ) AS unnamed
             UNION ALL
+            SELECT 'user ' || target || ' has a second login' FROM (
+                SELECT target, name FROM names WHERE name LIKE '\(User.name(ofLogin: ""))%'
+                EXCEPT SELECT id, '\(User.name(ofLogin: ""))' || login FROM users
+            ) AS surplus
+            UNION ALL
             SELECT 'user ' || id || ' has no account' FROM (
                 SELECT id FROM users EXCEPT SELECT owner FROM accounts
             ) AS without LIMIT 1

@@ -136,7 +136,7 @@ struct AuditRun {
                 NULL, balance, earned, NULL FROM entries
             UNION ALL
             SELECT record, 4, step, key, user_id, command, decided_at, NULL, NULL, outcome,
-                request_id, NULL, NULL, fingerprint FROM answers WHERE step IS NOT NULL
+                request_id, NULL, NULL, fingerprint FROM answers WHERE outcome IS NOT NULL
             UNION ALL
             SELECT target, 5, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                 NULL, NULL, NULL, NULL FROM names
@@ -197,9 +197,9 @@ struct AuditRun {
                     key: key
                 ),
                 fingerprint: fingerprint,
-                decision: .outcome(try row.optionalText(9) ?? ""),
+                decision: .outcome(try row.text(9)),
                 record: RecordID(trusted: try row.text(0)),
-                step: try row.text(2),
+                step: try row.optionalText(2),
                 requestID: try row.text(10),
                 decidedAt: try row.time(6)
             )
@@ -302,10 +302,16 @@ struct AuditRun {
                 tally.transfers.broken ?? "transfer \(step) of \(gathered.id) is missing"
         }
         tally.answers.count += Int64(gathered.answers.count)
-        if gathered.answers.contains(where: { !steps.contains($0.step ?? "") }) {
-            tally.answers.broken =
-                tally.answers.broken
-                ?? "an answer of \(gathered.id) names a transfer that is missing"
+        for answer in gathered.answers where tally.answers.broken == nil {
+            guard let step = answer.step else {
+                tally.answers.broken =
+                    "an answer of \(gathered.id) has an outcome and names no step"
+                continue
+            }
+            if !steps.contains(step) {
+                tally.answers.broken =
+                    "an answer of \(gathered.id) names a transfer that is missing"
+            }
         }
         guard let record = gathered.record else { return }
         tally.kinds.count += 1

@@ -41,7 +41,7 @@ actor PostgreSQLWriter {
             do {
                 return try link.use { connection in
                     let rows = try load(batch, isPassingHeld: isPassingHeld, on: connection)
-                    let effects = try batch.decide(on: rows)
+                    let effects = batch.decide(on: rows)
                     try save(effects, loaded: rows, on: connection)
                     if effects.seal != nil { knownConnection = link.connectionCount }
                     return effects

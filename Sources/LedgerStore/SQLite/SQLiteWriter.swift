@@ -98,7 +98,7 @@ actor SQLiteWriter {
                 if !footprint.asksAgain { break }
                 known = footprint
             }
-            let effects = try batch.decide(on: rows)
+            let effects = batch.decide(on: rows)
             let saving = Saving(effects, loaded: rows)
             for write in try saving.writes() { try write.run(on: connection) }
             for record in saving.done {

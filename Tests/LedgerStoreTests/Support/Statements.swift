@@ -22,7 +22,7 @@ struct Statements {
             let steps = actions.map { Step(time: 1_000, action: $0).submission(number: 1) }
             let batch = Batch(steps)
             let loaded = memory.load(batch)
-            let effects = try batch.decide(on: loaded)
+            let effects = batch.decide(on: loaded)
             let saving = Saving(effects, loaded: loaded)
             for write in try saving.writes() {
                 texts.insert(dialect == .sqlite ? write.sqlite : write.query.sql)

@@ -90,7 +90,7 @@ struct CreationTests {
         var rows = rig.books.load(batch)
         #expect(rows.dueCounts[Cast.users[0]] == 0)
         rows.dueCounts[Cast.users[0]] = 999
-        _ = try batch.decide(on: rows)
+        _ = batch.decide(on: rows)
         #expect(commands.map { $0.answer?.reason } == [nil, .tooManyLiveSessions])
         #expect(commands[0].answer?.session != nil)
     }
