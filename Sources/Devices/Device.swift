@@ -7,17 +7,18 @@ package import Ledger
 /// and one that is exchanged for its successor at each use. Only their hashes are kept here. The
 /// first secret tells a copy that was used too late from a guess without a list of old ones.
 package struct Device: Equatable, Sendable {
-    /// How long a new device may take until its credential is used for the first time.
+    /// The time that a new device may take until its credential is used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
-    /// How long a credential stays good without being used: a shop may close for a season.
+    /// The time for which a credential stays good without being used: a shop may close for a
+    /// season.
     package static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
 
     package let id: DeviceID
-    /// Whose wallet it acts for; never changes.
+    /// The user whose account it acts for; never changes.
     package let user: UserID
-    /// What the operator calls it.
+    /// The operator's name for it.
     package let name: String
-    /// What its access tokens allow, in the words of a token's `scope`.
+    /// The rights of its access tokens, in the words of a token's `scope`.
     package let scopes: String
     package let createdAt: Timestamp
     /// SHA-256 of the secret that stays.
@@ -29,13 +30,13 @@ package struct Device: Equatable, Sendable {
     package private(set) var previous: [UInt8]?
     /// The number of `current`: how often a credential was exchanged.
     package private(set) var generation: Int64
-    /// When the credential ends if it is not used.
+    /// The end of the credential if it is not used.
     package private(set) var expiresAt: Timestamp
     package private(set) var lastUsedAt: Timestamp?
     package private(set) var revokedAt: Timestamp?
     package private(set) var revocation: Revocation?
 
-    /// Why a device may not come in any more. The raw values are stored.
+    /// The reasons why a device may not come in any more. The raw values are stored.
     package enum Revocation: String, Sendable {
         /// The operator said so.
         case byOperator = "OPERATOR"
@@ -73,7 +74,7 @@ package struct Device: Equatable, Sendable {
         self.revocation = revocation
     }
 
-    /// What became of a credential that was shown.
+    /// The outcomes for a credential that was shown.
     package enum Admission: Equatable, Sendable {
         /// It was exchanged for the successor.
         case admitted

@@ -99,7 +99,7 @@ enum OutboxQueries {
         WHERE endpoint = $4 AND event = $5 AND attempts = $6
         """
 
-    /// Why, endpoint. From then on nothing is put in for it, and nothing is due.
+    /// Reason, endpoint. From then on nothing is put in for it, and nothing is due.
     static let disable = """
         UPDATE endpoints SET disabled = $1 WHERE id = $2 AND disabled IS NULL
         """

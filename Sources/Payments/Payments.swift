@@ -5,7 +5,7 @@ package import Ledger
 extension Ledger {
     /// A session as it is now, for those who may see it.
     ///
-    /// What time has done to it is written down first, so that everybody sees the same versions.
+    /// A change by time is written down first, so that everybody sees the same versions.
     package func session(
         _ id: SessionID,
         visibleTo user: UserID

@@ -5,9 +5,9 @@ package import Ledger
 package struct Session: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "session"
-    /// How long a payer may hold it.
+    /// The time for which a payer may hold it.
     package static let lease: Duration = .seconds(60)
-    /// How long it may live, in seconds.
+    /// The lifetimes that it may have, in seconds.
     package static let allowedSeconds = 1...300
 
     package let id: SessionID

@@ -169,7 +169,7 @@ package struct CancelSession: LedgerCommand {
 /// The payee gives a session another EID, so that nobody can follow them by it.
 package struct RotateEID: LedgerCommand {
     package static let name = "rotate-eid"
-    /// How much longer the old EID resolves, for payers who heard it just before.
+    /// The time for which the old EID still resolves, for payers who heard it just before.
     package static let overlap: Duration = .seconds(60)
     /// The number of times that a session may change its EID: every 12 seconds of the longest one.
     package static let limit = 24
@@ -198,10 +198,6 @@ package struct RotateEID: LedgerCommand {
         footprint.records.insert(RecordID(session))
         let named = eids + (replaced.map { [$0] } ?? [])
         footprint.names.formUnion(named.map(Session.name(of:)))
-        guard let rows else { return footprint.asksAgain = true }
-        if let record = rows.records[RecordID(session)], let session = try? Session(record) {
-            footprint.names.insert(Session.name(of: session.eid))
-        }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Rotation {

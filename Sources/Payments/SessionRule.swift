@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 
 extension RecordRule {
-    /// What `verify` demands of sessions.
+    /// The demands of `verify` on sessions.
     package static let sessions = RecordRule(
         kind: Session.kind,
         rule: "every session can be read, and was paid and refunded as it says (sessions)"

@@ -77,6 +77,6 @@ struct ExtremeTests {
         )
         let broken = try books.audit().findings.compactMap(\.broken)
         #expect(broken.contains("transfer paid of session-0 is not what was sealed"))
-        #expect(broken.contains("session session-0: it cannot be"), "\(broken)")
+        #expect(broken.contains("session session-0 cannot be read"), "\(broken)")
     }
 }

@@ -25,7 +25,7 @@ package struct TransferKind: Equatable, Sendable {
     package let from: Set<Party>
     package let to: Set<Party>
     package let steps: Steps
-    /// How history shows an entry that takes money, and one that brings it.
+    /// The words of history for an entry that takes money, and for one that brings it.
     package let debit: Face
     package let credit: Face
     /// The names of both in the short list of `/wallet/me`.

@@ -23,7 +23,7 @@ package struct Seal: Equatable, Sendable {
         self.hash = hash
     }
 
-    /// What stands before the first of all.
+    /// The stand-in before the first seal of all.
     package static let origin = Seal(
         chain: "",
         number: 0,
@@ -39,7 +39,7 @@ package struct Seal: Equatable, Sendable {
         return String(id.prefix(12)) + String(id.suffix(8))
     }
 
-    /// What stands before the first of a new chain.
+    /// The stand-in before the first seal of a new chain.
     package static func beginning(of chain: String, after newest: Seal) -> Seal {
         Seal(chain: chain, number: 0, previous: newest.previous, hash: newest.hash)
     }
@@ -75,17 +75,36 @@ extension Transfer {
         _ at: Timestamp,
         _ entries: [Entry]
     ) -> [UInt8] {
-        var text = "\(key.record)\t\(key.step)\t\(kind)\t\(at.milliseconds)\t\(entries.count)\n"
         let ordered = entries.sorted {
             ($0.account.owner.rawValue, $0.account.currency.rawValue)
                 < ($1.account.owner.rawValue, $1.account.currency.rawValue)
         }
+        var text = TextBytes(capacity: 96 + 96 * entries.count)
+        text.add(
+            line: [key.record.rawValue, key.step, kind],
+            [at.milliseconds, Int64(entries.count)]
+        )
         for entry in ordered {
-            text += "\(entry.account.owner.rawValue)\t\(entry.account.currency.rawValue)\t"
-            text += "\(entry.number)\t\(entry.at.milliseconds)\t\(entry.amount)\t"
-            text += "\(entry.balance)\t\(entry.earned)\n"
+            text.add(
+                line: [entry.account.owner.rawValue, entry.account.currency.rawValue],
+                [entry.number, entry.at.milliseconds, entry.amount, entry.balance, entry.earned]
+            )
         }
-        return Array(SHA256.hash(data: Array(text.utf8)))
+        return Array(SHA256.hash(data: text.bytes))
+    }
+}
+
+extension TextBytes {
+    /// Adds texts and numbers, each followed by a tab, the last one by a line's end.
+    fileprivate mutating func add(line texts: [String], _ numbers: [Int64]) {
+        for text in texts {
+            add(text)
+            add(UInt8(ascii: "\t"))
+        }
+        for (index, number) in numbers.enumerated() {
+            add(Int(number))
+            add(UInt8(ascii: index == numbers.count - 1 ? "\n" : "\t"))
+        }
     }
 }
 

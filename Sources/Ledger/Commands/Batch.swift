@@ -68,7 +68,7 @@ package protocol Submission: Sendable {
     func fail(_ error: LedgerError)
 }
 
-/// What came of a command, for those who count.
+/// The end of a command, for counters.
 package enum SubmissionEnd: Equatable, Sendable {
     case accepted, replayed
     case refused(Refusal.Reason)

@@ -49,7 +49,7 @@ package struct Books: Sendable {
         put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
     }
 
-    /// Claims a name that is free, or changes until when it stands.
+    /// Claims a name that is free; or gives one up, which need not be known, at a time.
     ///
     /// - Precondition: The name is free or stands for the same.
     package mutating func put(_ name: Name) {

@@ -4,11 +4,11 @@ package import GotchuCore
 package struct OpenAccount: LedgerCommand {
     package static let name = "open-account"
 
-    /// What identifies them at login: an e-mail address in lower case, `<issuer>subject` of an
+    /// The identity at login: an e-mail address in lower case, `<issuer>subject` of an
     /// OpenID token, or `<device>id`. No address has a `<` in it, so that the three never meet.
     package let login: String
     package let displayName: String
-    /// What a new account starts with, from the development mint; may be zero.
+    /// The first money of a new account, from the development mint; may be zero.
     package let opening: Money
     /// An id for a user who may have to be made.
     package let user: UserID

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// What was decided for one key of a user's, kept for ever so that a resend gets the same answer
+/// A decision for one key of a user's, kept for ever so that a resend gets the same answer
 /// and no more money moves: refusals too, or a retry could turn "refused" into "charged" behind the
 /// payer's back.
 package struct Answer: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct Answer: Equatable, Sendable {
         }
     }
 
-    /// What was decided. An outcome is canonical JSON of the command's own.
+    /// An outcome or a refusal. An outcome is canonical JSON of the command's own.
     package enum Decision: Equatable, Sendable {
         case outcome(String)
         case refused(Refusal)

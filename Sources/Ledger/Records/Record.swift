@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// What money is about, as it is stored: a session, for instance. Its particulars are a canonical
-/// JSON body, so that a new kind of record needs no table.
+/// A thing that money is about, as it is stored: a session, for instance. Its particulars are a
+/// canonical JSON body, so that a new kind of record needs no table.
 package struct Record: Equatable, Sendable {
     package let id: RecordID
     /// The name of its kind.
@@ -56,7 +56,7 @@ package struct Name: Equatable, Sendable {
 /// Somebody who can log in.
 package struct User: Equatable, Codable, Sendable {
     package let id: UserID
-    /// What identifies them at login, see `OpenAccount`; unique.
+    /// The identity at login, see `OpenAccount`; unique.
     package let login: String
     /// The name that a payer is shown.
     package let displayName: String

@@ -3,9 +3,9 @@ package struct LedgerError: Error, Sendable {
     package let code: Code
     /// A constant sentence.
     package let message: String
-    /// What lay underneath.
+    /// The error underneath.
     package let underlying: (any Error)?
-    /// What a person can do about it.
+    /// The next step of a person who reads it.
     package let fix: String?
 
     package init(

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// Where the ledger is stored. A store loads and writes rows, and decides nothing.
+/// A database for the ledger: it loads and writes rows, and decides nothing.
 package protocol LedgerStorage: Sendable {
     /// In one transaction: loads the batch's footprint, has it decided, writes its effects and
     /// commits durably.
@@ -29,7 +29,7 @@ package protocol LedgerStorage: Sendable {
     /// Records whose time has come, the longest due first.
     func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord]
 
-    /// How long after its time nobody writes down what time has done to a record, because another
+    /// The time for which nobody writes down what time has done to a record, because another
     /// server of the same database may have accepted a payment for it in time.
     var expiryMargin: Duration { get }
 
@@ -95,7 +95,7 @@ package struct AccountHistory: Equatable, Sendable {
 /// The entries that are asked for: numbered without a gap, so that any page is found at once.
 package struct HistoryRange: Equatable, Sendable {
     package enum Start: Equatable, Sendable {
-        /// So many entries behind the newest.
+        /// A number of entries behind the newest.
         case newest(skipping: Int64)
         /// Right behind the entry of this number, whatever has come since.
         case after(Int64)

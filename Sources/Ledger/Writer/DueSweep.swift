@@ -20,7 +20,7 @@ package struct RecordKind: Sendable {
 ///
 /// Only tidying: what has expired is refused whether or not this has run.
 package struct DueSweep: Service {
-    /// How late a watcher may learn that a record has expired.
+    /// The delay within which a watcher learns that a record has expired.
     package static let interval: Duration = .milliseconds(250)
     private static let batchLimit = 256
 

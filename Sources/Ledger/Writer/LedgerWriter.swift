@@ -13,7 +13,7 @@ package final class LedgerWriter: Service {
     package static let batchLimit = 256
     /// The usual number of commands that may wait; beyond it callers are told to try again.
     package static let queueLimit = 8_192
-    /// When the clock is set back, time stands still for so long at most: otherwise a clock that
+    /// The longest time for which time stands still after the clock was set back: a clock that
     /// was two hours ahead for a moment would keep sessions alive for two hours.
     package static let longestStandstill: Duration = .seconds(2)
 

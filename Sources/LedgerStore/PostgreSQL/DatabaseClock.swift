@@ -9,7 +9,7 @@ internal import Synchronization
 /// as long as it agrees with that.
 final class DatabaseClock: Sendable {
     private let local: @Sendable () -> MonotonicTime
-    /// What is to be added to the local clock; `nil` before the first look.
+    /// The difference to be added to the local clock; `nil` before the first look.
     private let offset = Mutex<Duration?>(nil)
 
     init(local: @escaping @Sendable () -> MonotonicTime = { .now }) {

@@ -44,7 +44,7 @@ final class PostgreSQLLink {
         }
     }
 
-    /// Whether the connection can be used again after a failure.
+    /// A Boolean that is true if the connection can be used again after a failure.
     private func isFit(_ current: Open, after error: any Error) -> Bool {
         if let error = error as? PostgresError {
             // A server that has become read-only is no primary any more: look for the one that is.

@@ -39,8 +39,8 @@ enum PostgreSQLProbe {
         )
     }
 
-    /// Whether rows that another transaction writes can be told to be so. Before the first start
-    /// there are none that could be locked: then it must be their names that are.
+    /// A Boolean that is true if rows that another transaction writes can be told to be so. Before
+    /// the first start there are none that could be locked: then it must be their names that are.
     private static func isLocked(_ connection: borrowing Connection) throws -> Bool {
         guard try !rows(connection).isEmpty else { return true }
         do {

@@ -2,7 +2,7 @@ internal import Ledger
 internal import Logging
 internal import Postgres
 
-/// What every connection of ours sets and makes sure of before it is used.
+/// The settings and checks of every connection of ours before it is used.
 enum PostgreSQLSession {
     /// Limits of a wait for another's locks and of a statement: well below what a client waits for
     /// its answer, and below `Connection.usualLimit`.
@@ -68,7 +68,7 @@ enum PostgreSQLSession {
         try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
     }
 
-    /// What the server says about its promises: with any of these off, payments that were
+    /// Asks the server about its promises: with any of these off, payments that were
     /// acknowledged may be gone after a crash (PostgreSQL manual, 20.5).
     @discardableResult
     static func assertDurable(_ connection: borrowing Connection) throws -> Durability {

@@ -11,14 +11,14 @@ internal import Synchronization
 package final class PostgreSQLStore: Store, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 4
-    /// How often its clock and its replicas are looked at.
+    /// The interval at which its clock and its replicas are looked at.
     private static let lookInterval: Duration = .seconds(2)
-    /// How long to wait for a database that is away before listening is tried again.
+    /// The wait for a database that is away before listening is tried again.
     private static let relistening: Duration = .milliseconds(200)
 
-    /// What another server accepted before a session ran out may still be on its way to the
-    /// database, and what two machines know of its clock differs by a little: for so long nobody
-    /// writes down that the session has expired.
+    /// A payment that another server accepted before a session expired may still be on its way to
+    /// the database, and what two machines know of its clock differs by a little: for so long
+    /// nobody writes down that the session has expired.
     package let expiryMargin: Duration = .seconds(2)
     /// Records that other servers have changed.
     package let changes: ChangeMailbox? = ChangeMailbox()

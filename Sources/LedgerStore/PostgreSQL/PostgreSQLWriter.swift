@@ -6,7 +6,7 @@ internal import ServiceProcess
 
 /// A connection that writes, on a thread of its own.
 actor PostgreSQLWriter {
-    /// How often a batch is decided anew before its callers are told to try again.
+    /// The number of times that a batch is decided before its callers are told to try again.
     private static let longestTry = 8
 
     private let executor: ThreadExecutor

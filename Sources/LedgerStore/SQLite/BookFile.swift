@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Ledger
 
-/// What SQLite does not do with its files by itself.
+/// Operations on files that SQLite does not do by itself.
 enum BookFile {
     private static let pieceSize = 1 << 20
 
@@ -39,7 +39,7 @@ enum BookFile {
         }
     }
 
-    /// Which files have the names of books and of their log.
+    /// The identities of the files that have the names of a database and its log.
     struct Identity: Equatable {
         private let books: [UInt]
         private let log: [UInt]

@@ -1,7 +1,7 @@
 internal import Ledger
 internal import Synchronization
 
-/// Whether the log of the books may still be believed.
+/// A flag that says whether the log of the database may still be believed.
 ///
 /// When the system could not sync it at the end of a COMMIT, its pages may be on the disk or not.
 /// The system takes them for written from then on and shows them to whoever reads the file, and a

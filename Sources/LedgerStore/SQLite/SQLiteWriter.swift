@@ -5,18 +5,18 @@ internal import ServiceProcess
 
 /// The one connection that writes, on a thread of its own.
 actor SQLiteWriter {
-    /// When the write-ahead log has grown to this many pages although the checkpointer works, a
+    /// The number of pages of a write-ahead log from which on, although the checkpointer works, a
     /// commit waits for it to be emptied, so that the disk is not filled.
     private static let largestLog = 64_000
 
-    /// How much of the file is kept in memory, in KiB: payments touch pages all over it.
+    /// The part of the file that is kept in memory, in KiB: payments touch pages all over it.
     private static let cacheSize = 64 * 1024
 
     private let executor: ThreadExecutor
     let connection: Connection
     private let path: String
     private let trust: LogTrust
-    /// Which files it writes to, from its first transaction on: the log is there by then.
+    /// The files that it writes to, from its first transaction on: the log is there by then.
     private var files: BookFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -126,7 +126,7 @@ actor SQLiteWriter {
         try connection.restartLog()
     }
 
-    /// What the connection itself says about its promises, read back: in WAL mode anything below
+    /// Reads back what the connection says about its promises: in WAL mode anything below
     /// FULL may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
     static func assertDurable(_ connection: borrowing Connection) throws {
         let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }

@@ -159,8 +159,8 @@ enum Columns {
     )
 
     static let newUsers = users.insertion()
-    static let newNames = names.insertion()
-    static let changedNames = names.change(of: ["until"])
+    static let claimedNames = names.insertion()
+    static let endedNames = names.insertion(orUpdate: ["until"])
     static let newAccounts = accounts.insertion()
     static let changedAccounts = accounts.change(
         of: ["balance", "earned", "entry_count", "changed_at"]

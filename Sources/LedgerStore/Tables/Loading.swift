@@ -180,7 +180,7 @@ protocol LoadingStep {
     func query(into rows: LoadedRows) -> Postgres.Query
 }
 
-/// What several readers of one exchange fill.
+/// A snapshot that several readers of one exchange fill.
 final class LoadedRows {
     var snapshot: Snapshot
     var version: Int64 = 0

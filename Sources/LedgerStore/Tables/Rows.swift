@@ -1,7 +1,7 @@
 package import GotchuCore
 package import Ledger
 
-/// How rows become the ledger's values. The columns are those of `Columns`.
+/// Readers of the ledger's values from rows. The columns are those of `Columns`.
 extension User: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(

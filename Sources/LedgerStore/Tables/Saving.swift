@@ -4,7 +4,7 @@ internal import Ledger
 /// Writing the effects of a batch: one statement for each kind of row, in either engine.
 struct Saving {
     let effects: Effects
-    /// What was loaded, and locked, before: it tells changed rows from new ones.
+    /// The rows that were loaded, and locked, before: it tells changed rows from new ones.
     let loaded: Snapshot
 
     init(_ effects: Effects, loaded: Snapshot) {
@@ -21,13 +21,15 @@ struct Saving {
         guard sealed != nil || effects.transfers.isEmpty else {
             throw LedgerError(.rejected, "A transfer has no seal.")
         }
-        let names = split(effects.names) { loaded.names[$0.text] != nil }
+        // A name that is given up need not be known: its record is.
+        let claimed = effects.names.filter { $0.until == nil && loaded.names[$0.text] == nil }
+        let ended = effects.names.filter { $0.until != nil }
         let accounts = split(effects.accounts) { loaded.accounts[$0.key] != nil }
         let records = split(effects.records) { loaded.records[$0.id] != nil }
         return [
             Columns.newUsers.on(effects.newUsers),
-            Columns.newNames.on(names.new),
-            Columns.changedNames.on(names.changed),
+            Columns.claimedNames.on(claimed),
+            Columns.endedNames.on(ended),
             Columns.newAccounts.on(accounts.new),
             Columns.changedAccounts.on(accounts.changed),
             Columns.newRecords.on(records.new),

@@ -1,0 +1,73 @@
+internal import Ledger
+
+/// Follows every chain of seals over the hashes of the transfers.
+extension AuditRun {
+    /// A seal, or the hash of a transfer that it covers.
+    private struct SealLine: RowValue {
+        let chain: String
+        let number: Int64
+        let seal: Seal?
+        let hash: [UInt8]
+
+        /// Seals come behind the transfers that they cover.
+        static let query = """
+            SELECT chain, seal, 1, record, step, hash, CAST(NULL AS bytea) FROM transfers
+            UNION ALL
+            SELECT chain, number, 2, '', '', hash, previous FROM seals
+            ORDER BY 1, 2, 3, 4, 5
+            """
+
+        init(row: borrowing some LedgerRow & ~Copyable) throws {
+            chain = try row.text(0)
+            number = try row.integer(1)
+            hash = try row.blob(5)
+            seal =
+                try row.integer(2) == 2
+                ? Seal(chain: chain, number: number, previous: try row.blob(6), hash: hash) : nil
+        }
+    }
+
+    func seals<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var count: Int64 = 0
+        var broken: String?
+        var hashes: [[UInt8]] = []
+        var tail: Seal?
+        // The seals that chains begin behind, which are few.
+        var beginnings: Set<[UInt8]> = []
+        try source.each(SealLine.query, as: SealLine.self) { line in
+            guard let seal = line.seal else { return hashes.append(line.hash) }
+            count += 1
+            if seal.number == 1, seal.previous != Seal.origin.hash {
+                beginnings.insert(seal.previous)
+            }
+            let before =
+                tail.flatMap { $0.chain == seal.chain ? $0 : nil }
+                ?? Seal(chain: seal.chain, number: 0, previous: [], hash: seal.previous)
+            let expected = before.next(overHashes: hashes)
+            let name = "of chain \(seal.chain)"
+            if expected.number != seal.number {
+                broken = broken ?? "seal \(expected.number) \(name) is missing"
+            } else if expected != seal {
+                broken = broken ?? "seal \(seal.number) \(name) does not fit its transfers"
+            } else if hashes.isEmpty {
+                broken = broken ?? "seal \(seal.number) \(name) covers nothing"
+            }
+            hashes = []
+            tail = seal
+        }
+        if !hashes.isEmpty { broken = broken ?? "a transfer has no seal" }
+        if !beginnings.isEmpty {
+            try source.each("SELECT chain, number, previous, hash FROM seals", as: Seal.self) {
+                beginnings.remove($0.hash)
+            }
+        }
+        if !beginnings.isEmpty {
+            broken = broken ?? "a chain begins behind a seal that is missing"
+        }
+        return Audit.Finding(
+            rule: "every seal fits its transfers and the seal before it (seals)",
+            count: count,
+            broken: broken
+        )
+    }
+}
