@@ -78,7 +78,7 @@ package struct Pay: KeyedCommand {
             step: "paid",
             at: time
         )
-        try books.put(session.changed(to: .paid(by: payer, at: time)), at: time)
+        books.put(session.changed(to: .paid(by: payer, at: time)), at: time)
         return Outcome(transfer: transfer.key.id, newBalance: transfer.balance(of: source))
     }
 }
@@ -137,7 +137,7 @@ package struct RefundPayment: KeyedCommand {
             step: "refund/\(refunded.refunded)",
             at: time
         )
-        try books.put(refunded, refunding: amount, at: time)
+        books.put(refunded, refunding: amount, at: time)
         return Outcome(
             transfer: transfer.key.id,
             amount: amount,

@@ -1,26 +1,11 @@
-package import GotchuCore
+internal import GotchuCore
 package import Ledger
 
 /// Sessions as the ledger stores them.
 extension Session {
-    /// The particulars that the record itself has no column for. Times are in milliseconds.
-    package struct Body: Codable, Sendable {
-        package let amount: Int64
-        package let currency: Currency
-        package let eid: String
-        package let expiresAt: Int64
-        package let lockedUntil: Int64?
-        package let memo: String?
-        package let paidAt: Int64?
-        package let payer: UserID?
-        package let reference: String?
-        package let refunded: Int64
-        package let rotations: Int64
-    }
-
     /// - Throws: `LedgerError` with `corrupt` if it is no session that can be.
     package init(_ record: Record) throws(LedgerError) {
-        let body = try decoded(Body.self, from: record.body)
+        let body = try Body(record.body)
         guard record.kind == Self.kind, let id = SessionID(rawValue: record.id.rawValue),
             let eid = EID(body.eid), let state = Self.state(record.state, body),
             Self.canBe(body, of: record)
@@ -67,31 +52,29 @@ extension Session {
     }
 
     package var record: Record {
-        get throws {
-            let body = Body(
-                amount: amount.minorUnits,
-                currency: amount.currency,
-                eid: eid.description,
-                expiresAt: expiresAt.milliseconds,
-                lockedUntil: lockExpiresAt?.milliseconds,
-                memo: memo,
-                paidAt: paidAt?.milliseconds,
-                payer: payer,
-                reference: reference,
-                refunded: refunded,
-                rotations: rotations
-            )
-            return Record(
-                id: recordID,
-                kind: Self.kind,
-                owner: payee,
-                state: status.rawValue,
-                version: version,
-                createdAt: createdAt,
-                dueAt: status.isFinal ? nil : lockExpiresAt ?? expiresAt,
-                body: try canonicalJSON(body)
-            )
-        }
+        let body = Body(
+            amount: amount.minorUnits,
+            currency: amount.currency,
+            eid: eid.description,
+            expiresAt: expiresAt.milliseconds,
+            lockedUntil: lockExpiresAt?.milliseconds,
+            memo: memo,
+            paidAt: paidAt?.milliseconds,
+            payer: payer,
+            reference: reference,
+            refunded: refunded,
+            rotations: rotations
+        )
+        return Record(
+            id: recordID,
+            kind: Self.kind,
+            owner: payee,
+            state: status.rawValue,
+            version: version,
+            createdAt: createdAt,
+            dueAt: status.isFinal ? nil : lockExpiresAt ?? expiresAt,
+            body: body.json
+        )
     }
 }
 
@@ -116,9 +99,8 @@ extension Books {
         _ session: Session,
         refunding refund: Int64? = nil,
         at time: Timestamp
-    ) throws(Refusal) {
-        let record: Record
-        do { record = try session.record } catch { throw Refusal(.unreadable) }
+    ) {
+        let record = session.record
         let isNewState = record.state != rows.records[record.id]?.state
         let kind = refund == nil ? (isNewState ? session.eventKind : nil) : .refunded
         let event = kind.map { kind in

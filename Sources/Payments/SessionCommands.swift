@@ -67,7 +67,7 @@ package struct CreateSession: LedgerCommand {
             state: .advertising,
             version: 1
         )
-        try books.put(session, at: time)
+        books.put(session, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))
         return session
     }
@@ -102,7 +102,7 @@ package struct LockSession: LedgerCommand {
         }
         let until = min(time.advanced(by: Session.lease), session.expiresAt)
         let locked = session.changed(to: .locked(by: payer, until: until))
-        try books.put(locked, at: time)
+        books.put(locked, at: time)
         return locked
     }
 }
@@ -129,7 +129,7 @@ package struct UnlockSession: LedgerCommand {
         guard let holder = session.payer else { throw Refusal(.sessionNotLocked) }
         guard holder == payer else { throw Refusal(.forbidden) }
         let free = session.changed(to: .advertising)
-        try books.put(free, at: time)
+        books.put(free, at: time)
         return free
     }
 }
@@ -156,7 +156,7 @@ package struct CancelSession: LedgerCommand {
         switch session.state {
         case .created, .advertising:
             let cancelled = session.changed(to: .cancelled)
-            try books.put(cancelled, at: time)
+            books.put(cancelled, at: time)
             return cancelled
         case .cancelled: return session
         case .locked: throw Refusal(.sessionBusy)
@@ -214,7 +214,7 @@ package struct RotateEID: LedgerCommand {
         guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
         let rotated = session.rotated(to: eid)
         let until = min(time.advanced(by: Self.overlap), session.expiresAt)
-        try books.put(rotated, at: time)
+        books.put(rotated, at: time)
         books.put(Name(Session.name(of: eid), target: session.id.rawValue))
         books.put(Name(Session.name(of: session.eid), target: session.id.rawValue, until: until))
         return Rotation(session: rotated, replaced: session.eid, replacedUntil: until)
@@ -255,7 +255,7 @@ package struct SettleSession: LedgerCommand {
         guard let stored = books.rows.records[record], let id = SessionID(rawValue: record.rawValue)
         else { throw Refusal(.unknownSession) }
         let session = try books.session(id, at: time)
-        if session.version != stored.version { try books.put(session, at: time) }
+        if session.version != stored.version { books.put(session, at: time) }
         return session
     }
 }

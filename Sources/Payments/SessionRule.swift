@@ -16,7 +16,7 @@ extension RecordRule {
 
 extension Session {
     fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
-        if let written = try? self.record, written != record { return "its columns do not agree" }
+        if self.record != record { return "its columns do not agree" }
         guard file.names.contains(Self.name(of: eid)) else { return "its EID is not its name" }
         return brokenPayment(file) ?? brokenRefunds(file)
     }

@@ -48,10 +48,7 @@ package enum Cast {
 
     /// The record of that session.
     package static func record(version: Int64, _ state: Session.State = .advertising) -> Record {
-        guard let record = try? session(version: version, state).record else {
-            preconditionFailure("a session of the cast can be written")
-        }
-        return record
+        session(version: version, state).record
     }
 
     /// The identity of a request whose parameters are a session and an amount.

@@ -21,6 +21,26 @@ package struct TextBytes: Sendable {
         text.withUTF8 { add($0) }
     }
 
+    /// A JSON string with its quotes (RFC 8259, 7).
+    package mutating func add(json text: String) {
+        var text = text
+        add(UInt8(ascii: "\""))
+        text.withUTF8 { utf8 in
+            for byte in utf8 {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                    add(UInt8(ascii: "\\"))
+                    add(byte)
+                case 0..<0x20:
+                    add("\\u")
+                    add(hex: UInt64(byte), width: 4)
+                default: add(byte)
+                }
+            }
+        }
+        add(UInt8(ascii: "\""))
+    }
+
     package mutating func add(_ number: Int) {
         if number < 0 { add(UInt8(ascii: "-")) }
         add(digits: UInt64(number.magnitude), width: 1)

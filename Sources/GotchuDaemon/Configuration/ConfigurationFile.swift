@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GotchuAPI
+internal import GotchuCore
 import ServiceProcess
 
 /// `gotchud.json`: its settings by key, as variables would hold them, with their lines.

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 
 /// A JSON Web Token in its three parts (RFC 7515, compact), not yet believed.
 struct SignedToken: Sendable {

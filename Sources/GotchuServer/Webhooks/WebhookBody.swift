@@ -27,7 +27,7 @@ struct WebhookBody: Encodable, Sendable {
         guard let sid = SessionID(rawValue: delivery.record.rawValue) else {
             throw LedgerError.corrupt("a session's id")
         }
-        let session = try decoded(Session.Body.self, from: delivery.body)
+        let session = try Session.Body(delivery.body)
         type = delivery.kind
         timestamp = delivery.at
         data = Content(

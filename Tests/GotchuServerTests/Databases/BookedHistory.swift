@@ -52,7 +52,7 @@ struct BookedHistory {
         let logins = try books.rows(2, "SELECT id, login FROM users").map { ($0[0], $0[1]) }
         let names = Dictionary(uniqueKeysWithValues: logins)
         for row in try books.rows(3, "SELECT id, state, body FROM records") {
-            let body = try decoded(Payments.Session.Body.self, from: row[2])
+            let body = try Payments.Session.Body(row[2])
             sessions[row[0]] = Session(
                 status: row[1],
                 payer: body.payer.flatMap { names[$0.rawValue] }.flatMap { numbers[$0] },

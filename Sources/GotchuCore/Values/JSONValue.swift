@@ -1,4 +1,4 @@
-/// What a request's member may be. Requests of this API are flat: an object of these.
+/// The value of a member. Requests and stored bodies are flat: an object of these.
 package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)

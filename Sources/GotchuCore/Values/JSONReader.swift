@@ -1,4 +1,4 @@
-/// Reads the one JSON object of a request (RFC 8259), strictly.
+/// Reads one JSON object (RFC 8259), strictly: a request, or a stored body.
 ///
 /// `JSONDecoder` would take `50.0` and `5e1` for integers and the last of two equal names; with
 /// amounts of money either is a mistake of the sender that must not be guessed at.

@@ -1,0 +1,112 @@
+package import GotchuCore
+package import Ledger
+
+extension Session {
+    /// The particulars that the record itself has no column for. Times are in milliseconds.
+    ///
+    /// Sessions are read and written with every sale, so that their JSON is put together and taken
+    /// apart here: an encoder and a decoder take five times as long.
+    package struct Body: Equatable, Sendable {
+        package let amount: Int64
+        package let currency: Currency
+        package let eid: String
+        package let expiresAt: Int64
+        package let lockedUntil: Int64?
+        package let memo: String?
+        package let paidAt: Int64?
+        package let payer: UserID?
+        package let reference: String?
+        package let refunded: Int64
+        package let rotations: Int64
+    }
+}
+
+extension Session.Body {
+    /// Reads a stored body, with all of its members and no others.
+    ///
+    /// - Throws: `LedgerError` with `corrupt`.
+    package init(_ json: String) throws(LedgerError) {
+        var members = Members(json)
+        guard let amount = members.integer("amount"),
+            let currency = members.text("currency").flatMap(Currency.init(rawValue:)),
+            let eid = members.text("eid"), let expiresAt = members.integer("expiresAt"),
+            let refunded = members.integer("refunded"),
+            let rotations = members.integer("rotations")
+        else { throw .corrupt("a session's body") }
+        self.init(
+            amount: amount,
+            currency: currency,
+            eid: eid,
+            expiresAt: expiresAt,
+            lockedUntil: members.integer("lockedUntil"),
+            memo: members.text("memo"),
+            paidAt: members.integer("paidAt"),
+            payer: members.text("payer").map(UserID.init(trusted:)),
+            reference: members.text("reference"),
+            refunded: refunded,
+            rotations: rotations
+        )
+        guard members.areTaken else { throw .corrupt("a session's body") }
+    }
+
+    /// The stored form: members in the order of their names, absent ones left out.
+    package var json: String {
+        var text = TextBytes(capacity: 256)
+        text.add(#"{"amount":"#)
+        text.add(Int(amount))
+        text.add(#","currency":"#)
+        text.add(json: currency.rawValue)
+        text.add(#","eid":"#)
+        text.add(json: eid)
+        text.add(#","expiresAt":"#)
+        text.add(Int(expiresAt))
+        text.add(#","lockedUntil":"#, lockedUntil)
+        text.add(#","memo":"#, memo)
+        text.add(#","paidAt":"#, paidAt)
+        text.add(#","payer":"#, payer?.rawValue)
+        text.add(#","reference":"#, reference)
+        text.add(#","refunded":"#)
+        text.add(Int(refunded))
+        text.add(#","rotations":"#)
+        text.add(Int(rotations))
+        text.add(UInt8(ascii: "}"))
+        return text.text
+    }
+}
+
+/// The members of a body, taken out one by one. One of another type stays.
+private struct Members {
+    private var values: [String: JSONValue]
+    /// A Boolean that is true if nothing is left over, and the text was one object.
+    var areTaken: Bool { values.isEmpty }
+
+    init(_ json: String) {
+        values = (try? JSONReader.object(Array(json.utf8))) ?? [:]
+    }
+
+    mutating func text(_ name: String) -> String? {
+        guard case .string(let text) = values[name] else { return nil }
+        values[name] = nil
+        return text
+    }
+
+    mutating func integer(_ name: String) -> Int64? {
+        guard case .integer(let integer) = values[name] else { return nil }
+        values[name] = nil
+        return integer
+    }
+}
+
+extension TextBytes {
+    fileprivate mutating func add(_ name: String, _ number: Int64?) {
+        guard let number else { return }
+        add(name)
+        add(Int(number))
+    }
+
+    fileprivate mutating func add(_ name: String, _ text: String?) {
+        guard let text else { return }
+        add(name)
+        add(json: text)
+    }
+}
