@@ -49,7 +49,7 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension Audit {
-    /// What no seal covers, in one line.
+    /// One line that lists all that no seal covers.
     private static let unsealed = """
         Seals do not cover users, names, devices, webhook endpoints, remembered refusals, the keys \
         of answers, and sessions (their texts, their times, and those that nobody paid). Other \

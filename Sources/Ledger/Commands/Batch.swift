@@ -40,7 +40,7 @@ package struct Batch: Sendable {
         }
         var effects = books.effects
         if !effects.transfers.isEmpty {
-            // Where the newest seal was loaded, the writer does not know how its chain ends.
+            // A loaded newest seal means that the writer does not know the end of its chain.
             let previous =
                 rows.newestSeal.map { Seal.beginning(of: chain ?? Seal.newChain(), after: $0) }
                 ?? tail

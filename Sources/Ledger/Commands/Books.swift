@@ -214,7 +214,7 @@ package struct Books: Sendable {
         let decision: Answer.Decision
         switch outcome {
         case .success(let value):
-            // What was posted must not be committed without its answer.
+            // A posted transfer must not be committed without its answer.
             guard let json = try? canonicalJSON(value) else {
                 preconditionFailure("an outcome can be written as JSON")
             }

@@ -20,7 +20,7 @@ extension Audit {
             try PostgreSQLSession.prepareForAudit(connection)
             try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            // What is asked of whole tables takes a while at best: a plan that compares each row of
+            // Questions about whole tables take a while at best; a plan that compares each row of
             // one table with each of another would take days.
             try connection.execute("SET LOCAL enable_nestloop = off")
             var audit = Audit(

@@ -80,36 +80,37 @@ struct AuditCheck {
     private static let answers = AuditCheck(
         rule: "every answer was given to a user (answers)",
         count: "SELECT count(*) FROM answers",
-        firstBroken: """
-            SELECT 'user ' || user_id || ' is missing' FROM (
-                SELECT user_id FROM answers EXCEPT SELECT id FROM users
-            ) AS lost LIMIT 1
-            """
+        firstBroken: "\(lost("user", "user_id", of: "answers", in: "users")) LIMIT 1"
     )
 
     private static let devices = AuditCheck(
         rule: "every device acts for a user (devices)",
         count: "SELECT count(*) FROM devices",
-        firstBroken: """
-            SELECT 'user ' || user_id || ' is missing' FROM (
-                SELECT user_id FROM devices EXCEPT SELECT id FROM users
-            ) AS lost LIMIT 1
-            """
+        firstBroken: "\(lost("user", "user_id", of: "devices", in: "users")) LIMIT 1"
     )
 
     private static let deliveries = AuditCheck(
         rule: "every delivery goes to an endpoint, for a record (deliveries)",
         count: "SELECT count(*) FROM deliveries",
         firstBroken: """
-            SELECT 'endpoint ' || endpoint || ' is missing' FROM (
-                SELECT endpoint FROM deliveries EXCEPT SELECT id FROM endpoints
-            ) AS lost
-            UNION ALL
-            SELECT 'record ' || record || ' is missing' FROM (
-                SELECT record FROM deliveries EXCEPT SELECT id FROM records
-            ) AS lost LIMIT 1
+            \(lost("endpoint", "endpoint", of: "deliveries", in: "endpoints"))
+            UNION ALL \(lost("record", "record", of: "deliveries", in: "records")) LIMIT 1
             """
     )
+
+    /// A question for the values of a column that are no row's id in another table.
+    private static func lost(
+        _ thing: String,
+        _ column: String,
+        of table: String,
+        in parent: String
+    ) -> String {
+        """
+        SELECT '\(thing) ' || \(column) || ' is missing' FROM (
+            SELECT \(column) FROM \(table) EXCEPT SELECT id FROM \(parent)
+        ) AS lost
+        """
+    }
 
     private static let due = AuditCheck(
         rule: "every record that time will change, and no other, is among those due (due)",

@@ -31,8 +31,8 @@ actor PostgreSQLWriter {
 
     /// Loads, decides and writes in one transaction: a round trip to load and one to write.
     ///
-    /// What was lost against another server, or with its connection before the COMMIT was sent, is
-    /// decided anew on the rows as they are then. Of a batch that has waited too long for a row,
+    /// A batch that lost against another server, or lost its connection before the COMMIT was sent,
+    /// is decided anew on the rows as they are then. Of a batch that has waited too long for a row,
     /// only the commands that need such a row are not decided.
     func commit(_ batch: Batch) throws -> Effects {
         var attempt = 1
@@ -88,7 +88,7 @@ actor PostgreSQLWriter {
             let end = Result {
                 try connection.run(beginning + loading.steps.map { $0.query(into: rows) })
             }
-            // What fails on newer tables may fail because of what is new in them.
+            // Newer tables may be the reason for a failure: their version is told first.
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             try end.get()
             if !footprint.asksAgain { break }
@@ -147,7 +147,7 @@ actor PostgreSQLWriter {
             try connection.run([.begin, version(into: rows)])
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             let result = try change.run(on: connection)
-            // Whoever is told of a payment acts on it: the COMMIT makes sure of it.
+            // Receivers act on events: the COMMIT makes sure that a payment stays.
             try connection.run([.commit])
             return result
         }

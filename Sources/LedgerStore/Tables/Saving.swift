@@ -17,7 +17,7 @@ struct Saving {
         let sealed = effects.seal.map { seal in
             effects.transfers.map { SealedTransfer(transfer: $0, seal: seal) }
         }
-        // What no seal covers must not be.
+        // A transfer without a seal must not be written.
         guard sealed != nil || effects.transfers.isEmpty else {
             throw LedgerError(.rejected, "A transfer has no seal.")
         }

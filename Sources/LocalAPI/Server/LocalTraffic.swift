@@ -18,7 +18,7 @@ package final class LocalTraffic: Sendable {
         package var refusals = 0
     }
 
-    /// Whose connection one is, for the limits.
+    /// The standing of a connection, by which the limits count it.
     enum Standing: Hashable, Sendable {
         case owner
         case user(UInt32)

@@ -80,7 +80,7 @@ package final class SimulatedRadio: Radio {
     }
 
     private func hear(_ datagram: [UInt8], at position: AirPosition, _ loss: inout PathLoss) {
-        // What is too far away to have a level is not heard, as in life.
+        // A sender too far away to have a level is not heard, as in life.
         guard let advertisement = SimulatedAdvertisement(datagram),
             let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
         else { return }
