@@ -63,8 +63,12 @@ struct CommandTests {
         let held = try await ServerProcess.run("verify", "--database", books, "--seal", "\(head)")
         #expect(held.code == 0, "\(held.text)")
         let other = "\(chain):1:" + String(repeating: "0", count: 64)
-        let forged = try await ServerProcess.run("verify", "--database", books, "--seal", other)
-        #expect(forged.code == 1 && forged.text.contains("of chain \(chain) is another one"))
+        for seals in [[other], [head, other], [other, head]] {
+            let options = seals.flatMap { ["--seal", $0] }
+            let forged = try Program("gotchu-server", ["verify", "--database", books] + options)
+            #expect(try await forged.exitCode() == 1)
+            #expect(forged.text.contains("of chain \(chain) is another one"), "\(forged.text)")
+        }
         let wrong = try await ServerProcess.run("verify", "--database", books, "--seal", "1")
         #expect(wrong.code == 64 && wrong.text.contains("CHAIN:NUMBER:HASH"))
     }

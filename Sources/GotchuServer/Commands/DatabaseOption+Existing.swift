@@ -19,22 +19,22 @@ extension DatabaseOption {
 
     /// Proves that they are right.
     ///
-    /// - Parameter pin: A seal that the chain must hold.
-    func audit(pin: SealPin?) throws -> Audit {
+    /// - Parameter pins: Seals that they must hold.
+    func audit(pins: [SealPin]) throws -> Audit {
         switch try existing(R_OK) {
         case .sqlite(let path):
             try Audit.run(
                 path: path,
                 kinds: TransferKind.all,
                 records: RecordRule.all,
-                pin: pin
+                pins: pins
             )
         case .postgres(let url):
             try Audit.run(
                 url: url,
                 kinds: TransferKind.all,
                 records: RecordRule.all,
-                pin: pin
+                pins: pins
             )
         }
     }

@@ -32,13 +32,15 @@ package struct ServerCommand: AsyncParsableCommand {
         await main(nil)
     }
 
+    private static let repeatable: Set<Substring> = ["--trusted-proxy", "--seal"]
+
     /// An option that is given twice, where only the last would count: of two databases one would
     /// be forgotten without a word.
     static func repeatedOption(in arguments: some Sequence<String>) -> String? {
         var given: Set<Substring> = []
         for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
             let name = argument.prefix { $0 != "=" }
-            guard name == "--trusted-proxy" || given.insert(name).inserted else {
+            guard repeatable.contains(name) || given.insert(name).inserted else {
                 return String(name)
             }
         }

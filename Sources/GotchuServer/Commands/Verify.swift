@@ -11,8 +11,9 @@ struct Verify: AsyncParsableCommand {
               gotchu-server verify --database sqlite:shop.db
 
             Prints each rule with the number of rows that were looked at, and for a broken one the \
-            first row that breaks it, then the newest seal. Write that down elsewhere: somebody \
-            who changes an older transfer and forges the seals anew cannot make them lead to it.
+            first row that breaks it, then the heads: the seals that all others lead to, one for \
+            books that a single server writes. Write them down elsewhere: somebody who changes an \
+            older transfer and forges the seals anew cannot make them lead to these.
               gotchu-server verify --database sqlite:shop.db \
             --seal 01a208b5fc10054f558d:4711:9f86d081…
 
@@ -22,12 +23,17 @@ struct Verify: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    @Option(help: ArgumentHelp("A seal that the books must hold.", valueName: "chain:number:hash"))
-    var seal: String?
+    @Option(
+        help: ArgumentHelp(
+            "A seal that the books must hold. May be given several times.",
+            valueName: "chain:number:hash"
+        )
+    )
+    var seal: [String] = []
 
     func run() async throws {
         try await Failures.reported {
-            let audit = try database.audit(pin: try pin)
+            let audit = try database.audit(pins: try seal.map(Self.pin))
             audit.report()
             guard audit.isClean else {
                 throw ServerFailure(
@@ -39,12 +45,9 @@ struct Verify: AsyncParsableCommand {
         }
     }
 
-    private var pin: SealPin? {
-        get throws {
-            guard let seal else { return nil }
-            if let pin = SealPin(seal) { return pin }
-            throw ServerFailure(.usage, "A seal is written as verify prints it: CHAIN:NUMBER:HASH.")
-        }
+    private static func pin(_ text: String) throws -> SealPin {
+        if let pin = SealPin(text) { return pin }
+        throw ServerFailure(.usage, "A seal is written as verify prints it: CHAIN:NUMBER:HASH.")
     }
 }
 
@@ -63,10 +66,8 @@ extension Audit {
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
             if let broken = finding.broken { Console.output("\t\t\(broken)") }
         }
-        if let head {
-            Console.output("head\t\(head)")
-            Console.output(Self.unsealed)
-        }
+        for head in heads { Console.output("head\t\(head)") }
+        if !heads.isEmpty { Console.output(Self.unsealed) }
         if isClean { Console.output("The books are right.") }
     }
 }

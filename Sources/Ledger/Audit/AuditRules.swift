@@ -20,12 +20,11 @@ package struct Audit: Sendable {
     }
 
     package var findings: [Finding]
-    /// The newest seal, to be written down elsewhere; `nil` if there is none yet.
-    package var head: SealPin?
+    /// The seals to be written down elsewhere: all others lead to these.
+    package var heads: [SealPin] = []
 
-    package init(findings: [Finding], head: SealPin? = nil) {
+    package init(findings: [Finding]) {
         self.findings = findings
-        self.head = head
     }
 
     package var isClean: Bool { findings.allSatisfy { $0.broken == nil } }

@@ -7,7 +7,7 @@ internal import GotchuCore
 /// Each run of a server has a chain of its own, and begins a new one when it does not know how the
 /// last one ends. The first seal of a chain covers the newest one that there was then.
 package struct Seal: Equatable, Sendable {
-    /// The id of its chain. Those of chains begun later sort later.
+    /// The id of its chain. Those of chains begun later sort later, by the servers' clocks.
     package let chain: String
     /// 1, 2, 3 … without a gap.
     package let number: Int64

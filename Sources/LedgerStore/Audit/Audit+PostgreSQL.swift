@@ -7,13 +7,13 @@ extension Audit {
 
     /// Looks at everything in a database that may be in use.
     ///
-    /// - Parameter pin: A seal that there must be.
+    /// - Parameter pins: Seals that there must be.
     /// - Throws: If it cannot be read as a ledger at all.
     package static func run(
         url: String,
         kinds: [TransferKind],
         records: [RecordRule],
-        pin: SealPin? = nil
+        pins: [SealPin] = []
     ) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(try ConnectionSettings(url: url))
@@ -26,10 +26,8 @@ extension Audit {
             var audit = Audit(
                 findings: try [soundness, guards, uniqueness].map { try $0.finding(in: connection) }
             )
-            let run = AuditRun(rules: LedgerRules(kinds), records: records)
-            audit.findings += try run.findings(in: connection)
-            audit.add(try pin.map { try $0.finding(in: connection) })
-            audit.head = try SealPin.newest(in: connection)
+            let run = AuditRun(rules: LedgerRules(kinds), records: records, pins: pins)
+            try run.add(to: &audit, from: connection)
             try connection.execute("ROLLBACK")
             return audit
         }

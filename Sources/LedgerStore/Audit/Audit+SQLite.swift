@@ -4,13 +4,13 @@ internal import SQLite
 extension Audit {
     /// Looks at everything in a file.
     ///
-    /// - Parameter pin: A seal that there must be.
+    /// - Parameter pins: Seals that there must be.
     /// - Throws: If the file cannot be read as a ledger at all.
     package static func run(
         path: String,
         kinds: [TransferKind],
         records: [RecordRule],
-        pin: SealPin? = nil
+        pins: [SealPin] = []
     ) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
             let connection = try Connection(path: path, mode: .readOnly)
@@ -21,10 +21,8 @@ extension Audit {
                 guard audit.isClean else { return audit }
                 audit.findings.append(try guards.finding(in: connection))
                 audit.findings.append(try uniqueness.finding(in: connection))
-                let run = AuditRun(rules: LedgerRules(kinds), records: records)
-                audit.findings += try run.findings(in: connection)
-                audit.add(try pin.map { try $0.finding(in: connection) })
-                audit.head = try SealPin.newest(in: connection)
+                let run = AuditRun(rules: LedgerRules(kinds), records: records, pins: pins)
+                try run.add(to: &audit, from: connection)
                 return audit
             }
         }
@@ -88,45 +86,6 @@ extension SQLite.Connection: AuditRun.Source {
         _ body: (Row) throws -> Void
     ) throws {
         _ = try query(sql) { try body(Row(row: $0)) }
-    }
-}
-
-extension Audit {
-    mutating func add(_ finding: Finding?) {
-        if let finding { findings.append(finding) }
-    }
-}
-
-extension SealPin {
-    /// The newest seal; `nil` if there is none yet.
-    static func newest<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> SealPin? {
-        let seal: Seal? = try source.first(
-            """
-            SELECT chain, number, previous, hash FROM seals
-            ORDER BY chain DESC, number DESC LIMIT 1
-            """
-        )
-        return seal.map { SealPin($0) }
-    }
-
-    func finding<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
-        let seal: Seal? = try source.first(
-            """
-            SELECT chain, number, previous, hash FROM seals WHERE chain = $1 AND number = $2
-            """,
-            [.text(chain), .integer(number)]
-        )
-        let broken: String? =
-            if let seal {
-                SealPin(seal) == self ? nil : "seal \(number) of chain \(chain) is another one"
-            } else {
-                "seal \(number) of chain \(chain) is missing"
-            }
-        return Audit.Finding(
-            rule: "the seal that was written down is there (seals)",
-            count: 1,
-            broken: broken
-        )
     }
 }
 

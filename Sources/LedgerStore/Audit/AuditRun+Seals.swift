@@ -27,11 +27,17 @@ extension AuditRun {
         }
     }
 
-    func seals<S: Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+    /// - Returns: The finding, and the heads: the ends of chains that no chain begins behind. All
+    ///   seals lead to these, behind whichever seal a chain begins: the clocks that name chains do
+    ///   not matter.
+    func seals<S: Source & ~Copyable>(
+        in source: borrowing S
+    ) throws -> (finding: Audit.Finding, heads: [SealPin]) {
         var count: Int64 = 0
         var broken: String?
         var hashes: [[UInt8]] = []
-        var tail: Seal?
+        // The last seal of each chain, so far.
+        var ends: [Seal] = []
         // The seals that chains begin behind, which are few.
         var beginnings: Set<[UInt8]> = []
         try source.each(SealLine.query, as: SealLine.self) { line in
@@ -41,7 +47,7 @@ extension AuditRun {
                 beginnings.insert(seal.previous)
             }
             let before =
-                tail.flatMap { $0.chain == seal.chain ? $0 : nil }
+                ends.last.flatMap { $0.chain == seal.chain ? $0 : nil }
                 ?? Seal(chain: seal.chain, number: 0, previous: [], hash: seal.previous)
             let expected = before.next(overHashes: hashes)
             let name = "of chain \(seal.chain)"
@@ -53,9 +59,11 @@ extension AuditRun {
                 broken = broken ?? "seal \(seal.number) \(name) covers nothing"
             }
             hashes = []
-            tail = seal
+            if ends.last?.chain == seal.chain { ends.removeLast() }
+            ends.append(seal)
         }
         if !hashes.isEmpty { broken = broken ?? "a transfer has no seal" }
+        let heads = ends.filter { !beginnings.contains($0.hash) }.map { SealPin($0) }
         if !beginnings.isEmpty {
             try source.each("SELECT chain, number, previous, hash FROM seals", as: Seal.self) {
                 beginnings.remove($0.hash)
@@ -64,9 +72,31 @@ extension AuditRun {
         if !beginnings.isEmpty {
             broken = broken ?? "a chain begins behind a seal that is missing"
         }
-        return Audit.Finding(
+        let finding = Audit.Finding(
             rule: "every seal fits its transfers and the seal before it (seals)",
             count: count,
+            broken: broken
+        )
+        return (finding, heads)
+    }
+
+    /// Looks for the seals that were written down.
+    func pinned<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
+        var broken: String?
+        for pin in pins where broken == nil {
+            let seal: Seal? = try source.first(
+                """
+                SELECT chain, number, previous, hash FROM seals WHERE chain = $1 AND number = $2
+                """,
+                [.text(pin.chain), .integer(pin.number)]
+            )
+            guard seal.map({ SealPin($0) }) != pin else { continue }
+            let verdict = seal == nil ? "missing" : "another one"
+            broken = "seal \(pin.number) of chain \(pin.chain) is \(verdict)"
+        }
+        return Audit.Finding(
+            rule: "every seal that was written down is there (seals)",
+            count: Int64(pins.count),
             broken: broken
         )
     }

@@ -7,6 +7,7 @@ internal import SQLite
 struct AuditRun {
     let rules: LedgerRules
     let records: [RecordRule]
+    let pins: [SealPin]
 
     /// Rows that are read one by one, however many they are.
     protocol Source: ~Copyable {
@@ -17,14 +18,19 @@ struct AuditRun {
         ) throws
     }
 
-    func findings<S: Source & ~Copyable>(in source: borrowing S) throws -> [Audit.Finding] {
-        var findings: [Audit.Finding] = []
-        for check in AuditCheck.all { findings.append(try check.finding(in: source)) }
-        findings.append(try refusals(in: source))
-        findings.append(try accounts(in: source))
-        findings += try files(in: source)
-        findings.append(try seals(in: source))
-        return findings
+    /// Adds what is asked of either engine's books.
+    func add<S: Source & SQLConnection & ~Copyable>(
+        to audit: inout Audit,
+        from source: borrowing S
+    ) throws {
+        for check in AuditCheck.all { audit.findings.append(try check.finding(in: source)) }
+        audit.findings.append(try refusals(in: source))
+        audit.findings.append(try accounts(in: source))
+        audit.findings += try files(in: source)
+        let (seals, heads) = try seals(in: source)
+        audit.findings.append(seals)
+        audit.heads = heads
+        if !pins.isEmpty { audit.findings.append(try pinned(in: source)) }
     }
 
     // MARK: Refusals

@@ -56,12 +56,12 @@ struct TestBooks: Sendable {
         }
     }
 
-    func audit(pin: SealPin? = nil) throws -> Audit {
+    func audit(pins: [SealPin] = []) throws -> Audit {
         switch kind {
         case .sqlite:
-            try Audit.run(path: place, kinds: Self.kinds, records: Self.records, pin: pin)
+            try Audit.run(path: place, kinds: Self.kinds, records: Self.records, pins: pins)
         case .postgresql:
-            try Audit.run(url: place, kinds: Self.kinds, records: Self.records, pin: pin)
+            try Audit.run(url: place, kinds: Self.kinds, records: Self.records, pins: pins)
         }
     }
 
