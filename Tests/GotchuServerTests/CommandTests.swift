@@ -1,5 +1,7 @@
 import Foundation
+import GotchuCore
 import Ledger
+import LedgerStore
 import Outbox
 import SQLite
 import ServiceProcess
@@ -84,6 +86,70 @@ struct CommandTests {
         #expect(verified.code == 1)
         #expect(verified.text.contains("BROKEN"))
         #expect(verified.text.contains("balance 10001 of 1 entries, expected 10000 of 1"))
+    }
+
+    /// Damage, or options, and the advice of `verify` then.
+    struct Advice: Sendable, CustomTestStringConvertible {
+        static let restore = "keep the books as they are"
+        static let makeAnew = "can be made anew"
+        static let update = "the newest gotchu-server"
+        static let compareSeals = "was printed for"
+
+        let damage: String
+        var options: [String] = []
+        var code: Int32 = 1
+        let advice: [String]
+
+        var testDescription: String { damage }
+    }
+
+    @Test(
+        "verify advises what fits what it has found",
+        arguments: [
+            Advice(
+                damage: "UPDATE accounts SET balance = balance + 1 WHERE balance > 0",
+                advice: [Advice.restore]
+            ),
+            Advice(damage: "DROP TRIGGER seals_stay", advice: [Advice.makeAnew]),
+            Advice(
+                damage: "INSERT INTO due VALUES ('a', 'b', 'session', 1)",
+                advice: [Advice.makeAnew]
+            ),
+            Advice(
+                damage: """
+                    INSERT INTO answers
+                    VALUES ('a', 'b', 'c', zeroblob(32), NULL, '{}', 'r', NULL, 'i', 1)
+                    """,
+                advice: [Advice.restore, Advice.update]
+            ),
+            Advice(
+                damage: "",
+                options: ["--seal", "0a:1:" + String(repeating: "0", count: 64)],
+                advice: [Advice.compareSeals]
+            ),
+            Advice(
+                damage: "UPDATE accounts SET currency = 'x' WHERE balance > 0",
+                code: 65,
+                advice: [Advice.restore]
+            ),
+            Advice(damage: "PRAGMA application_id = 7", code: 65, advice: ["Name a new file"]),
+            Advice(damage: "PRAGMA user_version = 99", code: 65, advice: ["Install that version"]),
+        ]
+    )
+    func advice(expected: Advice) async throws {
+        let path = folder.path + "/books.db"
+        let store = try SQLiteStore(path: path)
+        let user = OpenAccount(login: "a", displayName: "a", opening: Money(minorUnits: 5))
+        _ = try await store.commit(user)
+        try Connection(path: path, mode: .readWrite).execute(expected.damage)
+        let arguments = ["verify", "--database", "sqlite:\(path)"] + expected.options
+        let verified = try Program("gotchu-server", arguments)
+        #expect(try await verified.exitCode() == expected.code, "\(verified.text)")
+        let all = [Advice.restore, Advice.makeAnew, Advice.update, Advice.compareSeals]
+        for text in Set(all + expected.advice) {
+            let isGiven = verified.text.contains(text)
+            #expect(isGiven == expected.advice.contains(text), "\(text): \(verified.text)")
+        }
     }
 
     @Test(

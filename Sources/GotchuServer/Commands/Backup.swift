@@ -35,18 +35,12 @@ struct Backup: AsyncParsableCommand {
                     fix: "See \"PostgreSQL\" in /usr/share/doc/gotchu-server/operations.md."
                 )
             }
-            let audit = try SQLiteStore.backup(
-                from: path,
-                to: file,
-                kinds: TransferKind.all,
-                records: RecordRule.all
-            )
-            audit.report()
-            guard audit.isClean else {
-                throw ServerFailure(
-                    .negative,
-                    "The books are not right, so no backup was kept.",
-                    fix: "Restore the last good backup."
+            try Audit.report(or: "The books are not right, so no backup was kept.") {
+                try SQLiteStore.backup(
+                    from: path,
+                    to: file,
+                    kinds: TransferKind.all,
+                    records: RecordRule.all
                 )
             }
             Console.output("Copied to \(file).")

@@ -33,15 +33,8 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         try await Failures.reported {
-            let audit = try database.audit(pins: try seal.map(Self.pin))
-            audit.report()
-            guard audit.isClean else {
-                throw ServerFailure(
-                    .negative,
-                    "The books are not right.",
-                    fix: "Stop the server, keep the books as they are, and restore the last backup."
-                )
-            }
+            let pins = try seal.map(Self.pin)
+            try Audit.report(or: "The books are not right.") { try database.audit(pins: pins) }
         }
     }
 
@@ -59,8 +52,30 @@ extension Audit {
         rules check most of these for agreement; none sees a change that keeps them consistent.
         """
 
-    /// One line for each rule on standard output.
-    func report() {
+    /// Prints one line for each rule of an audit on standard output.
+    ///
+    /// - Throws: `failure` with what is to be done, if the books are not right.
+    static func report(or failure: String, _ run: () throws -> Audit) throws {
+        let audit: Audit
+        do {
+            audit = try run()
+        } catch let error as LedgerError where error.code == .corrupt {
+            // The advice of all other commands is to verify.
+            throw LedgerError(
+                error.code,
+                error.message,
+                underlying: error.underlying,
+                fix: Remedy.restore.advice
+            )
+        }
+        audit.report()
+        guard audit.isClean else {
+            let advice = Remedy.allCases.filter(audit.remedies.contains).map(\.advice)
+            throw ServerFailure(.negative, failure, fix: advice.joined(separator: "\n"))
+        }
+    }
+
+    private func report() {
         for finding in findings {
             let verdict = finding.broken == nil ? "ok" : "BROKEN"
             Console.output("\(verdict)\t\(finding.count)\t\(finding.rule)")
@@ -69,5 +84,25 @@ extension Audit {
         for head in heads { Console.output("head\t\(head)") }
         if !heads.isEmpty { Console.output(Self.unsealed) }
         if isClean { Console.output("The books are right.") }
+    }
+}
+
+extension Audit.Remedy {
+    fileprivate var advice: String {
+        switch self {
+        case .restore:
+            "Stop the server, keep the books as they are, and restore the last backup that verify "
+                + "finds right."
+        case .makeAnew:
+            "What is named holds no money and can be made anew: see \"What verify proves\" in "
+                + "/usr/share/doc/gotchu-server/operations.md."
+        case .update:
+            "Verify with the newest gotchu-server that has worked on these books. If that finds "
+                + "the same, restore the last backup."
+        case .compareSeals:
+            "Make sure that the seal was printed for these books, and not after the backup that "
+                + "they were restored from. If so, somebody has changed them: stop the server, "
+                + "and find out who can write to the database."
+        }
     }
 }

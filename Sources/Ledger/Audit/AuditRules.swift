@@ -11,12 +11,27 @@ package struct Audit: Sendable {
         package let count: Int64
         /// The first row that breaks the rule, if one does.
         package let broken: String?
+        /// The way out, if one does.
+        package let remedy: Remedy
 
-        package init(rule: String, count: Int64, broken: String?) {
+        package init(rule: String, count: Int64, broken: String?, remedy: Remedy = .restore) {
             self.rule = rule
             self.count = count
             self.broken = broken
+            self.remedy = remedy
         }
+    }
+
+    /// The ways out of books that break a rule.
+    package enum Remedy: CaseIterable, Sendable {
+        /// A backup of books that break none.
+        case restore
+        /// Indexes, guards or rows that hold no money, made anew.
+        case makeAnew
+        /// A program that knows what they hold.
+        case update
+        /// A look at where a seal that was written down comes from.
+        case compareSeals
     }
 
     package var findings: [Finding]
@@ -27,7 +42,9 @@ package struct Audit: Sendable {
         self.findings = findings
     }
 
-    package var isClean: Bool { findings.allSatisfy { $0.broken == nil } }
+    package var isClean: Bool { remedies.isEmpty }
+
+    package var remedies: Set<Remedy> { Set(findings.filter { $0.broken != nil }.map(\.remedy)) }
 }
 
 /// Everything that the ledger holds about one record.

@@ -46,7 +46,8 @@ extension Audit {
             WHERE relnamespace = \(schema)
                 AND NOT (indisvalid AND indisready AND indislive)
             LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 
     /// Two servers that decide at once meet at these: without them a payment is made twice. A
@@ -72,7 +73,8 @@ extension Audit {
                             ON attrelid = indrelid AND attnum = columns.number
                     )
             ) LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 
     /// A rule of the name does not do: it must be on its table, be in force, and refuse.
@@ -91,7 +93,8 @@ extension Audit {
                     AND is_instead AND ev_qual::text = '<>'
                     AND pg_get_ruledef(pg_rewrite.oid) LIKE '%are only ever inserted%'
             ) LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 }
 

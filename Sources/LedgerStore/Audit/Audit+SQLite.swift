@@ -56,7 +56,8 @@ extension Audit {
                     )
                 )
             ) LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 
     /// A trigger of the name does not do: it must be the one that the tables were made with.
@@ -75,7 +76,8 @@ extension Audit {
                     printf('CREATETRIGGER%s%sBEFORE%sON%s', kept, guard, event, kept)
                     || printf('BEGINSELECTRAISE(ABORT,''%sareonlyeverinserted'');END', kept)
             ) LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 }
 

@@ -7,6 +7,7 @@ struct AuditCheck {
     let rule: String
     let count: String
     let firstBroken: String
+    var remedy = Audit.Remedy.restore
 
     static let all = [
         conservation, users, names, owners, answers, devices, deliveries, due,
@@ -17,7 +18,7 @@ struct AuditCheck {
         try source.each(count, as: Int64.self) { rows = $0 }
         var broken: String?
         try source.each(firstBroken, as: String.self) { broken = broken ?? $0 }
-        return Audit.Finding(rule: rule, count: rows, broken: broken)
+        return Audit.Finding(rule: rule, count: rows, broken: broken, remedy: remedy)
     }
 
     /// In halves: the sum of whole balances may not fit, which SQLite answers with an error.
@@ -95,7 +96,8 @@ struct AuditCheck {
         firstBroken: """
             \(lost("endpoint", "endpoint", of: "deliveries", in: "endpoints"))
             UNION ALL \(lost("record", "record", of: "deliveries", in: "records")) LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 
     /// A question for the values of a column that are no row's id in another table.
@@ -125,6 +127,7 @@ struct AuditCheck {
                 SELECT owner, record, kind, due_at FROM due
                 EXCEPT SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
             ) AS surplus LIMIT 1
-            """
+            """,
+        remedy: .makeAnew
     )
 }

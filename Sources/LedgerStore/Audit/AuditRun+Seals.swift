@@ -97,7 +97,8 @@ extension AuditRun {
         return Audit.Finding(
             rule: "every seal that was written down is there (seals)",
             count: Int64(pins.count),
-            broken: broken
+            broken: broken,
+            remedy: .compareSeals
         )
     }
 }

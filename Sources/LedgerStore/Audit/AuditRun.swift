@@ -48,7 +48,8 @@ struct AuditRun {
         return Audit.Finding(
             rule: "every remembered refusal has a known reason (answers)",
             count: count,
-            broken: broken
+            broken: broken,
+            remedy: .update
         )
     }
 
@@ -279,7 +280,8 @@ struct AuditRun {
             Audit.Finding(
                 rule: "every record is of a kind (records)",
                 count: tally.kinds.count,
-                broken: tally.kinds.broken
+                broken: tally.kinds.broken,
+                remedy: .update
             ),
         ]
             + zip(records, tally.records).map { rule, found in
