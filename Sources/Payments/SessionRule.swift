@@ -17,7 +17,10 @@ extension RecordRule {
 extension Session {
     fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
         if self.record != record { return "its columns do not agree" }
-        guard file.names.contains(Self.name(of: eid)) else { return "its EID is not its name" }
+        let name = Name(Self.name(of: eid), target: id.rawValue)
+        guard file.names.filter({ $0.until == nil }) == [name] else {
+            return "its EID is not the one name that stands for it"
+        }
         return brokenPayment(file) ?? brokenRefunds(file)
     }
 

@@ -214,7 +214,17 @@ struct AuditDamageTests {
         body("refunded\":2", "refunded\":6", "cannot be read"),
         body("refunded\":2", "refunded\":0", "refunded 0, transfers 2"),
         body("refunded\":2", "refunded\":-1", "cannot be read"),
-        body("0000000000", "0000000009", "its EID is not its name"),
+        body("0000000000", "0000000009", "its EID is not the one name"),
+        Damage(
+            "UPDATE names SET until = 1 WHERE target = 'session-0'",
+            .sessions,
+            "its EID is not the one name"
+        ),
+        Damage(
+            "INSERT INTO names VALUES ('eid:0000000009', 'session-0', NULL)",
+            .sessions,
+            "its EID is not the one name"
+        ),
         body("expiresAt\":301000", "expiresAt\":1", "cannot be read"),
     ]
 

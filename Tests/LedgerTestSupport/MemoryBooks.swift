@@ -110,7 +110,7 @@ package struct MemoryBooks: Equatable, Sendable {
             transfers: transfers.values.filter { $0.key.record == record }
                 .sorted { $0.key.step < $1.key.step },
             answers: rows.answers.values.filter { $0.transfer?.record == record },
-            names: Set(rows.names.values.filter { $0.target == record.rawValue }.map(\.text))
+            names: rows.names.values.filter { $0.target == record.rawValue }
         )
     }
 

@@ -55,13 +55,13 @@ package struct RecordFile: Sendable {
     /// The answers that name one of its transfers.
     package let answers: [Answer]
     /// The unique names that stand for it, or have stood for it.
-    package let names: Set<String>
+    package let names: [Name]
 
     package init(
         record: Record?,
         transfers: [Transfer],
         answers: [Answer],
-        names: Set<String> = []
+        names: [Name]
     ) {
         self.record = record
         self.transfers = transfers

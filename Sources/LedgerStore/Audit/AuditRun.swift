@@ -124,7 +124,7 @@ struct AuditRun {
             case transfer(step: String, kind: String, at: Timestamp, hash: [UInt8])
             case entry(Entry)
             case answer(Answer)
-            case name(String)
+            case name(Name)
         }
 
         let record: RecordID
@@ -145,7 +145,7 @@ struct AuditRun {
             SELECT record, 4, step, key, user_id, command, decided_at, NULL, NULL, outcome,
                 request_id, NULL, NULL, fingerprint FROM answers WHERE outcome IS NOT NULL
             UNION ALL
-            SELECT target, 5, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+            SELECT target, 5, name, NULL, NULL, NULL, until, NULL, NULL, NULL,
                 NULL, NULL, NULL, NULL FROM names
             ORDER BY 1, 2, 3
             """
@@ -163,7 +163,9 @@ struct AuditRun {
                 )
             case 3: content = .entry(try Self.entry(row))
             case 4: content = .answer(try Self.answer(row))
-            default: content = .name(try row.text(2))
+            default:
+                let until = try row.optionalTime(6)
+                content = .name(Name(try row.text(2), target: record.rawValue, until: until))
             }
         }
 
@@ -220,7 +222,7 @@ struct AuditRun {
         var heads: [(step: String, kind: String, at: Timestamp, hash: [UInt8])] = []
         var entries: [String: [Entry]] = [:]
         var answers: [Answer] = []
-        var names: Set<String> = []
+        var names: [Name] = []
 
         mutating func add(_ content: FileLine.Content) {
             switch content {
@@ -229,7 +231,7 @@ struct AuditRun {
                 heads.append((step, kind, at, hash))
             case .entry(let entry): entries[entry.transfer.step, default: []].append(entry)
             case .answer(let answer): answers.append(answer)
-            case .name(let name): names.insert(name)
+            case .name(let name): names.append(name)
             }
         }
 
