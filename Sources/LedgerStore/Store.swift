@@ -25,8 +25,12 @@ extension Store {
         AccountHistory(try await read(Reads.history(of: account, range)))
     }
 
-    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
-        try await read(Reads.due(at: time, limit: limit))
+    package func due(
+        at time: Timestamp,
+        skipping: Int,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        try await read(Reads.due(at: time, skipping: skipping, limit: limit))
     }
 
     /// The user of an id or a login.

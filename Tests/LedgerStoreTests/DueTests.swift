@@ -46,11 +46,32 @@ struct DueTests {
         let books = try await Planted.books(kind)
         try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1)")
         let store = try books.open()
-        let due = try await store.due(at: Timestamp(milliseconds: 2), limit: 2)
+        let due = try await store.due(at: Timestamp(milliseconds: 2), skipping: 0, limit: 2)
         #expect(due.map(\.id.rawValue) == ["session-0"])
         try await store.commit(.expire(session: 0))
-        #expect(try await store.due(at: Timestamp(milliseconds: 2), limit: 2) == [])
+        #expect(try await store.due(at: Timestamp(milliseconds: 2), skipping: 0, limit: 2) == [])
         #expect(try books.audit().isClean)
+    }
+
+    @Test(
+        "A record is settled although more than one sweep's cannot be",
+        arguments: StoreKind.allCases
+    )
+    func behindOthers(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.execute(
+            """
+            WITH RECURSIVE
+                numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 600)
+            INSERT INTO due SELECT 'user-0', 'lost-' || n, 'session', n FROM numbers
+            """
+        )
+        try await withLedger(on: try books.open()) { ledger in
+            _ = try await eventually("the session has expired") {
+                try await ledger.record(RecordID(Cast.sessions[1]))
+                    .flatMap { $0.state == SessionStatus.timeout.rawValue ? $0 : nil }
+            }
+        }
     }
 
     @Test(

@@ -162,14 +162,17 @@ struct StoreTests {
         let books = try await Planted.books(kind)
         let store = try books.open()
         let second = [DueRecord(id: RecordID(Cast.sessions[1]), kind: Session.kind)]
-        #expect(try await store.due(at: Timestamp(milliseconds: 60_999), limit: 9).isEmpty)
-        #expect(try await store.due(at: Timestamp(milliseconds: 61_000), limit: 9) == second)
+        let time = Timestamp(milliseconds: 61_000)
+        let before = Timestamp(milliseconds: 60_999)
+        #expect(try await store.due(at: before, skipping: 0, limit: 9).isEmpty)
+        #expect(try await store.due(at: time, skipping: 0, limit: 9) == second)
         try await store.commit(
             .create(session: 2, payee: 0, amount: 5, seconds: 1, proposesTaken: false)
         )
-        let both = try await store.due(at: Timestamp(milliseconds: 61_000), limit: 9)
+        let both = try await store.due(at: time, skipping: 0, limit: 9)
         #expect(both.map(\.id.rawValue) == ["session-2", "session-1"])
-        #expect(try await store.due(at: Timestamp(milliseconds: 61_000), limit: 1).count == 1)
+        #expect(try await store.due(at: time, skipping: 0, limit: 1) == Array(both.prefix(1)))
+        #expect(try await store.due(at: time, skipping: 1, limit: 9) == second)
         #expect(try books.audit().isClean)
     }
 

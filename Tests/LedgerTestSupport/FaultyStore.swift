@@ -55,8 +55,12 @@ package final class FaultyStore: LedgerStorage {
         try await store.history(of: account, range)
     }
 
-    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
-        try await store.due(at: time, limit: limit)
+    package func due(
+        at time: Timestamp,
+        skipping: Int,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        try await store.due(at: time, skipping: skipping, limit: limit)
     }
 }
 

@@ -79,10 +79,15 @@ package final class MemoryStore: LedgerStorage {
         )
     }
 
-    package func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord] {
+    package func due(
+        at time: Timestamp,
+        skipping: Int,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
         let due = books.rows.records.values.compactMap { record in
             record.dueAt.map { (at: $0, record: DueRecord(id: record.id, kind: record.kind)) }
         }
-        return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.prefix(limit).map(\.record)
+        return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.dropFirst(skipping)
+            .prefix(limit).map(\.record)
     }
 }

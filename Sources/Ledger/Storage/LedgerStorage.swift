@@ -27,7 +27,11 @@ package protocol LedgerStorage: Sendable {
     ) async throws(LedgerError) -> AccountHistory?
 
     /// Records whose time has come, the longest due first.
-    func due(at time: Timestamp, limit: Int) async throws(LedgerError) -> [DueRecord]
+    func due(
+        at time: Timestamp,
+        skipping: Int,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord]
 
     /// The time for which nobody writes down what time has done to a record, because another
     /// server of the same database may have accepted a payment for it in time.

@@ -49,10 +49,13 @@ package struct DueSweep: Service {
                 failure: "Expired records could not be written down.",
                 recovery: "Expired records are written down again."
             )
+            var passedOver = 0
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)
                 do throws(LedgerError) {
-                    try await sweep()
+                    let count = try await sweep(skipping: passedOver)
+                    // Records that cannot be settled stay: behind a full batch others may wait.
+                    passedOver = count == Self.batchLimit ? passedOver + count : 0
                     failures.worked()
                 } catch {
                     failures.failed(error)
@@ -62,9 +65,12 @@ package struct DueSweep: Service {
     }
 
     /// A sweep that fails is made good by the next one.
-    private func sweep() async throws(LedgerError) {
+    ///
+    /// - Returns: The number of records that were due behind those that it skips.
+    private func sweep(skipping passedOver: Int) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
+            skipping: passedOver,
             limit: Self.batchLimit
         )
         let failure = await withTaskGroup(of: LedgerError?.self) { group in
@@ -79,6 +85,7 @@ package struct DueSweep: Service {
             return await group.reduce(nil) { $0 ?? $1 }
         }
         if let failure { throw failure }
+        return due.count
     }
 
     /// Says, now and then, that a record stays due although its time has come.

@@ -29,10 +29,10 @@ enum Reads {
         )
     }
 
-    static func due(at time: Timestamp, limit: Int) -> Select<DueRecord> {
+    static func due(at time: Timestamp, skipping: Int, limit: Int) -> Select<DueRecord> {
         Select(
-            "SELECT record, kind FROM due WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
-            [.integer(time.milliseconds), .integer(Int64(limit))]
+            "SELECT record, kind FROM due WHERE due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3",
+            [.integer(time.milliseconds), .integer(Int64(limit)), .integer(Int64(skipping))]
         )
     }
 

@@ -81,7 +81,7 @@ extension Database {
         _ = try await read(
             Reads.answer(Answer.Key(user: Cast.users[0], command: Pay.name, key: Cast.keys[0]))
         )
-        _ = try await read(Reads.due(at: now, limit: 10))
+        _ = try await read(Reads.due(at: now, skipping: 0, limit: 10))
         _ = try await read(
             Reads.history(of: Cast.account(0), HistoryRange(.newest(skipping: 0), limit: 9))
         )
