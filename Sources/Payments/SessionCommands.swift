@@ -40,10 +40,12 @@ package struct CreateSession: LedgerCommand {
         self.liveLimit = liveLimit
     }
 
+    private var group: RecordGroup { RecordGroup(owner: payee, kind: Session.kind) }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
         footprint.names.formUnion(eids.map(Session.name(of:)))
-        footprint.dueOwners.insert(payee)
+        footprint.dueGroups.insert(group)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
@@ -51,7 +53,7 @@ package struct CreateSession: LedgerCommand {
         guard books.rows.accounts[Account.Key(.user(payee), amount.currency)] != nil else {
             throw Refusal(.noWalletInCurrency)
         }
-        guard books.rows.dueCounts[payee, default: 0] < liveLimit else {
+        guard books.rows.dueCounts[group, default: 0] < liveLimit else {
             throw Refusal(.tooManyLiveSessions)
         }
         guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }

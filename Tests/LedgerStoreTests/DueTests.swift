@@ -54,6 +54,32 @@ struct DueTests {
     }
 
     @Test(
+        "Only sessions count as live sessions, whatever else of their payee is due",
+        arguments: StoreKind.allCases
+    )
+    func live(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        try books.execute(
+            "INSERT INTO due VALUES ('user-0', 'gift-0', 'gift', 1), ('user-0', 'gift-1', 'gift', 1)"
+        )
+        let store = try books.open()
+        func create() async throws -> Result<Session, Refusal> {
+            try await store.commit(
+                CreateSession(
+                    payee: Cast.users[0],
+                    amount: Money(minorUnits: 5),
+                    memo: nil,
+                    reference: nil,
+                    lifetime: .seconds(300),
+                    liveLimit: 2
+                )
+            )
+        }
+        _ = try await create().get()
+        #expect(try await create() == .failure(Refusal(.tooManyLiveSessions)))
+    }
+
+    @Test(
         "A record is settled although more than one sweep's cannot be",
         arguments: StoreKind.allCases
     )

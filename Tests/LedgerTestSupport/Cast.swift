@@ -17,6 +17,11 @@ package enum Cast {
     /// The number of an EID. The first four are those that sessions are made with.
     package static func eid(_ eid: EID) -> Int { eids.firstIndex(of: eid) ?? -1 }
 
+    /// The sessions of a user.
+    package static func sessions(of user: UserID) -> RecordGroup {
+        RecordGroup(owner: user, kind: Session.kind)
+    }
+
     package static func account(_ user: Int) -> Account.Key {
         Account.Key(.user(users[user]), .usd)
     }

@@ -26,7 +26,10 @@ package struct MemoryBooks: Equatable, Sendable {
     /// All rows, as a snapshot that holds more than a batch needs.
     package func everything(for batch: Batch) -> Snapshot {
         var all = rows
-        for user in Cast.users + rows.users.keys { all.dueCounts[user] = dueCount(of: user) }
+        for user in Cast.users + rows.users.keys {
+            let group = Cast.sessions(of: user)
+            all.dueCounts[group] = dueCount(of: group)
+        }
         if batch.footprint(knowing: nil).needsNewestSeal { all.newestSeal = seals.last ?? .origin }
         return all
     }
@@ -50,7 +53,7 @@ package struct MemoryBooks: Equatable, Sendable {
         for user in footprint.users { loaded.users[user] = rows.users[user] }
         for record in footprint.records { loaded.records[record] = rows.records[record] }
         for key in footprint.answers { loaded.answers[key] = rows.answers[key] }
-        for owner in footprint.dueOwners { loaded.dueCounts[owner] = dueCount(of: owner) }
+        for group in footprint.dueGroups { loaded.dueCounts[group] = dueCount(of: group) }
         if footprint.needsNewestSeal { loaded.newestSeal = seals.last ?? .origin }
         guard !footprint.asksAgain else { return }
         let recordOwners = footprint.ownedRecords.intersection(footprint.records)
@@ -118,8 +121,10 @@ package struct MemoryBooks: Equatable, Sendable {
         if !isKept { brokenPromise = promise }
     }
 
-    private func dueCount(of user: UserID) -> Int {
-        rows.records.values.count { $0.owner == user && $0.dueAt != nil }
+    private func dueCount(of group: RecordGroup) -> Int {
+        rows.records.values.count {
+            $0.owner == group.owner && $0.kind == group.kind && $0.dueAt != nil
+        }
     }
 
     // MARK: The rules

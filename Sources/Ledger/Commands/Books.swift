@@ -64,7 +64,8 @@ package struct Books: Sendable {
         changeCount += 1
         let wasDue = rows.records[record.id]?.dueAt != nil
         let isDue = record.dueAt != nil
-        if isDue != wasDue { rows.dueCounts[record.owner]? += isDue ? 1 : -1 }
+        let group = RecordGroup(owner: record.owner, kind: record.kind)
+        if isDue != wasDue { rows.dueCounts[group]? += isDue ? 1 : -1 }
         changedRecords.insert(record.id)
         rows.records[record.id] = record
         if let event { written.events.append(event) }

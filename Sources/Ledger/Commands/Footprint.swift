@@ -11,8 +11,8 @@ package struct Footprint: Equatable, Sendable {
     /// Records, among `records`, whose owners' accounts are locked too. So a command that knows
     /// no more than a record's id is loaded in one round.
     package var ownedRecords: Set<RecordID> = []
-    /// Owners whose records with a row in `due` must be counted.
-    package var dueOwners: Set<UserID> = []
+    /// Groups whose records with a row in `due` must be counted.
+    package var dueGroups: Set<RecordGroup> = []
     package var answers: Set<Answer.Key> = []
     /// A Boolean that is true if the newest seal of all must be loaded.
     package var needsNewestSeal = false
@@ -31,7 +31,7 @@ package struct Footprint: Equatable, Sendable {
         rest.names.subtract(other.names)
         rest.users.subtract(other.users)
         rest.records.subtract(other.records)
-        rest.dueOwners.subtract(other.dueOwners)
+        rest.dueGroups.subtract(other.dueGroups)
         rest.answers.subtract(other.answers)
         rest.needsNewestSeal = needsNewestSeal && !other.needsNewestSeal
         return rest
@@ -45,8 +45,8 @@ package struct Snapshot: Equatable, Sendable {
     package var users: [UserID: User] = [:]
     package var records: [RecordID: Record] = [:]
     package var accounts: [Account.Key: Account] = [:]
-    /// The numbers of records of an owner that have a row in `due`.
-    package var dueCounts: [UserID: Int] = [:]
+    /// The numbers of records that have a row in `due`.
+    package var dueCounts: [RecordGroup: Int] = [:]
     package var answers: [Answer.Key: Answer] = [:]
     /// The newest seal of all, where it was asked for; `Seal.origin` if there is none.
     package var newestSeal: Seal?

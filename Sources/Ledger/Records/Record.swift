@@ -37,6 +37,17 @@ package struct Record: Equatable, Sendable {
     }
 }
 
+/// The records of one owner that are of one kind.
+package struct RecordGroup: Hashable, Sendable {
+    package let owner: UserID
+    package let kind: String
+
+    package init(owner: UserID, kind: String) {
+        self.owner = owner
+        self.kind = kind
+    }
+}
+
 /// A unique name and what it stands for. Every uniqueness of the ledger is a row of these or a
 /// primary key.
 package struct Name: Equatable, Sendable {

@@ -120,20 +120,21 @@ struct Loading {
     }
 
     private var dueCounts: [any LoadingStep] {
-        guard !footprint.dueOwners.isEmpty else { return [] }
         let owners =
             switch dialect {
-            case .sqlite: "(SELECT value AS owner FROM json_each($1)) AS wanted"
-            case .postgresql: "unnest($1::text[]) AS wanted (owner)"
+            case .sqlite: "(SELECT value AS owner FROM json_each($2)) AS wanted"
+            case .postgresql: "unnest($2::text[]) AS wanted (owner)"
             }
-        let step = Step<Count>(
-            """
-            SELECT wanted.owner, (SELECT count(*) FROM due WHERE due.owner = wanted.owner)
+        let sql = """
+            SELECT wanted.owner,
+                (SELECT count(*) FROM due WHERE due.owner = wanted.owner AND due.kind = $1)
             FROM \(owners)
-            """,
-            [.list(footprint.dueOwners.map(\.rawValue))]
-        ) { $1.dueCounts[$0.owner] = $0.count }
-        return [step]
+            """
+        return Dictionary(grouping: footprint.dueGroups, by: \.kind).map { kind, groups in
+            Step<Count>(sql, [.text(kind), .list(groups.map(\.owner.rawValue))]) {
+                $1.dueCounts[RecordGroup(owner: $0.owner, kind: kind)] = $0.count
+            }
+        }
     }
 
     /// Key by key, which LIMIT makes sure of: a plan for a join that was made while there were few

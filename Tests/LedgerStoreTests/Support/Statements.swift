@@ -62,7 +62,7 @@ struct Statements {
         footprint.records = Set(Cast.sessions.map { RecordID($0) })
         footprint.ownedRecords = footprint.records
         footprint.owners = Set(Cast.users.map { .user($0) })
-        footprint.dueOwners = Set(Cast.users)
+        footprint.dueGroups = Set(Cast.users.map(Cast.sessions(of:)))
         footprint.answers = Set(
             Cast.keys.map { Answer.Key(user: Cast.users[0], command: Pay.name, key: $0) }
         )

@@ -88,8 +88,9 @@ struct CreationTests {
         let commands = submitted([create(eids: [Cast.eids[0]]), create(eids: [Cast.eids[1]])])
         let batch = Batch(commands)
         var rows = rig.books.load(batch)
-        #expect(rows.dueCounts[Cast.users[0]] == 0)
-        rows.dueCounts[Cast.users[0]] = 999
+        let group = Cast.sessions(of: Cast.users[0])
+        #expect(rows.dueCounts[group] == 0)
+        rows.dueCounts[group] = 999
         _ = batch.decide(on: rows)
         #expect(commands.map { $0.answer?.reason } == [nil, .tooManyLiveSessions])
         #expect(commands[0].answer?.session != nil)
