@@ -143,6 +143,7 @@ struct SessionStreamTests {
                 }
                 try await writer.write(response: HTTPResponse(status: .ok), body: stream)
             },
+            metrics: RequestMetrics(),
             writeLimit: writeLimit
         )
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -18,14 +18,17 @@ struct LoopChannel: ServerChildChannel {
     )
 
     private let base: HTTP1Channel
+    private let metrics: RequestMetrics
     private let writeLimit: TimeAmount
 
     /// - Parameter writeLimit: The time for which a client may take nothing of what waits for it.
     init(
         _ base: HTTP1Channel,
+        metrics: RequestMetrics,
         writeLimit: TimeAmount = WriteDeadline.usualLimit
     ) {
         self.base = base
+        self.metrics = metrics
         self.writeLimit = writeLimit
     }
 
@@ -41,7 +44,8 @@ struct LoopChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             // Behind the codec nothing tells any more which version it is, and how many hosts.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            try pipeline.addHandler(HeadRules(), position: .before(codec))
+            let rules = ProtocolRules(metrics, logger: logger)
+            try pipeline.addHandler(rules, position: .before(codec))
             return value
         }
     }

@@ -121,7 +121,7 @@ struct Server: Sendable {
         )
         return Application(
             responder: routes.router().buildResponder(),
-            server: Self.http(connections, routes, logger),
+            server: Self.http(connections, routes),
             configuration: ApplicationConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 serverName: Self.name,
@@ -141,22 +141,19 @@ struct Server: Sendable {
 extension Server {
     fileprivate static func http(
         _ connections: ConnectionCounter,
-        _ routes: Routes,
-        _ logger: Logger
+        _ routes: Routes
     ) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
             LoopChannel(
                 HTTP1Channel(
                     responder: responder,
                     configuration: .init(
-                        additionalChannelHandlers: [
-                            ReadDeadline(connections),
-                            MalformedRequests(routes.requests, logger: logger),
-                        ],
+                        additionalChannelHandlers: [ReadDeadline(connections)],
                         idleTimeout: .seconds(idleSeconds),
                         httpDecoderConfiguration: headers
                     )
-                )
+                ),
+                metrics: routes.requests
             )
         }
     }
