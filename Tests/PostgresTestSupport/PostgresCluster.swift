@@ -77,6 +77,8 @@ package final class PostgresCluster: Sendable {
 
     deinit {
         supervisor.withLock { $0 = nil }
+        // Of a server that was killed, and not started again, the supervisor leaves everything.
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
     private static let usual = [

@@ -1,3 +1,4 @@
+import Glibc
 import Postgres
 import PostgresTestSupport
 import TestSupport
@@ -170,6 +171,17 @@ struct ConnectionTests {
         let sql = "CREATE TABLE t (" + String(repeating: "x", count: 9_999)
         let text = PostgresError(.refused, message: "no", sql: sql).description
         #expect(text.hasPrefix("PostgreSQL: no in: CREATE TABLE t (xx") && text.utf8.count < 400)
+    }
+
+    @Test("a cluster leaves nothing behind, also if it was killed", arguments: [false, true])
+    func gone(isKilled: Bool) throws {
+        let folder: String
+        do {
+            let cluster = try PostgresCluster()
+            folder = cluster.folder
+            if isKilled { try cluster.killPostmaster() }
+        }
+        #expect(access(folder, F_OK) != 0)
     }
 
     @Test(
