@@ -137,7 +137,7 @@ let package = Package(
             [
                 "Devices", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
                 "Payments", "ServiceProcess", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
-                nioCore, nioHTTP1, serviceLifecycle, unixSignals,
+                nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
             resources: [.embedInCode("openapi.yaml")]),
         module(

@@ -64,7 +64,7 @@ struct RudeClientTests {
             #expect(outcomes[name]?.isProblem == true, "\(name): \(outcomes[name]?.reply ?? "")")
         }
         #expect(outcomes["long-field"]?.reply.contains("The head is too large") == true)
-        #expect(outcomes["bad-chunk-nobody-reads"]?.statuses == ["200"])
+        #expect(outcomes["bad-chunk-nobody-reads"]?.statuses == ["400"])
         // Those before it get their answers first.
         #expect(outcomes["nonsense-behind"]?.statuses == ["200", "200", "400"])
         #expect(outcomes["nonsense-behind"]?.isProblem == true)

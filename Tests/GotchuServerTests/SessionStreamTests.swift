@@ -17,18 +17,18 @@ import Testing
 struct SessionStreamTests {
     private let feed = RecordFeed()
 
-    @Test("needs no task, and is over with its session")
+    @Test("is over with its session, and its connection is used again")
     func alone() async throws {
         try await withStream { server, client in
-            // Its task has ended by now, and the connection is open.
-            #expect(server.isActive)
             feed.publish([2, 3].map { Cast.record(version: $0) })
             feed.publish([Cast.record(version: 4, .cancelled)])
-            try await client.readToEnd()
+            try await client.read(to: "\r\n0\r\n\r\n")
             #expect(client.versions.last == 4)
-            #expect(client.text.hasSuffix("\r\n0\r\n\r\n"), "\(client.text)")
+            #expect(server.isActive && feed.watcherCount == 0)
+            try await client.ask()
+            feed.publish([Cast.record(version: 5)])
+            try await eventually("the next stream tells") { client.versions.last == 5 ? true : nil }
         }
-        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
     }
 
     @Test("ends once, though what it writes last brings it news at once")
@@ -39,20 +39,22 @@ struct SessionStreamTests {
                 try server.pipeline.syncOperations.addHandler(nudge, position: .first)
             }.get()
             feed.publish([Cast.record(version: 2, .cancelled)])
-            try await client.readToEnd()
+            try await client.read(to: "0\r\n\r\n")
             #expect(client.versions == [2, 3])
             #expect(client.text.ranges(of: "0\r\n\r\n").count == 1, "\(client.text)")
         }
     }
 
-    @Test("takes no further request")
+    @Test("lets further requests wait, and reads no more of them than have come")
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()
             feed.publish([Cast.record(version: 2)])
             try await client.channel.setOption(.autoRead, value: true).get()
             try await eventually("version 2 comes") { client.versions == [2] ? true : nil }
-            #expect(client.text.split(separator: "HTTP/1.1 ").count == 1, "\(client.text)")
+            #expect(client.replyCount == 1, "\(client.text)")
+            feed.publish([Cast.record(version: 3, .cancelled)])
+            try await eventually("the next is answered") { client.replyCount == 2 ? true : nil }
         }
     }
 
@@ -77,7 +79,7 @@ struct SessionStreamTests {
             let held = try await server.getOption(.bufferedWritableBytes).get()
             #expect((32_768..<66_560).contains(held), "\(held) bytes")
             feed.publish([Cast.record(version: 10_001, .cancelled)])
-            try await client.readToEnd()
+            try await client.read(to: "0\r\n\r\n")
             let versions = client.versions
             #expect(versions.count < 9_000 && versions.last == 10_001)
             #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
@@ -130,32 +132,30 @@ struct SessionStreamTests {
         _ body: (_ server: any Channel, _ client: StreamClient) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let connection = LoopChannel(
-            HTTP1Channel { [feed] _, writer, channel in
+        let front = HTTPFront(
+            responder: { [feed] _, _ in
                 let watch = try feed.watch(RecordID(Cast.sessions[0]), by: "payee")
-                let stream = ResponseBody { _ in
-                    try await SessionStream.takeOver(
-                        channel,
-                        watch,
-                        user: Cast.users[0],
-                        version: 1
-                    )
+                let body = ResponseBody { writer in
+                    let writer = try #require(writer as? ReplyBody)
+                    writer.stream = SessionStream(watch, user: Cast.users[0], version: 1)
                 }
-                try await writer.write(response: HTTPResponse(status: .ok), body: stream)
+                return Response(status: .ok, body: body)
             },
+            connections: ConnectionCounter(limit: 1, exempt: []),
             metrics: RequestMetrics(),
+            logger: logger,
             writeLimit: writeLimit
         )
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelOption(.socketOption(.so_sndbuf), value: 4_096)
-            .bind(host: "127.0.0.1", port: 0) { connection.setup(channel: $0, logger: logger) }
+            .bind(host: "127.0.0.1", port: 0) { front.setup(channel: $0, logger: logger) }
         try await listener.executeThenClose { accepted in
             let port = try #require(listener.channel.localAddress?.port)
             let client = try await StreamClient(port: port)
             defer { client.channel.close(promise: nil) }
             try await client.ask()
             for try await server in accepted {
-                await connection.handle(value: server, logger: logger)
+                try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
                 try await body(server.channel, client)
                 break
             }
@@ -185,14 +185,17 @@ private struct StreamClient {
             .compactMap { Int($0.dropFirst(4)) }
     }
 
+    /// The number of replies that have begun.
+    var replyCount: Int { text.ranges(of: "HTTP/1.1 200").count }
+
     func ask() async throws {
         try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
     }
 
-    func readToEnd() async throws {
-        // Refused by a connection that has come to its end.
-        try? await channel.setOption(.autoRead, value: true).get()
-        try await eventually("it is closed") { channel.isActive ? nil : true }
+    /// Reads until the text ends so.
+    func read(to end: String) async throws {
+        try await channel.setOption(.autoRead, value: true).get()
+        try await eventually("\(end.debugDescription) comes") { text.hasSuffix(end) ? true : nil }
     }
 }
 

@@ -9,13 +9,10 @@ struct ServerContext: RequestContext {
     var requestID = ""
     /// The peer's address, for limits; behind a proxy of ours, that of whom it speaks for.
     var client: ClientAddress
-    /// The connection that it came on.
-    let channel: any Channel
 
     init(source: Source) {
         coreContext = .init(source: source)
-        channel = source.channel
-        client = ClientAddress(channel.remoteAddress)
+        client = ClientAddress(source.channel.remoteAddress)
     }
 
     /// The log with the request's name in it. Made when there is something to say: most requests

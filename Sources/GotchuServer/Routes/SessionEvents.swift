@@ -18,29 +18,25 @@ struct SessionEvents: Sendable {
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
         let login = try await callers.login(of: request)
         let sid = try SessionRoutes.session(in: context)
-        // What comes after a stream has begun is not read any more.
-        _ = try await request.wholeBody()
         // Watching starts before reading, so that no change falls between the two.
         let watch = try watch(sid, by: login)
         let session = try await ledger.session(sid, visibleTo: login.user).accepted()
         let isSeen = request.headers[.lastEventID].flatMap { Int64($0) } == session.version
         var events = ByteBuffer(string: "retry: \(Self.reconnectMilliseconds)\n\n")
         if !isSeen { events.writeImmutableBuffer(try SessionStream.event(session)) }
-        var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         if session.status.isFinal {
             // 204 tells an EventSource to stop reconnecting: it has seen the end.
             return isSeen
                 ? Response(status: .noContent)
                 : Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: events))
         }
-        headers[.connection] = "close"
         return Response(
             status: .ok,
             headers: headers,
             body: ResponseBody { [events] writer in
                 try await writer.write(events)
-                try await SessionStream.takeOver(
-                    context.channel,
+                (writer as? ReplyBody)?.stream = SessionStream(
                     watch,
                     user: login.user,
                     version: session.version

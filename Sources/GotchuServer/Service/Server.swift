@@ -6,6 +6,7 @@ internal import Ledger
 internal import LedgerStore
 internal import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import Outbox
 internal import Payments
 internal import ServiceLifecycle
@@ -16,16 +17,8 @@ internal import UnixSignals
 struct Server: Sendable {
     /// How long a stop may take: enough for queued commits, well below what systemd waits.
     private static let longestShutdown: Duration = .seconds(8)
-    /// An idle connection is closed after this long.
-    private static let idleSeconds: Int64 = 60
     /// What of the connections one address may have.
     private static let addressShare = 8
-    /// Requests of ours have a dozen short header fields; the longest is a token.
-    static let headers = HTTP1Channel.Configuration.DecoderConfiguration(
-        maxHeaderFieldSize: 16 * 1024,
-        maxHeaderListSize: 32 * 1024,
-        maxHeaderFieldCount: 100
-    )
     static let name = "gotchu-server"
 
     let options: ServerOptions
@@ -82,7 +75,7 @@ struct Server: Sendable {
         // queue is finished, then the store.
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
-        let front: [any Service] = [application(routes, ready), ledger.feed, drain]
+        let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let behind = ledger.services + keys + [webhooks] + front
         // Books that cannot be kept any more end the server, but whoever waits is told first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
@@ -110,21 +103,30 @@ struct Server: Sendable {
     }
 
     /// The HTTP server, which calls `ready` with its port once it answers.
-    private func application(
+    private func front(
         _ routes: Routes,
         _ ready: @escaping @Sendable (Int) async -> Void
     ) -> any Service {
         let limits = options.limits
-        let connections = ConnectionCounter(
-            limit: max(1, limits.connections / Self.addressShare),
-            exempt: limits.proxies
+        let responder = routes.router().buildResponder()
+        let front = HTTPFront(
+            responder: { [logger] request, channel in
+                let source = ApplicationRequestContextSource(channel: channel, logger: logger)
+                return try await responder.respond(
+                    to: request,
+                    context: ServerContext(source: source)
+                )
+            },
+            connections: ConnectionCounter(
+                limit: max(1, limits.connections / Self.addressShare),
+                exempt: limits.proxies
+            ),
+            metrics: routes.requests,
+            logger: logger
         )
-        return Application(
-            responder: routes.router().buildResponder(),
-            server: Self.http(connections, routes),
-            configuration: ApplicationConfiguration(
+        return front.server(
+            configuration: ServerConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
-                serverName: Self.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     OpenFiles.allow(limits.connections),
                     logger: logger
@@ -133,29 +135,9 @@ struct Server: Sendable {
             onServerRunning: { channel in
                 await ready(channel.localAddress?.port ?? options.listen.port)
             },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger
         )
-    }
-}
-
-extension Server {
-    fileprivate static func http(
-        _ connections: ConnectionCounter,
-        _ routes: Routes
-    ) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in
-            LoopChannel(
-                HTTP1Channel(
-                    responder: responder,
-                    configuration: .init(
-                        additionalChannelHandlers: [ReadDeadline(connections)],
-                        idleTimeout: .seconds(idleSeconds),
-                        httpDecoderConfiguration: headers
-                    )
-                ),
-                metrics: routes.requests
-            )
-        }
     }
 }
 

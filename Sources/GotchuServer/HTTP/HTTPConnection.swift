@@ -1,0 +1,363 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypesHTTP1
+internal import Synchronization
+
+/// A client's connection of HTTP/1.1. It takes a request whole, has it answered on the connection's
+/// own thread, and looks at the next one after that. No handler blocks: what waits for the disk
+/// does so on the ledger's own threads.
+///
+/// A request names one host (RFC 9112, 3.2), waits for leave to send its body if it says so
+/// (RFC 9110, 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as each of HTTP/1.0
+/// is. What breaks these rules, or is no HTTP, is answered with a problem document in its turn. Then
+/// the connection ends: nobody knows where a next request would begin. It ends as well if a client
+/// takes too long to say what it wants, a byte now and then to keep it open included, and if it is
+/// one too many of the same address.
+final class HTTPConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = Never
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// The time for a first request's head, from the connection's beginning.
+    private static let headLimit: TimeAmount = .seconds(10)
+    /// The time for a body, from the end of its head.
+    private static let bodyLimit: TimeAmount = .seconds(20)
+    /// The time between an answer and the end of the next request's head.
+    private static let idleLimit: TimeAmount = .seconds(60)
+    private static let date = Mutex((second: Int64.min, text: ""))
+
+    private enum Input {
+        case part(HTTPServerRequestPart)
+        case failure(HTTPParserError)
+        /// The client sends no more.
+        case end
+    }
+
+    private enum Phase {
+        case idle
+        case reading(HTTPRequestHead, ByteBuffer)
+        case answering(HTTPVersion)
+        /// What comes is not looked at any more.
+        case over
+    }
+
+    private let front: HTTPFront
+    private let executor: LoopExecutor
+    private var phase = Phase.idle
+    /// What came while a request was answered. Nothing is read until it has been looked at.
+    private var waiting = CircularBuffer<Input>(initialCapacity: 0)
+    private var isReadHeld = false
+    /// True while it looks at what waited: an answer may be there at once, and the next.
+    private var isCatchingUp = false
+    /// True if no request follows the present one.
+    private var isLast = false
+    private var isInputClosed = false
+    private var isOutputClosed = false
+    private var stream: (any ReplyStream)?
+    private var address: ClientAddress?
+    private var deadline = NIODeadline.distantFuture
+    /// Comes no later than the deadline, which most of the time has moved on by then.
+    private var alarm: (task: Scheduled<Void>, time: NIODeadline)?
+
+    init(_ front: HTTPFront, on loop: any EventLoop) {
+        self.front = front
+        executor = LoopExecutor(loop)
+    }
+
+    // MARK: The channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { begin(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard address == nil else { return }
+        let address = ClientAddress(context.channel.remoteAddress)
+        guard front.connections.opened(address) else { return context.close(promise: nil) }
+        self.address = address
+        limit(Self.headLimit, context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        (phase, stream) = (.over, nil)
+        waiting.removeAll()
+        alarm?.task.cancel()
+        if let address { front.connections.closed(address) }
+        address = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        take(.part(unwrapInboundIn(data)), context)
+    }
+
+    /// Most requests come in one piece, and their bodies need no deadline.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        isReadHeld = !waiting.isEmpty
+        if !isReadHeld { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case let error as HTTPParserError: take(.failure(error), context)
+        // What follows what could not be read.
+        case is ByteToMessageDecoderError: break
+        default: context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            take(.end, context)
+        case is ChannelShouldQuiesceEvent: stop(context)
+        default: break
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        goOn(context)
+    }
+
+    /// Ends the connection with the request that is under way.
+    private func stop(_ context: ChannelHandlerContext) {
+        isLast = true
+        waiting.removeAll()
+        // The end of a stream has been told before: who is left does not read.
+        if case .idle = phase {
+            close(context)
+        } else if stream != nil {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Requests
+
+    private func take(_ input: Input, _ context: ChannelHandlerContext) {
+        if case .answering = phase { waiting.append(input) } else { use(input, context) }
+    }
+
+    private func use(_ input: Input, _ context: ChannelHandlerContext) {
+        switch (phase, input) {
+        case (.idle, .part(.head(let head))): read(head, context)
+        case (.reading(let head, var body), .part(.body(var piece))):
+            phase = .over  // For the moment: so that the body is not copied.
+            if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
+            phase = .reading(head, body)
+            // The rest is not waited for: whoever reads a body says that this is too much.
+            if body.readableBytes > Request.bodyLimit {
+                isLast = true
+                answer(head, body, context)
+            }
+        case (.reading(let head, let body), .part(.end)): answer(head, body, context)
+        case (.idle, .failure(let error)), (.reading, .failure(let error)):
+            refuse(Self.problem(for: error), context)
+        case (.over, .end): if isOutputClosed { context.close(promise: nil) }
+        case (_, .end): close(context)
+        default: break
+        }
+    }
+
+    private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard Self.namesItsHost(head) else {
+            return refuse(.invalid("A request names its host, once."), context)
+        }
+        deadline = .distantFuture
+        phase = .reading(head, ByteBuffer())
+        let isOld = head.version == .http1_0
+        if isOld || !head.isKeepAlive { isLast = true }
+        // It is digits: what is no number of ours is too large to be one.
+        if let length = head.headers.first(name: "Content-Length"),
+            Int(length) ?? .max > Request.bodyLimit
+        {
+            isLast = true
+            return answer(head, ByteBuffer(), context)
+        }
+        // A client that gets no leave sends its body after a while.
+        if !isOld, Self.waitsForLeave(head) {
+            let leave = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
+        }
+    }
+
+    private func answer(
+        _ head: HTTPRequestHead,
+        _ body: ByteBuffer,
+        _ context: ChannelHandlerContext
+    ) {
+        deadline = .distantFuture
+        phase = .answering(head.version)
+        guard let known = try? HTTPRequest(head, secure: false, splitCookie: false) else {
+            return refuse(.invalid("This is no request of HTTP/1.1."), context)
+        }
+        let request = Request(head: known, body: RequestBody(buffer: body))
+        let (front, channel) = (front, context.channel)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        Task.immediate(executorPreference: executor) {
+            let reply = await front.reply(to: request, on: channel)
+            let (connection, context) = bound.value
+            connection.write(reply, context)
+        }
+    }
+
+    // MARK: Replies
+
+    private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
+        // Closed meanwhile.
+        guard case .answering(let version) = phase else { return }
+        var head = HTTPResponseHead(reply.head)
+        // The version of the last request is also that of its answer: HTTP/1.0 knows no chunks.
+        head.version = version
+        head.headers.add(name: "Date", value: Self.now)
+        head.headers.add(name: "Server", value: Server.name)
+        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if reply.bytes.readableBytes > 0 {
+            context.write(wrapOutboundOut(.body(.byteBuffer(reply.bytes))), promise: nil)
+        }
+        guard let stream = reply.stream else { return end(context) }
+        context.flush()
+        self.stream = stream
+        let loop = context.eventLoop
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        stream.listen {
+            loop.execute {
+                let (connection, context) = bound.value
+                connection.goOn(context)
+            }
+        }
+    }
+
+    /// Writes what has come up on a stream. A slow reader is told no more until there is room.
+    private func goOn(_ context: ChannelHandlerContext) {
+        while context.channel.isWritable, let piece = stream?.next() {
+            switch piece {
+            case .bytes(let bytes):
+                context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
+            case .end:
+                stream = nil
+                end(context)
+            }
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if isLast { return close(context) }
+        phase = .idle
+        limit(Self.idleLimit, context)
+        catchUp(context)
+    }
+
+    private func catchUp(_ context: ChannelHandlerContext) {
+        guard !isCatchingUp else { return }
+        isCatchingUp = true
+        defer { isCatchingUp = false }
+        while let input = waiting.first {
+            if case .answering = phase { return }
+            waiting.removeFirst()
+            use(input, context)
+        }
+        if isReadHeld { read(context: context) }
+    }
+
+    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
+        // Nobody is there any more who could be told.
+        guard context.channel.isActive else { return phase = .over }
+        (phase, isLast) = (.answering(.http1_1), true)
+        var problem = problem
+        let name = Problems.makeRequestID()
+        problem.requestID = name
+        front.metrics.answered(nil, problem.status)
+        front.logger.debug(
+            "What came was no HTTP.",
+            metadata: ["request-id": "\(name)", "detail": "\(problem.detail)"]
+        )
+        guard let reply = try? Reply.problem(problem, headers: [.requestID: name]) else {
+            return close(context)
+        }
+        let head = HTTPResponse(status: reply.status, headerFields: reply.headers)
+        write(BegunReply(head: head, bytes: reply.body), context)
+    }
+
+    /// Closes our side alone: what the client has still on its way would reset the connection, and
+    /// take the answer with it.
+    private func close(_ context: ChannelHandlerContext) {
+        phase = .over
+        waiting.removeAll()
+        limit(Self.headLimit, context)
+        context.close(mode: .output).assumeIsolated().whenComplete { _ in
+            self.isOutputClosed = true
+            if self.isInputClosed { context.close(promise: nil) }
+        }
+        if isReadHeld { read(context: context) }
+    }
+
+    /// Closes the connection unless the deadline moves on before `time` is over.
+    private func limit(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline = .now() + time
+        if let alarm, alarm.time <= deadline { return }
+        alarm?.task.cancel()
+        watch(context)
+    }
+
+    private func watch(_ context: ChannelHandlerContext) {
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.alarm = nil
+            if self.deadline <= .now() {
+                context.close(promise: nil)
+            } else if self.deadline < .distantFuture {
+                self.watch(context)
+            }
+        }
+        alarm = (task, deadline)
+    }
+
+    // MARK: The rules
+
+    private static func problem(for error: HTTPParserError) -> Problem {
+        guard error == .headerOverflow else { return .invalid("This is no request of HTTP/1.1.") }
+        return .invalid(
+            "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
+        )
+    }
+
+    /// Two hosts are one for whoever stands before us and another for us. HTTP/1.0 has none.
+    private static func namesItsHost(_ head: HTTPRequestHead) -> Bool {
+        let hosts = head.headers["Host"]
+        return hosts.allSatisfy { $0.utf8.allSatisfy(isOfHost) }
+            && (hosts.count == 1 || hosts.isEmpty && head.version == .http1_0)
+    }
+
+    /// What a host and its port may be written with (RFC 3986, 3.2.2); nothing that would end them.
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
+    }
+
+    private static func waitsForLeave(_ head: HTTPRequestHead) -> Bool {
+        head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
+    }
+
+    /// The time of a reply, to the second (RFC 9110, 6.6.1).
+    private static var now: String {
+        let now = Timestamp.now
+        let second = now.milliseconds / 1_000
+        return date.withLock { date in
+            if date.second != second { date = (second, now.httpDate) }
+            return date.text
+        }
+    }
+}
