@@ -21,7 +21,8 @@ typedef struct lane lane;
 typedef struct {
     lane *lane;
     int socket; // -1: not open
-    bool is_over; // Has said all that there is to say, on a stream.
+    bool is_told; // Has said that the sale is paid, on a stream.
+    bool is_over; // Has said all that there is to say.
     size_t filled;
     char reply[longest_reply + 1];
 } connection;
@@ -70,7 +71,6 @@ static void open_connection(connection *c, lane *l, int address)
 {
     c->lane = l;
     c->filled = 0;
-    c->is_over = false;
     c->socket = connect_from(address, options.port);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     if (epoll_ctl(poller, EPOLL_CTL_ADD, c->socket, &event)) fail("epoll");
@@ -125,16 +125,17 @@ static void create(lane *l)
     post(&l->till, creating, "/sessions/create", till_token(l), body);
 }
 
-// On a connection of its own, as an EventSource has it.
+// On a connection that has nothing else to do, kept for the next sale if the server keeps it.
 static void follow(lane *l)
 {
-    close_connection(&l->stream);
-    open_connection(&l->stream, l, l->address);
+    if (strcasestr(l->stream.reply, "\r\nconnection: close\r\n")) close_connection(&l->stream);
+    if (l->stream.socket < 0) open_connection(&l->stream, l, l->address);
+    l->stream.is_told = l->stream.is_over = false;
     char request[longest_request];
     int length = snprintf(
         request, sizeof request,
         "GET /sessions/%s/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
-        "Accept: text/event-stream\r\nConnection: close\r\n\r\n",
+        "Accept: text/event-stream\r\n\r\n",
         l->sid, options.port, till_token(l));
     ask(&l->stream, following, request, length);
 }
@@ -247,8 +248,10 @@ static void hear(connection *c)
     }
     if (l->step == following && strstr(c->reply, "\r\n\r\n")) expect(c, "text/event-stream");
     const char *paid = strstr(c->reply, "\"status\":\"PAID\"");
-    if (c->is_over || !paid || !strstr(paid, "\n\n")) return;
-    note(l, telling);
+    if (!paid || !strstr(paid, "\n\n")) return;
+    if (!c->is_told) note(l, telling);
+    c->is_told = true;
+    if (!strstr(paid, "\r\n0\r\n\r\n")) return;
     c->is_over = true;
     end_if_over(l);
 }

@@ -127,7 +127,7 @@ package struct PaymentClient: Sendable {
     package func resolve(_ eid: EID, isBackground: Bool = false) async -> Answer<ResolveReply> {
         // The least urgent of all (RFC 9218, section 4.1).
         let headers = isBackground ? [("Priority", "u=7")] : []
-        let body = JSONEncoder.canonicalBytes(of: ResolveRequest(eid: eid))
+        let body = CanonicalJSON.bytes(of: ResolveRequest(eid: eid))
         let answer: Answer<ResolveReply> = decode(
             await raw(.POST, "/sessions/resolve", body: body, headers: headers)
         )
@@ -253,7 +253,7 @@ package struct PaymentClient: Sendable {
         _ path: String,
         _ body: Body
     ) async -> Answer<Reply> {
-        decode(await raw(method, path, body: JSONEncoder.canonicalBytes(of: body)))
+        decode(await raw(method, path, body: CanonicalJSON.bytes(of: body)))
     }
 
     /// A success before its body was read.

@@ -81,7 +81,7 @@ struct EventHubTests {
             .presenceLost(.random()), .lagged(3), .requestChanged(try RequestView.sample()),
         ]
         for event in events {
-            let line = JSONEncoder.canonicalBytes(of: event)
+            let line = CanonicalJSON.bytes(of: event)
             #expect(try JSONDecoder().decode(Event.self, from: Data(line)) == event)
         }
     }
@@ -112,7 +112,7 @@ struct EventHubTests {
         events.append(.presenceLost(.random()))
         for event in events {
             let quick = try #require(event.quickLine)
-            let usual = JSONEncoder.canonicalBytes(of: event) + [UInt8(ascii: "\n")]
+            let usual = CanonicalJSON.bytes(of: event) + [UInt8(ascii: "\n")]
             #expect(quick == usual, "\(String(decoding: usual, as: UTF8.self))")
         }
         #expect(Event.lagged(1).quickLine == nil)

@@ -8,12 +8,4 @@ extension JSONEncoder {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
-
-    /// A value of ours, which can always be encoded, as such bytes.
-    package static func canonicalBytes(of value: some Encodable) -> [UInt8] {
-        guard let data = try? canonical.encode(value) else {
-            preconditionFailure("our own types can always be encoded")
-        }
-        return [UInt8](data)
-    }
 }

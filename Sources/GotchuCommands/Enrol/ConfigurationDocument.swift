@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GotchuAPI
+import GotchuCore
 import ServiceProcess
 
 /// `gotchud.json`, to be given another payment server. All else stays as it stands there.
@@ -52,7 +53,7 @@ struct ConfigurationDocument {
 
     /// A valid text with another server. One that is not valid stays so: gotchud reads it first.
     static func naming(server: String, in text: String) -> String {
-        let value = String(decoding: JSONEncoder.canonicalBytes(of: server), as: UTF8.self)
+        let value = String(decoding: CanonicalJSON.bytes(of: server), as: UTF8.self)
         // A quote within a string has a backslash before it, so that no string holds this.
         let member = #/"server"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)/#
         if text.contains(member) {

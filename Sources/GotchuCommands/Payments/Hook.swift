@@ -25,7 +25,7 @@ struct Hook: Sendable {
             .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)
         ]
         do {
-            let line = JSONEncoder.canonicalBytes(of: settlement.event) + [UInt8(ascii: "\n")]
+            let line = CanonicalJSON.bytes(of: settlement.event) + [UInt8(ascii: "\n")]
             let event = try FileDescriptor.inMemory(line)
             let result = try await withTimeout(limit) { [options] in
                 try await Subprocess.run(

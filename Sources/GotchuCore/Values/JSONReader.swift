@@ -6,10 +6,12 @@ package struct JSONReader {
     /// How deep arrays and objects may nest, which no member of ours does.
     private static let depthLimit = 8
 
-    private var bytes: ArraySlice<UInt8>
+    private let bytes: [UInt8]
+    /// The place up to which they are read.
+    private var position = 0
 
     private init(_ bytes: [UInt8]) {
-        self.bytes = bytes[...]
+        self.bytes = bytes
     }
 
     /// Reads exactly one object.
@@ -21,7 +23,7 @@ package struct JSONReader {
         reader.skipSpace()
         let object = try reader.object(depth: 1)
         reader.skipSpace()
-        guard reader.bytes.isEmpty else { throw reader.malformed }
+        guard reader.next == nil else { throw reader.malformed }
         return object
     }
 
@@ -33,7 +35,9 @@ package struct JSONReader {
         package var repeatedName: String?
     }
 
-    private var malformed: Malformed { Malformed(offset: bytes.startIndex) }
+    private var malformed: Malformed { Malformed(offset: position) }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func object(depth: Int) throws(Malformed) -> [String: JSONValue] {
         try expect("{")
@@ -47,7 +51,7 @@ package struct JSONReader {
             try expect(":")
             let value = try value(depth: depth)
             guard members.updateValue(value, forKey: name) == nil else {
-                throw Malformed(offset: bytes.startIndex, repeatedName: name)
+                throw Malformed(offset: position, repeatedName: name)
             }
             skipSpace()
         } while take(",")
@@ -58,8 +62,8 @@ package struct JSONReader {
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
         guard depth < Self.depthLimit else { throw malformed }
         skipSpace()
-        guard let first = bytes.first else { throw malformed }
-        switch first {
+        guard let next else { throw malformed }
+        switch next {
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "{"):
             _ = try object(depth: depth + 1)
@@ -89,19 +93,19 @@ package struct JSONReader {
         _ text: String,
         _ value: JSONValue
     ) throws(Malformed) -> JSONValue {
-        guard bytes.starts(with: text.utf8) else { throw malformed }
-        bytes.removeFirst(text.utf8.count)
+        guard bytes[position...].starts(with: text.utf8) else { throw malformed }
+        position += text.utf8.count
         return value
     }
 
     private mutating func number() throws(Malformed) -> JSONValue {
-        let start = bytes
-        _ = take("-")
-        let digits = takeDigits()
-        guard digits > 0 else { throw malformed }
-        let whole = start.prefix(start.count - bytes.count)
-        let first = whole.first == UInt8(ascii: "-") ? whole.dropFirst().first : whole.first
-        guard digits == 1 || first != UInt8(ascii: "0") else { throw malformed }
+        let start = position
+        let isNegative = take("-")
+        let first = position
+        guard takeDigits() > 0, bytes[first] != UInt8(ascii: "0") || position == first + 1 else {
+            throw malformed
+        }
+        let digits = bytes[first..<position]
         var isWhole = true
         if take(".") {
             isWhole = false
@@ -112,34 +116,48 @@ package struct JSONReader {
             if !take("+") { _ = take("-") }
             guard takeDigits() > 0 else { throw malformed }
         }
-        guard isWhole, let integer = Int64(String(decoding: whole, as: UTF8.self)) else {
-            return .otherNumber
+        guard isWhole else { return .otherNumber }
+        // Eighteen digits always fit.
+        guard digits.count <= 18 else {
+            return Int64(String(decoding: bytes[start..<position], as: UTF8.self))
+                .map(JSONValue.integer) ?? .otherNumber
         }
-        return .integer(integer)
+        let value = digits.reduce(Int64(0)) { 10 * $0 + Int64($1 - UInt8(ascii: "0")) }
+        return .integer(isNegative ? -value : value)
     }
 
     private mutating func takeDigits() -> Int {
-        let digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
-        bytes.removeFirst(digits)
-        return digits
+        let start = position
+        while let next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(next) { position += 1 }
+        return position - start
     }
 
     private mutating func string() throws(Malformed) -> String {
         try expect("\"")
         var text: [UInt8] = []
-        while let byte = bytes.popFirst() {
+        var start = position
+        while let byte = next {
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): text += try escape().utf8
+            case UInt8(ascii: "\""):
+                let rest = bytes[start..<position]
+                position += 1
+                return String(decoding: text.isEmpty ? rest : text[...] + rest, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                text += bytes[start..<position]
+                position += 1
+                text += try escape().utf8
+                start = position
             case 0..<0x20: throw malformed
-            default: text.append(byte)
+            default: position += 1
             }
         }
         throw malformed
     }
 
     private mutating func escape() throws(Malformed) -> String {
-        switch bytes.popFirst() {
+        guard let kind = next else { throw malformed }
+        position += 1
+        switch kind {
         case UInt8(ascii: "\""): return "\""
         case UInt8(ascii: "\\"): return "\\"
         case UInt8(ascii: "/"): return "/"
@@ -164,21 +182,23 @@ package struct JSONReader {
     }
 
     private mutating func unit() throws(Malformed) -> UInt16 {
-        let digits = bytes.prefix(4)
+        let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
             let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw malformed }
-        bytes.removeFirst(4)
+        position += 4
         return unit
     }
 
     private mutating func skipSpace() {
-        bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+        while let next, next == 0x20 || next == 0x09 || next == 0x0A || next == 0x0D {
+            position += 1
+        }
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard bytes.first == UInt8(ascii: character) else { return false }
-        bytes.removeFirst()
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
         return true
     }
 

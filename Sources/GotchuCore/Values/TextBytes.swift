@@ -16,6 +16,11 @@ package struct TextBytes: Sendable {
 
     package mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes += bytes }
 
+    /// Leaves out what is there from a place on, and writes `bytes` there.
+    mutating func replace(from start: Int, with bytes: [UInt8]) {
+        self.bytes.replaceSubrange(start..., with: bytes)
+    }
+
     package mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add($0) }
@@ -26,19 +31,24 @@ package struct TextBytes: Sendable {
         var text = text
         add(UInt8(ascii: "\""))
         text.withUTF8 { utf8 in
+            guard utf8.contains(where: Self.isEscaped) else { return add(utf8) }
             for byte in utf8 {
                 switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                    add(UInt8(ascii: "\\"))
-                    add(byte)
                 case 0..<0x20:
                     add("\\u")
                     add(hex: UInt64(byte), width: 4)
+                case _ where Self.isEscaped(byte):
+                    add(UInt8(ascii: "\\"))
+                    add(byte)
                 default: add(byte)
                 }
             }
         }
         add(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
     }
 
     package mutating func add(_ number: Int) {

@@ -13,7 +13,7 @@ struct IdempotentCall: Codable, Equatable, Sendable {
 
     init(key: IdempotencyKey, _ body: some Encodable) {
         self.key = key
-        self.body = String(decoding: JSONEncoder.canonicalBytes(of: body), as: UTF8.self)
+        self.body = String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
     }
 
     /// - Throws: `IDEMPOTENCY_KEY_REUSED` if the same key asked for something else before.

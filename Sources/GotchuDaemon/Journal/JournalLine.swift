@@ -1,10 +1,11 @@
 import FoundationEssentials
 import GotchuAPI
+import GotchuCore
 
 /// The text of one record: eight hex digits of a CRC-32, a space, the record as JSON, a line feed.
 enum JournalLine {
     static func encode(_ record: JournalRecord) -> [UInt8] {
-        let json = JSONEncoder.canonicalBytes(of: record)
+        let json = CanonicalJSON.bytes(of: record)
         let digits = String(crc32(json), radix: 16)
         let checksum = String(repeating: "0", count: 8 - digits.count) + digits
         return Array("\(checksum) ".utf8) + json + [UInt8(ascii: "\n")]

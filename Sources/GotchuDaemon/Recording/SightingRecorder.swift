@@ -44,7 +44,7 @@ final class SightingRecorder: Sendable {
         )
         let id = state.withLock { state -> Int? in
             guard state.recordings.count < Self.readerLimit else { return nil }
-            output.yield(JSONEncoder.canonicalBytes(of: header))
+            output.yield(CanonicalJSON.bytes(of: header))
             var recording = Recording(start: now, end: now + length, output: output)
             recording.write(.scanning(state.isScanning), at: now)
             state.nextID += 1
@@ -119,7 +119,7 @@ extension SightingRecorder.Recording {
             lost = 0
         }
         if case .dropped = output.yield(
-            JSONEncoder.canonicalBytes(of: RecordingLine(time: since, event: event))
+            CanonicalJSON.bytes(of: RecordingLine(time: since, event: event))
         ) {
             lost += 1
         }

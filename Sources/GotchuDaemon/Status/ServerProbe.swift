@@ -25,7 +25,7 @@ struct ServerProbe {
             clockLeadMilliseconds: probe.clockLead.map { Int($0.wholeMilliseconds) },
             problem: probe.outage.map { HealthItem.server(route, $0) }
         )
-        Console.output(String(decoding: JSONEncoder.canonicalBytes(of: reply), as: UTF8.self))
+        Console.output(String(decoding: CanonicalJSON.bytes(of: reply), as: UTF8.self))
         guard reply.isReachable else { throw ExitCode(ExitStatus.tryAgain.rawValue) }
     }
 }

@@ -26,7 +26,7 @@ struct OwnTokens: Sendable {
         at time: Timestamp
     ) throws -> String {
         let seconds = time.milliseconds / 1000
-        let claims = try JSONEncoder.canonical.encode(
+        let claims = try CanonicalJSON.encode(
             Wire(
                 sub: login.user.rawValue,
                 iss: Self.issuer,

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 internal import NIOCore
@@ -17,19 +18,8 @@ enum Reply {
         try whole(value, status: status, headers: headers, contentType: contentType).response
     }
 
-    /// A `SendReply`, as `json` would write it: of a payment an encoder takes a thirtieth. Ids of
-    /// transfers are of our own making and hold nothing that would have to be escaped.
-    static func paid(
-        _ transfer: String,
-        newBalance: Int64
-    ) -> WholeReply {
-        let text =
-            #"{"new_balance_cents":\#(newBalance),"ok":true,"transfer_id":"\#(transfer)"}"#
-        return WholeReply(ByteBuffer(string: text), headers: [:])
-    }
-
     static func bytes(of value: some Encodable) throws -> ByteBuffer {
-        ByteBuffer(bytes: try JSONEncoder.canonical.encode(value))
+        ByteBuffer(bytes: try CanonicalJSON.encode(value))
     }
 
     static func problem(

@@ -25,7 +25,7 @@ struct SessionStream: ReplyStream {
 
     static func event(_ session: Session) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(session.version)\ndata: ")
-        buffer.writeBytes(try JSONEncoder.canonical.encode(SessionReply(session)))
+        buffer.writeBytes(try CanonicalJSON.encode(SessionReply(session)))
         buffer.writeString("\n\n")
         return buffer
     }

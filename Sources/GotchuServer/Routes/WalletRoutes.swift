@@ -44,7 +44,13 @@ struct WalletRoutes: Sendable {
             )
         )
         return try Reply.answer(answer) { paid in
-            Reply.paid(paid.transfer, newBalance: paid.newBalance)
+            try Reply.whole(
+                SendReply(
+                    ok: true,
+                    newBalanceCents: WireInteger(paid.newBalance),
+                    transferID: paid.transfer
+                )
+            )
         }
     }
 

@@ -43,6 +43,6 @@ struct WebhookBody: Encodable, Sendable {
     }
 
     func bytes() throws -> [UInt8] {
-        [UInt8](try JSONEncoder.canonical.encode(self))
+        try CanonicalJSON.encode(self)
     }
 }

@@ -259,7 +259,7 @@ package struct Books: Sendable {
 /// - Throws: `LedgerError` with `corrupt` for a value that JSON cannot hold.
 package func canonicalJSON(_ value: some Encodable) throws(LedgerError) -> String {
     do {
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return String(decoding: try CanonicalJSON.encode(value), as: UTF8.self)
     } catch {
         throw LedgerError.corrupt("a value")
     }
@@ -280,8 +280,3 @@ package func decoded<Value: Decodable>(
 }
 
 private let decoder = JSONDecoder()
-private let encoder = {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return encoder
-}()

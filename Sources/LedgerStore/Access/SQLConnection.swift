@@ -1,3 +1,4 @@
+internal import GotchuCore
 package import Ledger
 internal import Postgres
 internal import SQLite
@@ -136,22 +137,14 @@ extension Postgres.Value {
 /// A JSON array for `json_each`, so that one constant statement serves any number of texts.
 /// Characters that JSON does not take as they are get escaped (RFC 8259, 7).
 private func jsonList(_ texts: [String]) -> String {
-    var json = "["
+    var json = TextBytes(capacity: 2 + 40 * texts.count)
+    json.add(UInt8(ascii: "["))
     for text in texts {
-        json += json.utf8.count == 1 ? "\"" : ",\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": json += "\\\""
-            case "\\": json += "\\\\"
-            case "\u{0}"..."\u{1F}":
-                json += "\\u00" + (scalar.value < 16 ? "0" : "")
-                json += String(scalar.value, radix: 16)
-            default: json.unicodeScalars.append(scalar)
-            }
-        }
-        json += "\""
+        if json.bytes.count > 1 { json.add(UInt8(ascii: ",")) }
+        json.add(json: text)
     }
-    return json + "]"
+    json.add(UInt8(ascii: "]"))
+    return json.text
 }
 
 /// A question to a store, declared once and run by either engine.

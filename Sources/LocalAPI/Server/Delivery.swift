@@ -24,7 +24,7 @@ struct Delivery: Sendable {
     init(_ event: Event, at now: MonotonicTime) {
         kind = Kind(event)
         publishedAt = now
-        line = event.quickLine ?? JSONEncoder.canonicalBytes(of: event) + [UInt8(ascii: "\n")]
+        line = event.quickLine ?? CanonicalJSON.bytes(of: event) + [UInt8(ascii: "\n")]
     }
 
     private init(signOfLifeAt now: MonotonicTime) {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GotchuAPI
+import GotchuCore
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -11,7 +12,7 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         contentType: String = "application/json"
     ) -> Response {
-        var buffer = ByteBuffer(bytes: JSONEncoder.canonicalBytes(of: value))
+        var buffer = ByteBuffer(bytes: CanonicalJSON.bytes(of: value))
         buffer.writeInteger(UInt8(ascii: "\n"))
         return Response(
             status: status,
