@@ -21,10 +21,12 @@ enum Reply {
     /// transfers are of our own making and hold nothing that would have to be escaped.
     static func paid(
         _ transfer: String,
-        newBalance: Int64
+        newBalance: Int64,
+        tip: Int64?
     ) -> WholeReply {
+        let tip = tip.map { #""tip_cents":\#($0),"# } ?? ""
         let text =
-            #"{"new_balance_cents":\#(newBalance),"ok":true,"transfer_id":"\#(transfer)"}"#
+            #"{"new_balance_cents":\#(newBalance),"ok":true,\#(tip)"transfer_id":"\#(transfer)"}"#
         return WholeReply(ByteBuffer(string: text), headers: [:])
     }
 
