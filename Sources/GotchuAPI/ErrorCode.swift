@@ -23,6 +23,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case sessionCancelled = "SESSION_CANCELLED"
     case sessionExpired = "SESSION_EXPIRED"
     case amountChanged = "AMOUNT_CHANGED"
+    case tipNotAllowed = "TIP_NOT_ALLOWED"
     case tooManyRotations = "TOO_MANY_ROTATIONS"
     case sessionNotPaid = "SESSION_NOT_PAID"
     case sessionRefunded = "SESSION_REFUNDED"
@@ -52,7 +53,8 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
-            .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+            .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
+            .tipNotAllowed:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413

@@ -37,11 +37,14 @@ package struct Pay: KeyedCommand {
     package let payer: UserID
     /// The amount that the payer saw, in minor units, if they said.
     package let expectedAmount: Int64?
+    /// The money that the payer adds to the amount, in minor units.
+    package let tip: Int64
 
-    package init(session: SessionID, payer: UserID, expectedAmount: Int64?) {
+    package init(session: SessionID, payer: UserID, expectedAmount: Int64?, tip: Int64 = 0) {
         self.session = session
         self.payer = payer
         self.expectedAmount = expectedAmount
+        self.tip = tip
     }
 
     package var record: RecordID { RecordID(session) }
@@ -51,6 +54,8 @@ package struct Pay: KeyedCommand {
         package let transfer: String
         /// The payer's balance right after it, in minor units.
         package let newBalance: Int64
+        /// The session's tip.
+        package let tip: Int64?
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -67,19 +72,24 @@ package struct Pay: KeyedCommand {
         guard holder == payer else { throw Refusal(.sessionBusy) }
         let amount = session.amount
         if let expectedAmount, expectedAmount != amount.minorUnits { throw Refusal(.amountChanged) }
+        let paid = try session.paid(by: payer, tip: tip, at: time)
         let source = Account.Key(.user(payer), amount.currency)
         let transfer = try books.post(
             .payment,
             [
-                (source, -amount.minorUnits),
-                (Account.Key(.user(session.payee), amount.currency), amount.minorUnits),
+                (source, -paid.total),
+                (Account.Key(.user(session.payee), amount.currency), paid.total),
             ],
             record: session.recordID,
             step: "paid",
             at: time
         )
-        books.put(session.changed(to: .paid(by: payer, at: time)), at: time)
-        return Outcome(transfer: transfer.key.id, newBalance: transfer.balance(of: source))
+        books.put(paid, at: time)
+        return Outcome(
+            transfer: transfer.key.id,
+            newBalance: transfer.balance(of: source),
+            tip: paid.tip
+        )
     }
 }
 
@@ -104,6 +114,8 @@ package struct RefundPayment: KeyedCommand {
     package struct Outcome: Codable, Equatable, Sendable {
         package let transfer: String
         package let amount: Int64
+        /// The part of it that is tip; `nil` if the session allows none.
+        package let tip: Int64?
         /// The money that the session was refunded in all, this included.
         package let total: Int64
         /// The payee's balance right after it.
@@ -123,7 +135,7 @@ package struct RefundPayment: KeyedCommand {
         let session = try books.session(session, at: time)
         guard session.payee == payee else { throw Refusal(.forbidden) }
         guard case .paid(let payer, _) = session.state else { throw Refusal(.sessionNotPaid) }
-        let rest = session.amount.minorUnits - session.refunded
+        let rest = session.total - session.refunded
         guard rest > 0 else { throw Refusal(.sessionRefunded) }
         let amount = amount ?? rest
         guard amount > 0, amount <= rest else { throw Refusal(.refundTooLarge) }
@@ -141,10 +153,16 @@ package struct RefundPayment: KeyedCommand {
         return Outcome(
             transfer: transfer.key.id,
             amount: amount,
+            tip: refunded.tip(inRefund: amount, total: refunded.refunded),
             total: refunded.refunded,
             newBalance: transfer.balance(of: source)
         )
     }
+}
+
+extension Transfer.Key {
+    /// The total of a refund's step: all refunds up to this one, in minor units.
+    var refunded: Int64 { step.split(separator: "/").last.flatMap { Int64($0) } ?? 0 }
 }
 
 extension Transfer {

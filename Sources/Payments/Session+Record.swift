@@ -22,6 +22,7 @@ extension Session {
             state: state,
             version: record.version,
             rotations: body.rotations,
+            tip: body.tip,
             refunded: body.refunded
         )
     }
@@ -29,9 +30,11 @@ extension Session {
     /// A Boolean that is false for amounts, parties and times that no session of ours can have. A
     /// database holds them for any text: what it says is not believed.
     private static func canBe(_ body: Body, of record: Record) -> Bool {
-        Money.allowedRequest.contains(body.amount)
-            && (0...body.amount).contains(body.refunded)
-            && (body.refunded == 0 || body.paidAt != nil)
+        let tip = body.tip ?? 0
+        return Money.allowedRequest.contains(body.amount)
+            && Money.allowedTip(on: body.amount).contains(tip)
+            && (0...body.amount + tip).contains(body.refunded)
+            && (body.refunded == 0 && tip == 0 || body.paidAt != nil)
             && body.payer != record.owner
             && body.expiresAt > record.createdAt.milliseconds
             && body.lockedUntil.map { $0 <= body.expiresAt } ?? true
@@ -63,7 +66,8 @@ extension Session {
             payer: payer,
             reference: reference,
             refunded: refunded,
-            rotations: rotations
+            rotations: rotations,
+            tip: tip
         )
         return Record(
             id: recordID,

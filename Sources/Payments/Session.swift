@@ -24,7 +24,9 @@ package struct Session: Equatable, Sendable {
     package var version: Int64
     /// The number of times that it got another EID.
     package var rotations: Int64
-    /// The money that has gone back to the payer, in minor units; never more than the amount.
+    /// The tip that the payer gave, in minor units, 0 until it is paid; `nil` if none is allowed.
+    package var tip: Int64?
+    /// The money that has gone back to the payer, in minor units; never more than the total.
     package var refunded: Int64
 
     package init(
@@ -39,6 +41,7 @@ package struct Session: Equatable, Sendable {
         state: State,
         version: Int64,
         rotations: Int64 = 0,
+        tip: Int64? = nil,
         refunded: Int64 = 0
     ) {
         self.id = id
@@ -52,6 +55,7 @@ package struct Session: Equatable, Sendable {
         self.state = state
         self.version = version
         self.rotations = rotations
+        self.tip = tip
         self.refunded = refunded
     }
 
@@ -93,6 +97,19 @@ package struct Session: Equatable, Sendable {
         var next = self
         next.state = state
         next.version += 1
+        return next
+    }
+
+    /// The next version of it, paid with a tip.
+    ///
+    /// - Throws: `tipNotAllowed`.
+    func paid(by payer: UserID, tip: Int64, at time: Timestamp) throws(Refusal) -> Session {
+        var next = changed(to: .paid(by: payer, at: time))
+        guard tip != 0 else { return next }
+        guard self.tip != nil, Money.allowedTip(on: amount.minorUnits).contains(tip) else {
+            throw Refusal(.tipNotAllowed)
+        }
+        next.tip = tip
         return next
     }
 
@@ -139,6 +156,32 @@ extension Session {
         case .expired: .sessionExpired
         case .cancelled: .sessionCancelled
         }
+    }
+
+    /// The amount with the tip, in minor units: what its payer pays.
+    var total: Int64 { amount.minorUnits + (tip ?? 0) }
+
+    /// The part of one of its refunds that is tip; `nil` if it allows none.
+    ///
+    /// - Parameter total: All refunds up to this one, in minor units.
+    func tip(inRefund refund: Int64, total: Int64) -> Int64? {
+        tip.map { _ in Self.tip(inRefund: refund, total: total, amount: amount.minorUnits) }
+    }
+
+    /// The part of a refund that is tip, in minor units: the amount goes back first.
+    ///
+    /// - Parameters:
+    ///   - total: All refunds of the session up to this one.
+    ///   - amount: The session's amount, without its tip.
+    package static func tip(inRefund refund: Int64, total: Int64, amount: Int64) -> Int64 {
+        total > amount ? min(refund, total - amount) : 0
+    }
+
+    /// The part of an entry of its payment, or of one of its refunds, that is tip; `nil` if it
+    /// allows none.
+    package func tip(in entry: Entry) -> Int64? {
+        entry.kind == TransferKind.payment.name
+            ? tip : tip(inRefund: abs(entry.amount), total: entry.transfer.refunded)
     }
 
     package var recordID: RecordID { RecordID(trusted: id.rawValue) }

@@ -19,6 +19,7 @@ extension Session {
         package let reference: String?
         package let refunded: Int64
         package let rotations: Int64
+        package let tip: Int64?
     }
 }
 
@@ -45,7 +46,8 @@ extension Session.Body {
             payer: members.text("payer").map(UserID.init(trusted:)),
             reference: members.text("reference"),
             refunded: refunded,
-            rotations: rotations
+            rotations: rotations,
+            tip: members.integer("tip")
         )
         guard members.areTaken else { throw .corrupt("a session's body") }
     }
@@ -70,6 +72,7 @@ extension Session.Body {
         text.add(Int(refunded))
         text.add(#","rotations":"#)
         text.add(Int(rotations))
+        text.add(#","tip":"#, tip)
         text.add(UInt8(ascii: "}"))
         return text.text
     }

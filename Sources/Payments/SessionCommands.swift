@@ -15,6 +15,7 @@ package struct CreateSession: LedgerCommand {
     package let memo: String?
     package let reference: String?
     package let lifetime: Duration
+    package let allowsTip: Bool
     /// The first that nobody has is taken.
     package let eids: [EID]
     /// The number of sessions of the payee that may be open, this one included.
@@ -27,6 +28,7 @@ package struct CreateSession: LedgerCommand {
         memo: String?,
         reference: String?,
         lifetime: Duration,
+        allowsTip: Bool = false,
         eids: [EID] = (0..<Self.eidProposals).map { _ in .random() },
         liveLimit: Int = Self.usualLiveLimit
     ) {
@@ -36,6 +38,7 @@ package struct CreateSession: LedgerCommand {
         self.memo = memo
         self.reference = reference
         self.lifetime = lifetime
+        self.allowsTip = allowsTip
         self.eids = eids
         self.liveLimit = liveLimit
     }
@@ -67,7 +70,8 @@ package struct CreateSession: LedgerCommand {
             createdAt: time,
             expiresAt: time.advanced(by: lifetime),
             state: .advertising,
-            version: 1
+            version: 1,
+            tip: allowsTip ? 0 : nil
         )
         books.put(session, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))

@@ -29,13 +29,13 @@ extension Session {
         guard case .paid(let payer, _) = state else {
             return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
         }
-        guard payments.count == 1, moves(payments[0], amount.minorUnits, from: payer, to: payee)
-        else { return "no transfer of \(amount.minorUnits) from its payer paid it" }
+        guard payments.count == 1, moves(payments[0], total, from: payer, to: payee)
+        else { return "no transfer of \(total) from its payer paid it" }
         guard let answer = file.answer(to: payments[0]),
             let outcome = answer.decode(Pay.Outcome.self), answer.key.user == payer,
             answer.key.command == Pay.name,
             outcome.newBalance == payments[0].balance(of: payer),
-            outcome.transfer == payments[0].key.id
+            outcome.transfer == payments[0].key.id, outcome.tip == tip
         else { return "its payment is not what its key was answered with" }
         return nil
     }
@@ -43,20 +43,21 @@ extension Session {
     /// In the order of their totals each refund brings the one before it to its own total.
     private func brokenRefunds(_ file: RecordFile) -> String? {
         let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
-            .sorted { $0.total < $1.total }
+            .sorted { $0.key.refunded < $1.key.refunded }
         guard case .paid(let payer, _) = state else {
             return refunds.isEmpty ? nil : "it is \(status.rawValue), and a transfer refunded it"
         }
         var total: Int64 = 0
         for refund in refunds {
-            let amount = refund.total - total
+            let amount = refund.key.refunded - total
             guard moves(refund, amount, from: payee, to: payer) else {
                 return "transfer \(refund.key.step) does not refund \(amount) to its payer"
             }
-            total = refund.total
+            total = refund.key.refunded
             guard let answer = file.answer(to: refund),
                 let outcome = answer.decode(RefundPayment.Outcome.self), answer.key.user == payee,
                 answer.key.command == RefundPayment.name, outcome.amount == amount,
+                outcome.tip == tip(inRefund: amount, total: total),
                 outcome.total == total, outcome.transfer == refund.key.id,
                 outcome.newBalance == refund.balance(of: payee)
             else { return "transfer \(refund.key.step) is not what its key was answered with" }
@@ -97,10 +98,5 @@ extension Answer {
 extension Transfer {
     fileprivate func balance(of user: UserID) -> Int64? {
         entries.first { $0.account.owner == .user(user) }?.balance
-    }
-
-    /// The total of a refund's step.
-    fileprivate var total: Int64 {
-        key.step.split(separator: "/").last.flatMap { Int64($0) } ?? 0
     }
 }

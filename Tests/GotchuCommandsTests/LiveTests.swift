@@ -67,7 +67,7 @@ struct LiveTests {
         let limited = try await pay("--max", "149.99")
         #expect(limited.code == 1)
         #expect(
-            limited.err.contains("asks for $150.00, and --max is $149.99. Nothing was paid.")
+            limited.err.contains("would get $150.00, and --max is $149.99. Nothing was paid.")
         )
         let poor = try await pay(request.eid, "--max", "150", "--json")
         #expect(poor.code == 1)

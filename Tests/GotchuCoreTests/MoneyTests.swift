@@ -32,6 +32,29 @@ struct MoneyTests {
         #expect(Money(minorUnits: 500, currency: .jpy).description == "¥500")
     }
 
+    @Test("an amount with a tip is written with its parts, and without one like any other")
+    func tips() {
+        let five = Money(minorUnits: 500)
+        #expect("\(TippedAmount(five, tip: 100))" == "$6.00 ($5.00 + $1.00 tip)")
+        #expect("\(TippedAmount(five, tip: 100, isIncluded: true))" == "$5.00 ($4.00 + $1.00 tip)")
+        #expect("\(TippedAmount(five, tip: nil))" == "$5.00")
+        #expect("\(TippedAmount(five, tip: 0))" == "$5.00")
+        #expect(TippedAmount(five, tip: 100).total == Money(minorUnits: 600))
+    }
+
+    @Test("a tip that cannot be is brought to the nearest that can", arguments: [true, false])
+    func impossibleTips(isIncluded: Bool) {
+        for minorUnits in [.min, -1, 0, 500, .max] as [Int64] {
+            for tip in [.min, -1, 0, 501, .max] as [Int64] {
+                let amount = Money(minorUnits: minorUnits)
+                let both = TippedAmount(amount, tip: tip, isIncluded: isIncluded)
+                #expect(both.tip >= 0 && both.tip <= max(0, tip))
+                #expect(!isIncluded || both.total == amount)
+                #expect(!both.description.isEmpty)
+            }
+        }
+    }
+
     @Test("amounts are written as people read them, and read back")
     func writes() {
         #expect(Money(minorUnits: 5000).description == "$50.00")

@@ -72,6 +72,42 @@ struct ResumedRequestTests {
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
+    @Test("is not believed to have a tip that no payment can have")
+    func impossibleTip() async throws {
+        let folder = try TemporaryFolder()
+        let radio = SimulatedRadio(
+            folder: "\(folder.path)/air",
+            name: "kiosk",
+            position: AirPosition(x: 0, y: 0)
+        )
+        let log = RecordedLog(level: .debug)
+        let request = try record()
+        let service = try service(resuming: [request], radio, log, folder)
+        func tell(_ tip: Int64) async throws -> RequestView {
+            let session = SessionReply(
+                sid: request.sid,
+                status: .paid,
+                amountCents: WireInteger(100),
+                currency: .usd,
+                memo: nil,
+                expiresAt: request.expiresAt,
+                lockExpiresAt: nil,
+                paidAt: .now,
+                tipCents: WireInteger(tip),
+                version: 3
+            )
+            await service.take(session, of: request.sid)
+            return try await service.view(of: request.sid)
+        }
+        for tip in [-1, Money.allowedRequest.upperBound, .max] {
+            #expect(try await tell(tip).state == .advertising)
+        }
+        #expect(log.lines.count { $0.contains("told of another session") } == 3)
+        let paid = try await tell(20)
+        #expect(paid.state == .paid && paid.tipCents == 20)
+        #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
+    }
+
     /// One that its journal says is open, of a server that cannot be reached.
     private func record(
         _ id: String = "s-1",

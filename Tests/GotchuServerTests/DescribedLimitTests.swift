@@ -27,6 +27,8 @@ struct DescribedLimitTests {
             contract.value("components", "parameters", name, "schema")
         }
         expect(contract.value("components", "schemas", "Cents"), Money.allowedRequest)
+        let tips = 0...Money.allowedRequest.upperBound
+        expect(contract.value("components", "schemas", "Tip"), tips)
         expect(member("NewSession", "ttl_seconds"), Session.allowedSeconds)
         expect(
             member("NewSession", "ttl_seconds"),

@@ -76,6 +76,7 @@ private struct StoryOfErrors {
                 key: key + "2",
                 more: #","expected_amount_cents":6"#
             ),
+            try await wire.send(sid, by: payer, key: key + "6", more: #","tip_cents":1"#),
             try await wire.send(sid, by: payer, key: key + "3"),
             try await wire.send(
                 sid,

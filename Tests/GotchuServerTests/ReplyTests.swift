@@ -11,18 +11,20 @@ import Testing
 struct ReplyTests {
     @Test(
         "a payment's is what an encoder would write",
-        arguments: [0, 1, -1, .max, .min] as [Int64]
+        arguments: [0, 1, -1, .max, .min] as [Int64],
+        [nil, 0, 100] as [Int64?]
     )
-    func paid(balance: Int64) async throws {
+    func paid(balance: Int64, tip: Int64?) async throws {
         let transfer = RecordID.make().rawValue
         let usual = try Reply.json(
             SendReply(
                 ok: true,
                 newBalanceCents: WireInteger(balance),
+                tipCents: tip.map(WireInteger.init),
                 transferID: transfer
             )
         )
-        let short = Reply.paid(transfer, newBalance: balance)
+        let short = Reply.paid(transfer, newBalance: balance, tip: tip)
         #expect(short.status == usual.status && short.headers == usual.headers)
         #expect(try await bytes(of: short.response) == bytes(of: usual))
     }

@@ -295,13 +295,22 @@ struct WebhookTests {
         let secret = try #require(added.text.firstMatch(of: /secret\t(whsec_\S+)\n/)?.output.1)
         let id = try #require(added.text.firstMatch(of: /endpoint\t(whe_\S+)\n/)?.output.1)
         try rig.receiver.know(["/ok": String(secret)])
-        let sid = try await wire.lockedSession(payee, payer, cents: 5)
-        _ = try await wire.send(sid, by: payer, key: "0123456789abcdef")
-        _ = try await wire.post("/sessions/\(sid)/refund", token: payee, key: "0123456789abcdef")
+        let more = #","allows_tip":true"#
+        let sid = try await wire.create(payee, cents: 5, more: more).string("sid")
+        _ = try await wire.lock(sid, by: payer)
+        let key = "0123456789abcdef"
+        _ = try await wire.send(sid, by: payer, key: key, more: #","tip_cents":2"#)
+        let refund = "/sessions/\(sid)/refund"
+        _ = try await wire.post(refund, #"{"amount_cents":6}"#, token: payee, key: key)
         let messages = try await rig.receiver.wait(for: 2, at: "/ok")
         #expect(messages.allSatisfy { $0.isVerified })
-        let types = messages.compactMap { $0.body?.firstMatch(of: /"type":"([a-z.]+)"/)?.output.1 }
-        #expect(Set(types) == ["session.paid", "session.refunded"])
+        let money = messages.compactMap { $0.body.map(Self.money) }
+        #expect(
+            Set(money) == [
+                "session.paid: amount 5, refunded 0, tip 2",
+                "session.refunded: amount 5, refund 6, refund_tip 1, refunded 6, tip 2",
+            ]
+        )
         let listed = try await ServerProcess.run("webhooks", "list", "--database", books)
         #expect(listed.text.contains(rig.receiver.url("/ok")) && !listed.text.contains(secret))
         for command in ["pending", "dead", "resend"] {
@@ -320,6 +329,14 @@ struct WebhookTests {
         )
         #expect(removed.code == 0)
         #expect(!server.program.text.contains(secret))
+    }
+
+    /// The type and the amounts of a message.
+    private static func money(_ body: String) -> String {
+        let type = body.firstMatch(of: /"type":"([a-z.]+)"/)?.output.1 ?? ""
+        let amounts = body.matches(of: /"([a-z_]+)_cents":([0-9]+)/)
+        return "\(type): "
+            + amounts.map { "\($0.output.1) \($0.output.2)" }.joined(separator: ", ")
     }
 
     /// Leaves an endpoint as a removal does that is killed.

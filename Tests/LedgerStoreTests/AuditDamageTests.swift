@@ -285,13 +285,44 @@ struct AuditDamageTests {
             SELECT 'e', '', 'user-0', 1, hash FROM seals WHERE number = 1
         """
 
+    /// To a session of 5 with a tip of 3, of which 2 and then 4 went back: 1 of that is tip.
+    private static let tips = [
+        body("tip\":3", "tip\":4", "no transfer of 9"),
+        body(",\"tip\":3", "", "cannot be read"),
+        body("tip\":3", "tip\":-3", "cannot be read"),
+        body("tip\":3", "tip\":100000000", "cannot be read"),
+        record(
+            "body = replace(replace(body, 'amount\":5', 'amount\":6'), 'tip\":3', 'tip\":2')",
+            .sessions,
+            "its payment is not"
+        ),
+        payment(#"outcome = replace(outcome, 'tip":3', 'tip":2')"#, .sessions, "its payment is"),
+        payment(#"outcome = replace(outcome, '"tip":3,', '')"#, .sessions, "its payment is not"),
+        refund(#"outcome = replace(outcome, 'tip":0', 'tip":1')"#, .sessions, "refund/2 is not"),
+        Damage(
+            #"UPDATE answers SET outcome = replace(outcome, 'tip":1', 'tip":0')"#,
+            .sessions,
+            "refund/6 is not"
+        ),
+    ]
+
+    @Test("A tip that was changed is found", arguments: tips, StoreKind.allCases)
+    func tip(damage: Damage, kind: StoreKind) async throws {
+        let books = try await Planted.books(kind, tip: 3)
+        #expect(try books.audit().isClean)
+        try await Self.find(damage, in: books)
+    }
+
     @Test(
         "Damage is found on both engines, and the row is named",
         arguments: users + accounts + transfers + answers + records + others,
         StoreKind.allCases
     )
     func found(damage: Damage, kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        try await Self.find(damage, in: Planted.books(kind))
+    }
+
+    private static func find(_ damage: Damage, in books: TestBooks) async throws {
         try books.damage(damage.sql)
         let audit = try books.audit()
         let finding = audit.findings.first { $0.rule.hasSuffix("\(damage.rule.rawValue))") }

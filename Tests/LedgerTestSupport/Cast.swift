@@ -56,25 +56,31 @@ package enum Cast {
         session(version: version, state).record
     }
 
-    /// The identity of a request whose parameters are a session and an amount.
+    /// The identity of a request whose parameters are a session, an amount and a tip.
     package static func request(
         user: Int,
         key: Int,
         session: Int,
         amount: Int64?,
+        tip: Int64 = 0,
         id: String
     ) -> KeyedRequest {
         KeyedRequest(
             user: users[user],
             key: keys[key],
-            fingerprint: fingerprint(session: session, expected: amount),
+            fingerprint: fingerprint(session: session, expected: amount, tip: tip),
             id: id
         )
     }
 
-    package static func fingerprint(session: Int, expected: Int64?) -> Fingerprint {
-        let bytes = [UInt8(session), UInt8(truncatingIfNeeded: expected ?? -1)]
-        guard let print = Fingerprint(bytes: bytes + [UInt8](repeating: 0, count: 30)) else {
+    package static func fingerprint(
+        session: Int,
+        expected: Int64?,
+        tip: Int64 = 0
+    ) -> Fingerprint {
+        let bytes = [expected ?? -1, tip].map { UInt8(truncatingIfNeeded: $0) }
+        let rest = [UInt8](repeating: 0, count: 29)
+        guard let print = Fingerprint(bytes: [UInt8(session)] + bytes + rest) else {
             preconditionFailure("32 bytes")
         }
         return print

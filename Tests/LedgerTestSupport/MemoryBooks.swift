@@ -188,21 +188,23 @@ package struct MemoryBooks: Equatable, Sendable {
 
     private var sessionComplaint: String? {
         var refunds: [RecordID: Int64] = [:]
-        var payments: Set<RecordID> = []
+        var payments: [RecordID: Int64] = [:]
         for transfer in transfers.values {
             let moved = transfer.entries.map { max(0, $0.amount) }.reduce(0, +)
             if transfer.kind == "REFUND" { refunds[transfer.key.record, default: 0] += moved }
-            if transfer.kind == "PAYMENT" { payments.insert(transfer.key.record) }
+            if transfer.kind == "PAYMENT" { payments[transfer.key.record] = moved }
         }
-        guard refunds.keys.allSatisfy(payments.contains) else { return "a refund of nothing" }
-        guard payments.isSubset(of: rows.records.keys) else { return "a payment of nothing" }
+        guard Set(refunds.keys).isSubset(of: payments.keys) else { return "a refund of nothing" }
+        guard Set(payments.keys).isSubset(of: rows.records.keys) else {
+            return "a payment of nothing"
+        }
         for record in rows.records.values {
             guard let session = try? Session(record) else { return "\(record) cannot be read" }
-            guard payments.contains(record.id) == (session.status == .paid) else {
+            let paid = session.amount.minorUnits + (session.tip ?? 0)
+            guard payments[record.id] == (session.status == .paid ? paid : nil) else {
                 return "\(record) and its payment differ"
             }
-            guard session.refunded == refunds[record.id, default: 0],
-                session.refunded <= session.amount.minorUnits
+            guard session.refunded == refunds[record.id, default: 0], session.refunded <= paid
             else { return "\(record): refunded more than is known, or than was paid" }
             guard rows.names[Session.name(of: session.eid)]?.target == record.id.rawValue else {
                 return "\(record) cannot be found by its EID"

@@ -14,8 +14,8 @@ extension ReferenceModel {
         if let known = replies[name] {
             guard known.request == request else { return .no(.keyReused) }
             switch known.reply {
-            case .refunded(let amount, let total, let left, _):
-                return .refunded(amount: amount, total: total, left: left, again: true)
+            case .refunded(let amount, let tip, let total, let left, _):
+                return .refunded(amount: amount, tip: tip, total: total, left: left, again: true)
             case .declined(let reason, _): return .declined(reason, again: true)
             case .user, .deal, .rotated, .paid, .no: return known.reply
             }
@@ -27,7 +27,9 @@ extension ReferenceModel {
         if let why = whyNot(deal, amount, purse) {
             reply = .declined(why, again: false)
         } else if var deal, let payer = deal.holder {
-            let back = amount ?? deal.amount - deal.refunded
+            let back = amount ?? deal.amount + (deal.tip ?? 0) - deal.refunded
+            // Of what the payer gave, the tip goes back last.
+            let price = min(back, max(0, deal.amount - deal.refunded))
             deal.refunded += back
             deals[session] = deal
             money[user, default: 0] -= back
@@ -35,6 +37,7 @@ extension ReferenceModel {
             money[payer, default: 0] += back
             reply = .refunded(
                 amount: back,
+                tip: deal.tip.map { _ in back - price },
                 total: deal.refunded,
                 left: purse - back,
                 again: false
@@ -49,7 +52,7 @@ extension ReferenceModel {
     private func whyNot(_ deal: Deal?, _ amount: Int64?, _ purse: Int64) -> Refusal.Reason? {
         guard let deal else { return .unknownSession }
         guard deal.mark == "p" else { return .sessionNotPaid }
-        let rest = deal.amount - deal.refunded
+        let rest = deal.amount + (deal.tip ?? 0) - deal.refunded
         if rest == 0 { return .sessionRefunded }
         if let amount, amount > rest { return .refundTooLarge }
         return purse < amount ?? rest ? .insufficientBalance : nil

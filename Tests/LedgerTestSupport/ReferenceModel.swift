@@ -13,6 +13,8 @@ package struct ReferenceModel {
         package var mark: Character = "a"
         package var holder: Int?
         package var lockEnds: Int64 = 0
+        /// None where it is not allowed.
+        package var tip: Int64?
         package var refunded: Int64 = 0
     }
 
@@ -21,8 +23,8 @@ package struct ReferenceModel {
         case user(Int)
         case deal(mark: Character, holder: Int?)
         case rotated(eid: Int, replaced: Int, until: Int64)
-        case paid(left: Int64, again: Bool)
-        case refunded(amount: Int64, total: Int64, left: Int64, again: Bool)
+        case paid(left: Int64, tip: Int64? = nil, again: Bool)
+        case refunded(amount: Int64, tip: Int64? = nil, total: Int64, left: Int64, again: Bool)
         case declined(Refusal.Reason, again: Bool)
         case no(Refusal.Reason)
     }
@@ -56,12 +58,13 @@ package struct ReferenceModel {
         case .open(let user):
             if money[user] == nil { money[user] = opening }
             return .user(user)
-        case .create(let session, let payee, let amount, let seconds, let proposesTaken):
+        case .create(let session, let payee, let amount, let seconds, let proposesTaken, let tips):
             guard money[payee] != nil else { return .no(.unknownUser) }
             let eids = proposesTaken ? [max(0, session - 1), session] : [session]
             guard let eid = eids.first(where: { names[$0] == nil }) else { return .no(.noFreeEID) }
             let ends = step.time + seconds * 1_000
             deals[session] = Deal(payee: payee, amount: amount, ends: ends, eid: eid)
+            if tips { deals[session]?.tip = 0 }
             names[eid] = Name(session: session)
             return .deal(mark: "a", holder: nil)
         case .lock(let session, let user): return lock(session, user, step.time)
@@ -83,8 +86,8 @@ package struct ReferenceModel {
             return write(session, deal, deal.mark, holder: deal.holder)
         case .rotate(let session, let user, let eid, let replaces):
             return rotate(session, user, eid, replaces, step.time)
-        case .send(let session, let user, let key, let expected):
-            return send(session, user, key, expected, step.time)
+        case .send(let session, let user, let key, let expected, let tip):
+            return send(session, user, key, expected, tip, step.time)
         case .refund(let session, let user, let key, let amount):
             return refund(session, user, key, amount, step.time)
         }
@@ -105,14 +108,15 @@ package struct ReferenceModel {
         _ user: Int,
         _ key: Int,
         _ expected: Int64?,
+        _ tip: Int64,
         _ time: Int64
     ) -> Reply {
         let name = "\(user)/\(key)"
-        let request = "\(session)/\(expected.map { String($0) } ?? "")"
+        let request = "\(session)/\(expected.map { String($0) } ?? "")/\(tip)"
         if let known = replies[name] {
             guard known.request == request else { return .no(.keyReused) }
             switch known.reply {
-            case .paid(let left, _): return .paid(left: left, again: true)
+            case .paid(let left, let tip, _): return .paid(left: left, tip: tip, again: true)
             case .declined(let reason, _): return .declined(reason, again: true)
             case .user, .deal, .rotated, .refunded, .no: return known.reply
             }
@@ -120,14 +124,16 @@ package struct ReferenceModel {
         guard let purse = money[user] else { return .no(.unknownUser) }
         if now(session, time)?.payee == user { return .no(.ownSession) }
         let reply: Reply
-        if let why = whyNot(session, user, expected, purse, time) {
+        if let why = whyNot(session, user, expected, tip, purse, time) {
             reply = .declined(why, again: false)
-        } else if let deal = now(session, time) {
-            money[user, default: 0] -= deal.amount
-            money[deal.payee, default: 0] += deal.amount
-            earned[deal.payee, default: 0] += deal.amount
+        } else if var deal = now(session, time) {
+            let price = deal.amount + tip
+            if deal.tip != nil { deal.tip = tip }
+            money[user, default: 0] -= price
+            money[deal.payee, default: 0] += price
+            earned[deal.payee, default: 0] += price
             _ = write(session, deal, "p", holder: user)
-            reply = .paid(left: purse - deal.amount, again: false)
+            reply = .paid(left: purse - price, tip: deal.tip, again: false)
         } else {
             reply = .no(.unknownSession)
         }
@@ -139,6 +145,7 @@ package struct ReferenceModel {
         _ session: Int,
         _ user: Int,
         _ expected: Int64?,
+        _ tip: Int64,
         _ purse: Int64,
         _ time: Int64
     ) -> Refusal.Reason? {
@@ -147,7 +154,8 @@ package struct ReferenceModel {
         guard let holder = deal.holder else { return .sessionNotLocked }
         guard holder == user else { return .sessionBusy }
         if let expected, expected != deal.amount { return .amountChanged }
-        return purse < deal.amount ? .insufficientBalance : nil
+        if tip > 0, deal.tip == nil { return .tipNotAllowed }
+        return purse < deal.amount + tip ? .insufficientBalance : nil
     }
 
     /// A deal with what time has done to it.
@@ -200,10 +208,11 @@ extension ReferenceModel.Reply {
                 until: rotation.replacedUntil.milliseconds
             )
         case .success(.paid(let payment)):
-            self = .paid(left: payment.newBalance, again: answer.isReplay)
+            self = .paid(left: payment.newBalance, tip: payment.tip, again: answer.isReplay)
         case .success(.refunded(let refund)):
             self = .refunded(
                 amount: refund.amount,
+                tip: refund.tip,
                 total: refund.total,
                 left: refund.newBalance,
                 again: answer.isReplay

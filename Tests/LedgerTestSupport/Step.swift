@@ -7,13 +7,20 @@ package struct Step: Sendable {
     package enum Action: Sendable {
         case open(user: Int)
         /// `proposesTaken`: the first EID proposed is an earlier session's.
-        case create(session: Int, payee: Int, amount: Int64, seconds: Int64, proposesTaken: Bool)
+        case create(
+            session: Int,
+            payee: Int,
+            amount: Int64,
+            seconds: Int64,
+            proposesTaken: Bool,
+            allowsTip: Bool = false
+        )
         case lock(session: Int, user: Int)
         case unlock(session: Int, user: Int)
         case cancel(session: Int, user: Int)
         /// EIDs by their numbers in the cast.
         case rotate(session: Int, user: Int, eid: Int, replaces: Int?)
-        case send(session: Int, user: Int, key: Int, expected: Int64?)
+        case send(session: Int, user: Int, key: Int, expected: Int64?, tip: Int64 = 0)
         case refund(session: Int, user: Int, key: Int, amount: Int64?)
         case expire(session: Int)
     }
@@ -33,7 +40,14 @@ package struct Step: Sendable {
         switch action {
         case .open(let user):
             return Submitted(Cast.openAccount(user), at: at)
-        case .create(let session, let payee, let amount, let seconds, let proposesTaken):
+        case .create(
+            let session,
+            let payee,
+            let amount,
+            let seconds,
+            let proposesTaken,
+            let allowsTip
+        ):
             let own = Cast.eids[session]
             let create = CreateSession(
                 id: Cast.sessions[session],
@@ -42,6 +56,7 @@ package struct Step: Sendable {
                 memo: nil,
                 reference: nil,
                 lifetime: .seconds(seconds),
+                allowsTip: allowsTip,
                 eids: proposesTaken ? [Cast.eids[max(0, session - 1)], own] : [own]
             )
             return Submitted(create, at: at)
@@ -62,20 +77,21 @@ package struct Step: Sendable {
                 eids: [Cast.eids[eid]]
             )
             return Submitted(rotate, at: at)
-        case .send(let session, let user, let key, let expected):
+        case .send(let session, let user, let key, let expected, let tip):
             let pay = Pay(
                 session: Cast.sessions[session],
                 payer: Cast.users[user],
-                expectedAmount: expected
+                expectedAmount: expected,
+                tip: tip
             )
-            return Submitted(pay, as: request(session, user, key, expected, number), at: at)
+            return Submitted(pay, as: request(session, user, key, expected, tip, number), at: at)
         case .refund(let session, let user, let key, let amount):
             let refund = RefundPayment(
                 session: Cast.sessions[session],
                 payee: Cast.users[user],
                 amount: amount
             )
-            return Submitted(refund, as: request(session, user, key, amount, number), at: at)
+            return Submitted(refund, as: request(session, user, key, amount, 0, number), at: at)
         case .expire(let session):
             return Submitted(SettleSession(Cast.sessions[session]), at: at)
         }
@@ -86,6 +102,7 @@ package struct Step: Sendable {
         _ user: Int,
         _ key: Int,
         _ amount: Int64?,
+        _ tip: Int64,
         _ number: Int
     ) -> KeyedRequest {
         Cast.request(
@@ -93,6 +110,7 @@ package struct Step: Sendable {
             key: key,
             session: session,
             amount: amount,
+            tip: tip,
             id: "request-\(number)"
         )
     }

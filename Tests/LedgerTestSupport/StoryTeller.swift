@@ -32,13 +32,13 @@ package struct StoryTeller {
 
     private mutating func next() -> Step.Action {
         switch last {
-        case .create(let session, let payee, _, _, _):
+        case .create(let session, let payee, _, _, _, _):
             return .lock(session: session, user: (payee + Int(number(1...2))) % 3)
         case .lock(let session, let user):
             return send(session, user)
-        case .send(let session, let user, let key, let expected):
+        case .send(let session, let user, let key, let expected, let tip):
             if number(0...1) == 0 { return refund(session) }
-            return .send(session: session, user: user, key: key, expected: expected)
+            return .send(session: session, user: user, key: key, expected: expected, tip: tip)
         case .refund(let session, let user, let key, let amount):
             if number(0...2) == 0 { return refund(session) }
             return .refund(session: session, user: user, key: key, amount: amount)
@@ -76,13 +76,20 @@ package struct StoryTeller {
             payee: payees[made - 1],
             amount: number(1...12),
             seconds: [1, 30, 60, 61, 300][Int(number(0...4))],
-            proposesTaken: number(0...3) == 0
+            proposesTaken: number(0...3) == 0,
+            allowsTip: number(0...1) == 0
         )
     }
 
     private mutating func send(_ session: Int, _ user: Int) -> Step.Action {
         let expected = number(0...5) == 0 ? number(1...12) : nil
-        return .send(session: session, user: user, key: Int(number(0...2)), expected: expected)
+        return .send(
+            session: session,
+            user: user,
+            key: Int(number(0...2)),
+            expected: expected,
+            tip: number(0...2) == 0 ? number(1...3) : 0
+        )
     }
 
     /// Mostly by the payee.

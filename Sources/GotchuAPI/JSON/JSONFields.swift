@@ -37,6 +37,16 @@ package struct JSONFields {
         }
     }
 
+    /// True or false, or `nil` if it is absent or `null`.
+    package mutating func boolean(_ name: String) throws(Problem) -> Bool? {
+        switch members.removeValue(forKey: name) {
+        case nil, .null: return nil
+        case .boolean(let value): return value
+        case .string, .integer, .otherNumber, .nested:
+            throw .invalid("\(name) must be true or false.")
+        }
+    }
+
     /// A string of at most `limit` characters of Unicode, without control characters and without
     /// those that turn the direction of what follows: a payer is shown it beside the amount, which
     /// could be made to look like another.

@@ -7,6 +7,8 @@ package struct NewPayment: Codable, Equatable, Sendable {
     package var sid: SessionID?
     /// The amount the person saw; anything else is refused.
     package var confirmAmountCents: Int64
+    /// What the person adds to that amount; refused if the session allows no tip.
+    package var tipCents: Int64?
     /// The currency the person saw; anything else is refused.
     package var confirmCurrency: Currency?
     /// The payee's name the person saw; anything else is refused.
@@ -21,6 +23,7 @@ package struct NewPayment: Codable, Equatable, Sendable {
         eid: EID? = nil,
         sid: SessionID? = nil,
         confirmAmountCents: Int64,
+        tipCents: Int64? = nil,
         confirmCurrency: Currency? = nil,
         confirmPayee: String? = nil,
         confirmPayeeID: String? = nil,
@@ -29,6 +32,7 @@ package struct NewPayment: Codable, Equatable, Sendable {
         self.eid = eid
         self.sid = sid
         self.confirmAmountCents = confirmAmountCents
+        self.tipCents = tipCents
         self.confirmCurrency = confirmCurrency
         self.confirmPayee = confirmPayee
         self.confirmPayeeID = confirmPayeeID
@@ -38,6 +42,7 @@ package struct NewPayment: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case eid, sid, proximity
         case confirmAmountCents = "confirm_amount_cents"
+        case tipCents = "tip_cents"
         case confirmCurrency = "confirm_currency"
         case confirmPayee = "confirm_payee"
         case confirmPayeeID = "confirm_payee_id"
@@ -52,7 +57,10 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var state: State
     package var sid: SessionID
     package var eid: EID?
+    /// Of a refund all that goes back, tip included.
     package var amountCents: Int64
+    /// The tip, if there is one: beside the amount; of a refund that is `paid` the part of it.
+    package var tipCents: Int64?
     package var currency: Currency
     package var payee: String
     /// With a payment, if the server gave one.
@@ -80,6 +88,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         sid: SessionID,
         eid: EID?,
         amountCents: Int64,
+        tipCents: Int64? = nil,
         currency: Currency,
         payee: String,
         payeeID: String? = nil,
@@ -98,6 +107,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         self.sid = sid
         self.eid = eid
         self.amountCents = amountCents
+        self.tipCents = tipCents
         self.currency = currency
         self.payee = payee
         self.payeeID = payeeID
@@ -111,7 +121,10 @@ package struct PaymentView: Codable, Equatable, Sendable {
         self.wasMadeBefore = wasMadeBefore
     }
 
-    package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+    package var amount: TippedAmount {
+        let money = Money(minorUnits: amountCents, currency: currency)
+        return TippedAmount(money, tip: tipCents, isIncluded: kind == .refund)
+    }
 
     /// What it is, if it is no payment.
     package enum Kind: String, Codable, Sendable {
@@ -144,6 +157,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case id, kind, state, sid, eid, currency, payee, code, detail
         case amountCents = "amount_cents"
+        case tipCents = "tip_cents"
         case payeeID = "payee_id"
         case createdAt = "created_at"
         case updatedAt = "updated_at"

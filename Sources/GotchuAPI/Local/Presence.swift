@@ -82,6 +82,8 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var memo: String?
     package var status: SessionStatus?
     package var expiresAt: Timestamp?
+    /// True if the payer may add a tip; absent otherwise.
+    package var allowsTip: Bool?
 
     package init(
         sid: SessionID,
@@ -91,7 +93,8 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         payeeID: String?,
         memo: String?,
         status: SessionStatus?,
-        expiresAt: Timestamp?
+        expiresAt: Timestamp?,
+        allowsTip: Bool? = nil
     ) {
         self.sid = sid
         self.amountCents = amountCents
@@ -101,6 +104,7 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         self.memo = memo
         self.status = status
         self.expiresAt = expiresAt
+        self.allowsTip = allowsTip
     }
 
     package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
@@ -111,5 +115,6 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         case payeeID = "payee_id"
         case isPayeeKnown = "payee_known"
         case expiresAt = "expires_at"
+        case allowsTip = "allows_tip"
     }
 }

@@ -7,23 +7,28 @@ package struct NewRequest: Codable, Equatable, Sendable {
     package var memo: String?
     /// 1 to 300 seconds; 300 unless said.
     package var ttlSeconds: Int?
+    /// True if the payer may add a tip; no unless said.
+    package var allowsTip: Bool?
 
     package init(
         amountCents: Int64,
         currency: Currency? = nil,
         memo: String? = nil,
-        ttlSeconds: Int? = nil
+        ttlSeconds: Int? = nil,
+        allowsTip: Bool? = nil
     ) {
         self.amountCents = amountCents
         self.currency = currency
         self.memo = memo
         self.ttlSeconds = ttlSeconds
+        self.allowsTip = allowsTip
     }
 
     enum CodingKeys: String, CodingKey {
         case amountCents = "amount_cents"
         case currency, memo
         case ttlSeconds = "ttl_seconds"
+        case allowsTip = "allows_tip"
     }
 }
 
@@ -33,6 +38,8 @@ package struct RequestView: Codable, Equatable, Sendable {
     package var eid: EID
     package var state: State
     package var amountCents: Int64
+    /// The tip that the payer gave, beside the amount; absent if the request allows none.
+    package var tipCents: Int64?
     package var currency: Currency
     package var memo: String?
     package var createdAt: Timestamp
@@ -48,6 +55,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         eid: EID,
         state: State,
         amountCents: Int64,
+        tipCents: Int64? = nil,
         currency: Currency,
         memo: String?,
         createdAt: Timestamp,
@@ -60,6 +68,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.eid = eid
         self.state = state
         self.amountCents = amountCents
+        self.tipCents = tipCents
         self.currency = currency
         self.memo = memo
         self.createdAt = createdAt
@@ -69,7 +78,9 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.reason = reason
     }
 
-    package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+    package var amount: TippedAmount {
+        TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
+    }
 
     /// Where a request stands.
     package enum State: String, Codable, CaseIterable, Sendable {
@@ -98,6 +109,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case id, eid, state, currency, memo, reason
         case amountCents = "amount_cents"
+        case tipCents = "tip_cents"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
         case paidAt = "paid_at"

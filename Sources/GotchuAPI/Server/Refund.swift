@@ -16,7 +16,10 @@ package struct RefundRequest: Codable, Equatable, Sendable {
 /// durably.
 package struct RefundReply: Codable, Equatable, Sendable {
     package var ok: Bool
+    /// All that went back, tip included.
     package var amountCents: WireInteger
+    /// The part of it that was tip; absent if the session allows none.
+    package var tipCents: WireInteger?
     /// What the session has been refunded in all, this included.
     package var refundedCents: WireInteger
     /// The payee's balance right after it.
@@ -29,12 +32,14 @@ package struct RefundReply: Codable, Equatable, Sendable {
     package init(
         ok: Bool,
         amountCents: WireInteger,
+        tipCents: WireInteger?,
         refundedCents: WireInteger,
         newBalanceCents: WireInteger,
         transferID: String
     ) {
         self.ok = ok
         self.amountCents = amountCents
+        self.tipCents = tipCents
         self.refundedCents = refundedCents
         self.newBalanceCents = newBalanceCents
         self.transferID = transferID
@@ -43,6 +48,7 @@ package struct RefundReply: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case ok
         case amountCents = "amount_cents"
+        case tipCents = "tip_cents"
         case refundedCents = "refunded_cents"
         case newBalanceCents = "new_balance_cents"
         case transferID = "transfer_id"

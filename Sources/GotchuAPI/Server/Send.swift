@@ -5,15 +5,19 @@ package struct SendRequest: Codable, Equatable, Sendable {
     package var sid: SessionID
     /// What the payer saw; the server refuses the payment if the session asks for anything else.
     package var expectedAmountCents: Int64?
+    /// What the payer adds to that amount, if the session allows a tip.
+    package var tipCents: Int64?
 
-    package init(sid: SessionID, expectedAmountCents: Int64?) {
+    package init(sid: SessionID, expectedAmountCents: Int64?, tipCents: Int64? = nil) {
         self.sid = sid
         self.expectedAmountCents = expectedAmountCents
+        self.tipCents = tipCents
     }
 
     enum CodingKeys: String, CodingKey {
         case sid
         case expectedAmountCents = "expected_amount_cents"
+        case tipCents = "tip_cents"
     }
 }
 
@@ -21,16 +25,25 @@ package struct SendRequest: Codable, Equatable, Sendable {
 package struct SendReply: Codable, Equatable, Sendable {
     package var ok: Bool
     package var newBalanceCents: WireInteger
+    /// The tip that was paid with the amount; absent if the session allows none.
+    package var tipCents: WireInteger?
     package var transferID: String?
 
-    package init(ok: Bool, newBalanceCents: WireInteger, transferID: String?) {
+    package init(
+        ok: Bool,
+        newBalanceCents: WireInteger,
+        tipCents: WireInteger?,
+        transferID: String?
+    ) {
         self.ok = ok
         self.newBalanceCents = newBalanceCents
+        self.tipCents = tipCents
         self.transferID = transferID
     }
 
     enum CodingKeys: String, CodingKey {
         case ok
+        case tipCents = "tip_cents"
         case newBalanceCents = "new_balance_cents"
         case transferID = "transfer_id"
     }
@@ -48,6 +61,8 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
     package var transferID: String?
     /// With `paid`: the payer's balance right after it.
     package var newBalanceCents: WireInteger?
+    /// With `paid`: the tip, if the session allows one.
+    package var tipCents: WireInteger?
     /// With `declined`: the code of the refusal.
     package var code: String?
     /// With `declined`: its sentence.
@@ -59,6 +74,7 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
         sid: SessionID,
         transferID: String? = nil,
         newBalanceCents: WireInteger? = nil,
+        tipCents: WireInteger? = nil,
         code: String? = nil,
         detail: String? = nil
     ) {
@@ -67,6 +83,7 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
         self.sid = sid
         self.transferID = transferID
         self.newBalanceCents = newBalanceCents
+        self.tipCents = tipCents
         self.code = code
         self.detail = detail
     }
@@ -79,5 +96,6 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
         case outcome, status, sid, code, detail
         case transferID = "transfer_id"
         case newBalanceCents = "new_balance_cents"
+        case tipCents = "tip_cents"
     }
 }

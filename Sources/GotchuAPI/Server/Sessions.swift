@@ -11,19 +11,23 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     /// The payee's own name for it (an order number); never shown to a payer. At most 140
     /// characters.
     package var payeeReference: String?
+    /// True if the payer may add a tip; no unless said.
+    package var allowsTip: Bool?
 
     package init(
         amountCents: Int64,
         currency: Currency? = nil,
         memo: String? = nil,
         ttlSeconds: Int? = nil,
-        payeeReference: String? = nil
+        payeeReference: String? = nil,
+        allowsTip: Bool? = nil
     ) {
         self.amountCents = amountCents
         self.currency = currency
         self.memo = memo
         self.ttlSeconds = ttlSeconds
         self.payeeReference = payeeReference
+        self.allowsTip = allowsTip
     }
 
     enum CodingKeys: String, CodingKey {
@@ -31,6 +35,7 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         case currency, memo
         case ttlSeconds = "ttl_seconds"
         case payeeReference = "payee_reference"
+        case allowsTip = "allows_tip"
     }
 }
 
@@ -72,6 +77,8 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var memo: String?
     package var expiresAt: Timestamp?
     package var status: SessionStatus?
+    /// True if the payer may add a tip; absent otherwise.
+    package var allowsTip: Bool?
 
     package init(
         sid: SessionID,
@@ -81,7 +88,8 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         currency: Currency?,
         memo: String?,
         expiresAt: Timestamp?,
-        status: SessionStatus?
+        status: SessionStatus?,
+        allowsTip: Bool?
     ) {
         self.sid = sid
         self.amountCents = amountCents
@@ -91,6 +99,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         self.memo = memo
         self.expiresAt = expiresAt
         self.status = status
+        self.allowsTip = allowsTip
     }
 
     /// What is asked for. A server that names no currency means `usd`.
@@ -102,6 +111,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         case payee = "payee_display"
         case payeeID = "payee_id"
         case expiresAt = "exp_at"
+        case allowsTip = "allows_tip"
     }
 }
 
@@ -156,7 +166,11 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var expiresAt: Timestamp
     package var lockExpiresAt: Timestamp?
     package var paidAt: Timestamp?
-    /// What has gone back to the payer; absent while nothing has.
+    /// True if the payer may add a tip; absent otherwise.
+    package var allowsTip: Bool?
+    /// The tip that the payer gave, beside the amount; absent if the session allows none.
+    package var tipCents: WireInteger?
+    /// What has gone back to the payer, tip included; absent while nothing has.
     package var refundedCents: WireInteger?
     /// Grows by one with each change; the `id:` of the session's events.
     package var version: Int64
@@ -170,6 +184,8 @@ package struct SessionReply: Codable, Equatable, Sendable {
         expiresAt: Timestamp,
         lockExpiresAt: Timestamp?,
         paidAt: Timestamp?,
+        allowsTip: Bool? = nil,
+        tipCents: WireInteger? = nil,
         refundedCents: WireInteger? = nil,
         version: Int64
     ) {
@@ -181,6 +197,8 @@ package struct SessionReply: Codable, Equatable, Sendable {
         self.expiresAt = expiresAt
         self.lockExpiresAt = lockExpiresAt
         self.paidAt = paidAt
+        self.allowsTip = allowsTip
+        self.tipCents = tipCents
         self.refundedCents = refundedCents
         self.version = version
     }
@@ -191,6 +209,8 @@ package struct SessionReply: Codable, Equatable, Sendable {
         case expiresAt = "exp_at"
         case lockExpiresAt = "lock_expires_at"
         case paidAt = "paid_at"
+        case allowsTip = "allows_tip"
+        case tipCents = "tip_cents"
         case refundedCents = "refunded_cents"
     }
 }

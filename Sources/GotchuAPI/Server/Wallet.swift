@@ -35,6 +35,8 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     package var direction: EntryDirection
     /// Always positive; `direction` says which way it went.
     package var amountCents: WireInteger
+    /// The part of it that was tip; absent if its session allows none.
+    package var tipCents: WireInteger?
     package var currency: Currency?
     package var memo: String?
     package var createdAt: Timestamp
@@ -44,6 +46,7 @@ package struct WalletEntry: Codable, Equatable, Sendable {
         type: String,
         direction: EntryDirection,
         amountCents: WireInteger,
+        tipCents: WireInteger?,
         currency: Currency?,
         memo: String?,
         createdAt: Timestamp
@@ -52,6 +55,7 @@ package struct WalletEntry: Codable, Equatable, Sendable {
         self.type = type
         self.direction = direction
         self.amountCents = amountCents
+        self.tipCents = tipCents
         self.currency = currency
         self.memo = memo
         self.createdAt = createdAt
@@ -60,6 +64,7 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case id, type, direction, currency, memo
         case amountCents = "amount_cents"
+        case tipCents = "tip_cents"
         case createdAt = "created_at"
     }
 }

@@ -76,6 +76,8 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
     package var direction: EntryDirection
     /// Always positive.
     package var amountCents: WireInteger
+    /// The part of it that was tip; absent if its session allows none.
+    package var tipCents: WireInteger?
     package var currency: Currency
     package var memo: String?
     package var sessionID: SessionID?
@@ -89,6 +91,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
         type: Kind,
         direction: EntryDirection,
         amountCents: WireInteger,
+        tipCents: WireInteger?,
         currency: Currency,
         memo: String?,
         sessionID: SessionID?,
@@ -100,6 +103,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
         self.type = type
         self.direction = direction
         self.amountCents = amountCents
+        self.tipCents = tipCents
         self.currency = currency
         self.memo = memo
         self.sessionID = sessionID
@@ -116,6 +120,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
         case walletID = "wallet_id"
         case userID = "user_id"
         case amountCents = "amount_cents"
+        case tipCents = "tip_cents"
         case sessionID = "session_id"
         case createdAt = "created_at"
     }

@@ -12,6 +12,7 @@ struct PayCommand: SocketCommand {
         discussion: """
             EXAMPLES:
               gotchu-ctl pay
+              gotchu-ctl pay --tip 2.00
               gotchu-ctl pay a1b2c3d4e5 --yes --max 50.00 --payee 5be39a04c1f27d68
 
             Shows the amount and the payee and asks before anything is sent. Names are not \
@@ -29,10 +30,15 @@ struct PayCommand: SocketCommand {
     @Flag(help: "Do not ask. Needs --max.")
     var yes = false
 
-    @Option(help: ArgumentHelp("Refuse to pay more than this.", valueName: "amount"))
+    @Option(help: ArgumentHelp("Add a tip, if the request allows one.", valueName: "amount"))
+    var tip: String?
+
+    @Option(
+        help: ArgumentHelp("Refuse to pay more than this, tip included.", valueName: "amount")
+    )
     var max: String?
 
-    @Option(help: ArgumentHelp("What --max is in.", valueName: "code"))
+    @Option(help: ArgumentHelp("What --tip and --max are in.", valueName: "code"))
     var currency: Currency = .usd
 
     @Option(help: ArgumentHelp("Refuse to pay any other payee.", valueName: "payee-id"))
@@ -60,6 +66,8 @@ struct PayCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         let typed = try typedEID()
+        let tip = try money(self.tip, next: "gotchu-ctl pay --tip 2.00")
+        let limit = try money(max, next: "gotchu-ctl pay --yes --max 50.00")
         guard yes || Question(output: output).canBeAsked else {
             throw CommandFailure.usage(
                 "There is no terminal to ask on, so --yes is needed.",
@@ -79,22 +87,24 @@ struct PayCommand: SocketCommand {
             if picked.verdict != .ambiguous { proximity = reach.verdict }
         }
         let session = try await client.resolve(eid)
-        try refuseOthers(session)
+        let amount = TippedAmount(session.amount, tip: tip?.minorUnits)
+        try refuseOthers(session, amount, tip, limit)
         try? await warn(of: session, client, output)
-        try confirm(session, output)
+        try confirm(session, amount, output)
 
         let agreed = ContinuousClock.now
         let new = NewPayment(
             eid: eid,
             sid: session.sid,
             confirmAmountCents: session.amountCents,
+            tipCents: tip?.minorUnits,
             confirmCurrency: session.currency,
             confirmPayee: session.payee,
             confirmPayeeID: session.payeeID,
             proximity: proximity
         )
         let doubt = CommandFailure.tryAgain(
-            "gotchud has not answered: it may be paying \(session.amount) to "
+            "gotchud has not answered: it may be paying \(amount) to "
                 + "\(session.payee.quotedName). Do not pay again before you know.",
             next: "gotchu-ctl history"
         )
@@ -105,13 +115,15 @@ struct PayCommand: SocketCommand {
         try await watch.finish(client, limit: timeout.duration)
     }
 
-    private func typedEID() throws -> EID? {
-        if let max, Money(max, currency: currency) == nil {
-            throw CommandFailure.badData(
-                Money.misreading(max, in: currency),
-                next: "gotchu-ctl pay --yes --max 50.00"
-            )
+    private func money(_ typed: String?, next: String) throws -> Money? {
+        guard let typed else { return nil }
+        guard let money = Money(typed, currency: currency) else {
+            throw CommandFailure.badData(Money.misreading(typed, in: currency), next: next)
         }
+        return money
+    }
+
+    private func typedEID() throws -> EID? {
         guard let eid else { return nil }
         guard let typed = EID(eid) else {
             throw CommandFailure.badData(
@@ -122,8 +134,14 @@ struct PayCommand: SocketCommand {
         return typed
     }
 
-    /// Refuses what is not what was said: another payee, another currency, or too much.
-    private func refuseOthers(_ session: ResolvedSession) throws {
+    /// Refuses what is not what was said: another payee, another currency, a tip that is not
+    /// allowed, or too much.
+    private func refuseOthers(
+        _ session: ResolvedSession,
+        _ amount: TippedAmount,
+        _ tip: Money?,
+        _ limit: Money?
+    ) throws {
         if let payee, payee != session.payeeID {
             let id = session.payeeID.map { " (\($0.printable))" } ?? ""
             throw CommandFailure.negative(
@@ -132,16 +150,21 @@ struct PayCommand: SocketCommand {
                 next: "gotchu-ctl scan"
             )
         }
-        guard let max else { return }
-        let limit = Money(max, currency: currency)
-        guard session.currency == currency, let limit, session.amountCents <= limit.minorUnits
-        else {
-            throw CommandFailure.negative(
-                "\(session.payee.quotedName) asks for \(session.amount), and --max is "
-                    + "\(limit?.description ?? max). Nothing was paid.",
-                next: "gotchu-ctl pay"
-            )
+        let whom = session.payee.quotedName
+        if let tip, session.currency != currency {
+            throw Self.nothingPaid("\(whom) asks for \(session.amount), and --tip is \(tip).")
         }
+        guard amount.tip == 0 || session.allowsTip == true else {
+            throw Self.nothingPaid("\(whom) takes no tip with this request.")
+        }
+        guard let limit else { return }
+        guard session.currency == currency, amount.total.minorUnits <= limit.minorUnits else {
+            throw Self.nothingPaid("\(whom) would get \(amount), and --max is \(limit).")
+        }
+    }
+
+    private static func nothingPaid(_ reason: String) -> CommandFailure {
+        .negative("\(reason) Nothing was paid.", next: "gotchu-ctl pay")
     }
 
     /// Says what speaks for looking twice at whose request it is.
@@ -162,9 +185,13 @@ struct PayCommand: SocketCommand {
     }
 
     /// Shows what would be paid; unless `--yes` was given, asks. The answer is no unless it is yes.
-    private func confirm(_ session: ResolvedSession, _ output: Output) throws {
+    private func confirm(
+        _ session: ResolvedSession,
+        _ total: TippedAmount,
+        _ output: Output
+    ) throws {
         let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
-        let amount = output.talking.paint(session.amount.description, .bold)
+        let amount = output.talking.paint(total.description, .bold)
         let payee = output.talking.paint(session.payee.quotedName, .bold)
         if yes { return output.talk("Paying \(amount) to \(payee)\(memo)") }
         guard Question(output: output).ask("Pay \(amount) to \(payee)\(memo)?") else {

@@ -12,6 +12,7 @@ struct RequestCommand: SocketCommand {
             EXAMPLES:
               gotchu-ctl request 50.00 --memo "Coffee"
               gotchu-ctl request 12 --ttl 60 --json
+              gotchu-ctl request 40 --allow-tip
 
             Ctrl-C takes the request back, and so do SIGTERM and the terminal's end. \
             Exits with 1 if it expired or was taken back.
@@ -31,6 +32,9 @@ struct RequestCommand: SocketCommand {
 
     @Option(help: ArgumentHelp("Give up after this time: 1 to 300.", valueName: "seconds"))
     var ttl: Int?
+
+    @Flag(name: .customLong("allow-tip"), help: "Let the payer add a tip.")
+    var allowsTip = false
 
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the request is on the air.")
     var isNotWaited = false
@@ -131,7 +135,8 @@ struct RequestCommand: SocketCommand {
             amountCents: money.minorUnits,
             currency: currency,
             memo: memo,
-            ttlSeconds: ttl
+            ttlSeconds: ttl,
+            allowsTip: allowsTip ? true : nil
         )
     }
 

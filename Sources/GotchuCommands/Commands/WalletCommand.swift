@@ -45,9 +45,10 @@ struct WalletCommand: SocketCommand {
             minorUnits: entry.amountCents.value,
             currency: entry.currency ?? currency
         )
+        let amount = TippedAmount(money, tip: entry.tipCents?.value, isIncluded: true)
         switch entry.direction {
-        case .debit: return Table.Cell("-\(money)")
-        case .credit: return Table.Cell("+\(money)", .green)
+        case .debit: return Table.Cell("-\(amount)")
+        case .credit: return Table.Cell("+\(amount)", .green)
         }
     }
 

@@ -8,7 +8,7 @@ extension ErrorCode {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
             .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
             .notNear, .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations,
-            .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+            .sessionNotPaid, .sessionRefunded, .refundTooLarge, .tipNotAllowed:
             .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
@@ -31,7 +31,7 @@ extension ErrorCode {
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations:
             "gotchu-ctl scan"
-        case .paymentCancelled: "gotchu-ctl pay"
+        case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
         case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             "gotchu-ctl history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"

@@ -66,8 +66,7 @@ extension ErrorCode {
         case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
             .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
-            .sessionRefunded,
-            .refundTooLarge, .insufficientWalletBalance:
+            .sessionRefunded, .refundTooLarge, .tipNotAllowed, .insufficientWalletBalance:
             true
         // Who may call, who is logged in and what can be read at all is looked at before the key;
         // a reused one has made something.

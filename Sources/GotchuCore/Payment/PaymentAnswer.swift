@@ -25,6 +25,8 @@ package struct Receipt: Equatable, Codable, Sendable {
     /// The payer's balance right after it, in minor units.
     package var newBalanceCents: Int64?
     package var transferID: String?
+    /// With a refund: the part of it that was tip, in minor units, if the session allowed tips.
+    package var tipCents: Int64?
     /// Whether it was made before this payment or refund began, under the same key: nothing more
     /// has moved.
     package var wasMadeBefore: Bool?
@@ -32,10 +34,12 @@ package struct Receipt: Equatable, Codable, Sendable {
     package init(
         newBalanceCents: Int64? = nil,
         transferID: String? = nil,
+        tipCents: Int64? = nil,
         wasMadeBefore: Bool? = nil
     ) {
         self.newBalanceCents = newBalanceCents
         self.transferID = transferID
+        self.tipCents = tipCents
         self.wasMadeBefore = wasMadeBefore
     }
 }
@@ -83,7 +87,7 @@ package struct Decline: Equatable, Codable, Sendable {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",
             "SESSION_CANCELLED", "SESSION_EXPIRED", "AMOUNT_CHANGED", "OWN_SESSION",
-            "SESSION_NOT_PAID", "SESSION_REFUNDED", "REFUND_TOO_LARGE":
+            "TIP_NOT_ALLOWED", "SESSION_NOT_PAID", "SESSION_REFUNDED", "REFUND_TOO_LARGE":
             true
         default: false
         }

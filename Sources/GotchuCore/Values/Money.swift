@@ -13,6 +13,14 @@ package struct Money: Hashable, Sendable {
 
     /// What one request may ask for, in minor units: 0.01 to 1,000,000.00 of a two-digit currency.
     package static let allowedRequest: ClosedRange<Int64> = 1...100_000_000
+
+    /// The tips that may come with an amount, in minor units: both together are what one request
+    /// may ask for.
+    ///
+    /// - Precondition: One request may ask for the amount.
+    package static func allowedTip(on amount: Int64) -> ClosedRange<Int64> {
+        0...(allowedRequest.upperBound - amount)
+    }
 }
 
 extension Money {
@@ -49,5 +57,36 @@ extension Money: CustomStringConvertible {
         }
         if digits > 0 { text.insert(".", at: text.index(text.endIndex, offsetBy: -digits)) }
         return (minorUnits < 0 ? "-" : "") + currency.sign + text
+    }
+}
+
+/// An amount and the tip that comes with it.
+package struct TippedAmount: Hashable, Sendable {
+    /// Without the tip.
+    package let amount: Money
+    /// In minor units; 0 for none.
+    package let tip: Int64
+
+    /// - Parameters:
+    ///   - tip: In minor units. One that cannot be is brought to the nearest that can.
+    ///   - isIncluded: True if the tip is a part of `amount`, false if it comes on top.
+    package init(_ amount: Money, tip: Int64?, isIncluded: Bool = false) {
+        let most = isIncluded ? amount.minorUnits : .max - max(0, amount.minorUnits)
+        self.tip = max(0, min(tip ?? 0, most))
+        self.amount =
+            isIncluded
+            ? Money(minorUnits: amount.minorUnits - self.tip, currency: amount.currency) : amount
+    }
+
+    package var total: Money {
+        Money(minorUnits: amount.minorUnits + tip, currency: amount.currency)
+    }
+}
+
+extension TippedAmount: CustomStringConvertible {
+    /// All of it as a person reads it: `$6.00 ($5.00 + $1.00 tip)`; without a tip `$5.00`.
+    package var description: String {
+        guard tip > 0 else { return "\(amount)" }
+        return "\(total) (\(amount) + \(Money(minorUnits: tip, currency: amount.currency)) tip)"
     }
 }

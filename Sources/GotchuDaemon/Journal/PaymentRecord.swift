@@ -17,6 +17,8 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     let body: String
     /// As the person saw them.
     let amountCents: Int64
+    /// As in `PaymentView`.
+    var tipCents: Int64?
     let currency: Currency
     let payee: String
     /// The id that tells that payee from others of the same name, if the server gave one.
@@ -47,7 +49,10 @@ struct PaymentRecord: Codable, Equatable, Sendable {
         case declined
     }
 
-    var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+    var amount: TippedAmount {
+        let money = Money(minorUnits: amountCents, currency: currency)
+        return TippedAmount(money, tip: tipCents, isIncluded: refund != nil)
+    }
 
     /// All calls that asked for it and may be repeated.
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }

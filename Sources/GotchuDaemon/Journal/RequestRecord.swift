@@ -8,6 +8,8 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var eid: EID
     let server: String
     let amountCents: Int64
+    /// As in `RequestView`.
+    var tipCents: Int64?
     let currency: Currency
     let memo: String?
     let createdAt: Timestamp

@@ -121,6 +121,7 @@ struct PaymentDriver {
                 Receipt(
                     newBalanceCents: reply.newBalanceCents.value,
                     transferID: reply.transferID,
+                    tipCents: reply.tipCents?.value,
                     wasMadeBefore: reply.isReplay ? true : nil
                 )
             }

@@ -12,7 +12,11 @@ extension PaymentRecord {
         call: IdempotentCall?
     ) {
         let key = IdempotencyKey.random()
-        let send = SendRequest(sid: session.sid, expectedAmountCents: new.confirmAmountCents)
+        let send = SendRequest(
+            sid: session.sid,
+            expectedAmountCents: new.confirmAmountCents,
+            tipCents: new.tipCents
+        )
         let now = Timestamp.now
         self.init(
             id: String(key.rawValue.prefix(12)),
@@ -23,6 +27,7 @@ extension PaymentRecord {
             payer: payer,
             body: String(decoding: CanonicalJSON.bytes(of: send), as: UTF8.self),
             amountCents: session.amountCents,
+            tipCents: new.tipCents,
             currency: session.currency,
             payee: session.payee,
             payeeID: session.payeeID,
@@ -90,6 +95,7 @@ extension PaymentRecord {
         case .paid(let receipt):
             stage = .paid
             self.receipt = receipt
+            if refund != nil { tipCents = receipt.tipCents }
         case .declined(let refusal):
             stage = .declined
             self.refusal = refusal

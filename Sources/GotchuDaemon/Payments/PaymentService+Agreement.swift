@@ -20,6 +20,13 @@ extension PaymentService {
                 fix: "Look again, and confirm the new amount if it is right."
             )
         }
+        guard new.tipCents == nil || session.allowsTip == true else {
+            throw Problem(
+                .tipNotAllowed,
+                detail: "The payee takes no tip with this request.",
+                fix: "Pay without a tip."
+            )
+        }
         guard new.confirmPayee == nil || new.confirmPayee == session.payee,
             new.confirmPayeeID == nil || new.confirmPayeeID == session.payeeID
         else {
@@ -32,18 +39,19 @@ extension PaymentService {
         return session
     }
 
-    /// A session that was named by its id alone: the server checks the amount when it is sent.
+    /// A session that was named by its id alone: the server checks the amount when it is sent. Not
+    /// so a tip: a server that knows of none would leave it out.
     private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
             throw Problem(.validationError, detail: "eid or sid is missing.")
         }
         guard new.confirmPayee == nil, new.confirmPayeeID == nil, new.confirmCurrency == nil,
-            new.proximity == nil
+            new.proximity == nil, new.tipCents == nil
         else {
             throw Problem(
                 .validationError,
-                detail: "confirm_payee, confirm_payee_id, confirm_currency and proximity can only "
-                    + "be checked with an eid."
+                detail: "confirm_payee, confirm_payee_id, confirm_currency, proximity and "
+                    + "tip_cents can only be checked with an eid."
             )
         }
         return ResolvedSession(

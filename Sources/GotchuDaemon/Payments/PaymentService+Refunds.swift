@@ -84,7 +84,9 @@ extension PaymentService {
             )
         }
         let refunded = session.refundedCents?.value ?? 0
-        let rest = session.amountCents.value - refunded
+        let amount = Money(minorUnits: session.amountCents.value, currency: currency)
+        let paid = TippedAmount(amount, tip: session.tipCents?.value).total
+        let rest = paid.minorUnits - refunded
         guard let amount = new.amountCents else {
             guard rest > 0 else {
                 throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")

@@ -105,6 +105,13 @@ actor PaymentService: Service, KeyedCreation {
                 detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
+        let tips = Money.allowedTip(on: new.confirmAmountCents)
+        guard tips.contains(new.tipCents ?? 0) else {
+            throw Problem(
+                .validationError,
+                detail: "tip_cents must be 0 to \(tips.upperBound) with this amount."
+            )
+        }
     }
 
     func made(under key: IdempotencyKey) -> (call: IdempotentCall, view: PaymentView)? {
@@ -129,7 +136,7 @@ actor PaymentService: Service, KeyedCreation {
                 )
             }
             // The same person pressing twice wants one payment.
-            guard open.amountCents == session.amountCents else {
+            guard open.amountCents == session.amountCents, open.tipCents == new.tipCents else {
                 throw Problem(
                     .amountChanged,
                     detail: "\(open.amount) is being paid for this already.",

@@ -21,6 +21,7 @@ extension PaymentView {
             sid: record.sid,
             eid: record.eid,
             amountCents: record.amountCents,
+            tipCents: record.tipCents,
             currency: record.currency,
             payee: record.payee,
             payeeID: record.payeeID,

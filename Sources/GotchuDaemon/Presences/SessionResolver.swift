@@ -101,7 +101,8 @@ extension ResolvedSession {
             payeeID: reply.payeeID,
             memo: reply.memo,
             status: reply.status,
-            expiresAt: reply.expiresAt
+            expiresAt: reply.expiresAt,
+            allowsTip: reply.allowsTip
         )
     }
 }

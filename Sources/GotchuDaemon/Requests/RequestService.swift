@@ -112,7 +112,8 @@ actor RequestService: Service, KeyedCreation {
             amountCents: new.amountCents,
             currency: new.currency,
             memo: new.memo,
-            ttlSeconds: new.ttlSeconds
+            ttlSeconds: new.ttlSeconds,
+            allowsTip: new.allowsTip
         )
         let session = try await client.createSession(wish).getOrThrow(tokens)
         let record = RequestRecord(
@@ -120,6 +121,7 @@ actor RequestService: Service, KeyedCreation {
             eid: session.eid,
             server: client.server.description,
             amountCents: new.amountCents,
+            tipCents: new.allowsTip == true ? 0 : nil,
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
@@ -185,7 +187,7 @@ actor RequestService: Service, KeyedCreation {
         if before.state.isFinal { return before }
         let answer = await client.cancel(id)
         if case .success = answer {
-            await note(id, state: .cancelled, paidAt: nil)
+            await note(id, state: .cancelled)
         } else if case .success(let session) = await client.session(id) {
             // It may have been paid at this very moment: the server's word decides.
             await take(session, of: id)
@@ -206,7 +208,8 @@ actor RequestService: Service, KeyedCreation {
     func take(_ session: SessionReply, of id: SessionID) async {
         guard let record = records[id] else { return }
         guard session.sid == id, session.amountCents.value == record.amountCents,
-            session.currency ?? .usd == record.currency
+            session.currency ?? .usd == record.currency,
+            Money.allowedTip(on: record.amountCents).contains(session.tipCents?.value ?? 0)
         else {
             return logger.error(
                 "The payment server told of another session than it was asked about",
@@ -221,13 +224,13 @@ actor RequestService: Service, KeyedCreation {
             case .timeout: .expired
             case .cancelled: .cancelled
             }
-        await note(id, state: state, paidAt: session.paidAt)
+        await note(id, state: state, paidAt: session.paidAt, tip: session.tipCents?.value)
     }
 
     /// The session has ended by our clock and the server could not be asked.
     func noteUnknown(_ id: SessionID) async {
         guard let record = records[id], !record.state.isFinal else { return }
-        await note(id, state: .unknown, paidAt: nil)
+        await note(id, state: .unknown)
     }
 
     /// Has a request that was resumed after a restart on the air again, as soon as the radio can.
@@ -247,10 +250,16 @@ actor RequestService: Service, KeyedCreation {
         if let record = records[id] { tell(record) }
     }
 
-    private func note(_ id: SessionID, state: RequestView.State, paidAt: Timestamp?) async {
+    private func note(
+        _ id: SessionID,
+        state: RequestView.State,
+        paidAt: Timestamp? = nil,
+        tip: Int64? = nil
+    ) async {
         guard var record = records[id], !record.state.isFinal, record.state != state else { return }
         record.state = state
         record.paidAt = paidAt
+        record.tipCents = tip ?? record.tipCents
         records[id] = record
         // Whoever waits at the till is told first; the radio may take its time.
         tell(record)

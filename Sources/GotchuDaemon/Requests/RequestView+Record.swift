@@ -8,6 +8,7 @@ extension RequestView {
             eid: record.eid,
             state: record.state,
             amountCents: record.amountCents,
+            tipCents: record.tipCents,
             currency: record.currency,
             memo: record.memo,
             createdAt: record.createdAt,

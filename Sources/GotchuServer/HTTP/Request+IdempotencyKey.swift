@@ -27,9 +27,10 @@ extension Problem {
 
 extension Fingerprint {
     /// Of what was understood, not of the bytes: another order of members is the same request.
-    init(call: String, _ session: SessionID, _ amount: Int64?) {
-        let parameters = "\(call)\n\(session)\n\(amount.map { String($0) } ?? "-")"
-        let digest = Array(SHA256.hash(data: Array(parameters.utf8)))
+    init(call: String, _ session: SessionID, _ amounts: Int64?...) {
+        let parameters = ["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" }
+        let text = parameters.joined(separator: "\n")
+        let digest = Array(SHA256.hash(data: Array(text.utf8)))
         guard let fingerprint = Fingerprint(bytes: digest) else {
             preconditionFailure("SHA-256 has 32 bytes")
         }

@@ -117,6 +117,7 @@ extension WalletTransaction {
             type: Kind(entry.isDebit ? kind.debit : kind.credit),
             direction: entry.isDebit ? .debit : .credit,
             amountCents: WireInteger(abs(entry.amount)),
+            tipCents: session?.tip(in: entry).map(WireInteger.init),
             currency: entry.account.currency,
             memo: session?.memo,
             sessionID: session?.id,

@@ -33,6 +33,7 @@ struct RefundRoutes: Sendable {
                 RefundReply(
                     ok: true,
                     amountCents: WireInteger(refunded.amount),
+                    tipCents: refunded.tip.map(WireInteger.init),
                     refundedCents: WireInteger(refunded.total),
                     newBalanceCents: WireInteger(refunded.newBalance),
                     transferID: refunded.transfer

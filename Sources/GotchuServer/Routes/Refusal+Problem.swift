@@ -32,6 +32,7 @@ extension Refusal.Reason {
         case .sessionCancelled: .sessionCancelled
         case .sessionExpired: .sessionExpired
         case .amountChanged: .amountChanged
+        case .tipNotAllowed: .tipNotAllowed
         case .insufficientBalance: .insufficientWalletBalance
         case .keyReused: .idempotencyKeyReused
         case .tooManyLiveSessions: .rateLimited
@@ -57,6 +58,7 @@ extension Refusal.Reason {
         case .sessionCancelled: "The session was cancelled."
         case .sessionExpired: "The session has expired."
         case .amountChanged: "The session asks for another amount than the payer saw."
+        case .tipNotAllowed: "The session allows no tip, or none that large."
         case .insufficientBalance: "The wallet does not hold enough."
         case .keyReused: "The idempotency key was used for another payment or refund."
         case .tooManyLiveSessions: "Too many sessions of this payee are open."
@@ -78,7 +80,7 @@ extension Refusal.Reason {
         case .tooManyLiveSessions, .noFreeEID: true
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
-            .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
+            .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
             .unreadable:
             false

@@ -13,6 +13,8 @@ extension SessionReply {
             expiresAt: session.expiresAt,
             lockExpiresAt: session.lockExpiresAt,
             paidAt: session.paidAt,
+            allowsTip: session.tip.map { _ in true },
+            tipCents: session.tip.map(WireInteger.init),
             refundedCents: session.refunded > 0 ? WireInteger(session.refunded) : nil,
             version: session.version
         )

@@ -20,6 +20,7 @@ struct SessionRoutes: Sendable {
         let memo = try fields.shortText("memo", limit: Self.longestText)
         let seconds = try fields.integer("ttl_seconds")
         let reference = try fields.shortText("payee_reference", limit: Self.longestText)
+        let allowsTip = try fields.boolean("allows_tip") ?? false
         try fields.end()
         let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
         guard let lifetime = Int(exactly: lifetime), Session.allowedSeconds.contains(lifetime)
@@ -31,6 +32,7 @@ struct SessionRoutes: Sendable {
                 memo: memo,
                 reference: reference,
                 lifetime: .seconds(lifetime),
+                allowsTip: allowsTip,
                 liveLimit: liveLimit
             )
         ).accepted()
@@ -77,7 +79,8 @@ struct SessionRoutes: Sendable {
                 currency: session.amount.currency,
                 memo: session.memo,
                 expiresAt: session.expiresAt,
-                status: session.status
+                status: session.status,
+                allowsTip: session.tip.map { _ in true }
             )
         )
     }

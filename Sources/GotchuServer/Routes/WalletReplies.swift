@@ -32,13 +32,15 @@ extension WalletEntry {
     /// - Parameter record: The record that the entry is about, if it is one.
     init(_ entry: Entry, _ record: Record?) throws {
         let kind = try TransferKind.of(entry)
+        let session = try record?.session
         self.init(
             id: entry.transfer.id,
             type: entry.isDebit ? kind.debitName : kind.creditName,
             direction: entry.isDebit ? .debit : .credit,
             amountCents: WireInteger(abs(entry.amount)),
+            tipCents: session?.tip(in: entry).map(WireInteger.init),
             currency: entry.account.currency,
-            memo: try record?.session?.memo,
+            memo: session?.memo,
             createdAt: entry.at
         )
     }
@@ -58,7 +60,8 @@ extension SendOutcomeReply {
                 status: 200,
                 sid: session,
                 transferID: paid.transfer,
-                newBalanceCents: WireInteger(paid.newBalance)
+                newBalanceCents: WireInteger(paid.newBalance),
+                tipCents: paid.tip.map(WireInteger.init)
             )
         case .failure(let refusal):
             let problem = refusal.problem

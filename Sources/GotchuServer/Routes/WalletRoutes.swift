@@ -33,13 +33,17 @@ struct WalletRoutes: Sendable {
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         let expected = try fields.integer("expected_amount_cents")
+        let tip = try fields.integer("tip_cents") ?? 0
         try fields.end()
+        guard tip == 0 || Money.allowedRequest.contains(tip) else {
+            throw Problem.invalid("tip_cents must be from 0 to 100000000.")
+        }
         let answer = try await ledger.submit(
-            Pay(session: sid, payer: payer, expectedAmount: expected),
+            Pay(session: sid, payer: payer, expectedAmount: expected, tip: tip),
             as: KeyedRequest(
                 user: payer,
                 key: key,
-                fingerprint: Fingerprint(call: "POST \(Self.sendPath)", sid, expected),
+                fingerprint: Fingerprint(call: "POST \(Self.sendPath)", sid, expected, tip),
                 id: context.requestID
             )
         )
@@ -48,7 +52,8 @@ struct WalletRoutes: Sendable {
                 SendReply(
                     ok: true,
                     newBalanceCents: WireInteger(paid.newBalance),
-                    transferID: paid.transfer
+                    transferID: paid.transfer,
+                    tipCents: paid.tip.map { WireInteger($0) }
                 )
             )
         }

@@ -15,10 +15,12 @@ struct WebhookBody: Encodable, Sendable {
         let sid: SessionID
         let payee_id: String
         let amount_cents: Int64
+        let tip_cents: Int64?
         let currency: Currency
         let memo: String?
         let payee_reference: String?
         let refund_cents: Int64?
+        let refund_tip_cents: Int64?
         let refunded_cents: Int64
     }
 
@@ -28,16 +30,21 @@ struct WebhookBody: Encodable, Sendable {
             throw LedgerError.corrupt("a session's id")
         }
         let session = try Session.Body(delivery.body)
+        let refundTip = delivery.amount.map {
+            Session.tip(inRefund: $0, total: session.refunded, amount: session.amount)
+        }
         type = delivery.kind
         timestamp = delivery.at
         data = Content(
             sid: sid,
             payee_id: delivery.owner.rawValue,
             amount_cents: session.amount,
+            tip_cents: session.tip,
             currency: session.currency,
             memo: session.memo,
             payee_reference: session.reference,
             refund_cents: delivery.amount,
+            refund_tip_cents: session.tip == nil ? nil : refundTip,
             refunded_cents: session.refunded
         )
     }

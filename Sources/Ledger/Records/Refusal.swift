@@ -29,6 +29,8 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case sessionExpired = "SESSION_EXPIRED"
         /// The payer saw another amount than the session asks for.
         case amountChanged = "AMOUNT_CHANGED"
+        /// The session allows no tip, or the payment would be larger than any may be.
+        case tipNotAllowed = "TIP_NOT_ALLOWED"
         case insufficientBalance = "INSUFFICIENT_BALANCE"
         /// The idempotency key was used with other parameters.
         case keyReused = "KEY_REUSED"

@@ -11,12 +11,15 @@ extension NewRequest {
         let currency = try fields.currency("currency")
         let memo = try fields.shortText("memo", limit: 140)
         let ttl = try fields.integer("ttl_seconds")
+        let allowsTip = try fields.boolean("allows_tip")
         try fields.end()
         self.init(
             amountCents: amountCents,
             currency: currency,
             memo: memo,
-            ttlSeconds: ttl.map { Int(clamping: $0) }
+            ttlSeconds: ttl.map { Int(clamping: $0) },
+            // Other payment servers may refuse a member that they do not know.
+            allowsTip: allowsTip == true ? true : nil
         )
     }
 }
@@ -27,6 +30,7 @@ extension NewPayment {
         let eid = try fields.eid("eid")
         let sid = try fields.optionalSessionID("sid")
         let confirmAmountCents = try fields.requiredInteger("confirm_amount_cents")
+        let tipCents = try fields.integer("tip_cents")
         let confirmCurrency = try fields.currency("confirm_currency")
         let confirmPayee = try fields.string("confirm_payee")
         let confirmPayeeID = try fields.string("confirm_payee_id")
@@ -36,6 +40,7 @@ extension NewPayment {
             eid: eid,
             sid: sid,
             confirmAmountCents: confirmAmountCents,
+            tipCents: tipCents == 0 ? nil : tipCents,
             confirmCurrency: confirmCurrency,
             confirmPayee: confirmPayee,
             confirmPayeeID: confirmPayeeID,

@@ -91,19 +91,21 @@ struct CrashMatrixTests {
         amount: Int
     ) async throws {
         let cents = Int64(amount)
+        let tip: Int64? = amount.isMultiple(of: 2) ? 3 : nil
+        let total = cents + (tip ?? 0)
         let name = steps.map(\.rawValue).joined(separator: ", ")
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
         try arm(stage, steps)
         let request: RequestView = try await stage.untilAnswered(
             stage.kiosk,
             "/v1/requests",
-            NewRequest(amountCents: cents),
+            NewRequest(amountCents: cents, allowsTip: tip.map { _ in true }),
             key: IdempotencyKey.random().rawValue
         )
         let payment: PaymentView = try await stage.untilAnswered(
             stage.payer,
             "/v1/payments",
-            NewPayment(sid: request.id, confirmAmountCents: cents),
+            NewPayment(eid: request.eid, confirmAmountCents: cents, tipCents: tip),
             key: IdempotencyKey.random().rawValue
         )
         let paid: PaymentView = try await stage.until(
@@ -117,7 +119,7 @@ struct CrashMatrixTests {
             stage.kiosk,
             "/v1/requests/\(request.id)"
         ) { $0.state.isFinal && !$0.isOnAir }
-        #expect(told.state == .paid, "\(name)")
+        #expect(told.state == .paid && told.tipCents == tip && paid.tipCents == tip, "\(name)")
         // What the last sync kills may still be to come.
         for part in [stage.kiosk, stage.payer, stage.server] {
             try await eventually(
@@ -134,7 +136,7 @@ struct CrashMatrixTests {
             "/v1/payments"
         ) { _ in true }
         #expect(payments.payments.count { $0.sid == request.id } == 1, "\(name)")
-        #expect(try await stage.balance(stage.kiosk) == before.0 + cents, "\(name)")
-        #expect(try await stage.balance(stage.payer) == before.1 - cents, "\(name)")
+        #expect(try await stage.balance(stage.kiosk) == before.0 + total, "\(name)")
+        #expect(try await stage.balance(stage.payer) == before.1 - total, "\(name)")
     }
 }

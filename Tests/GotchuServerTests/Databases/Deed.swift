@@ -38,9 +38,9 @@ extension ReferenceModel.Reply {
     /// The same, given for the first time.
     var asFirst: Self {
         switch self {
-        case .paid(let left, _): .paid(left: left, again: false)
-        case .refunded(let amount, let total, let left, _):
-            .refunded(amount: amount, total: total, left: left, again: false)
+        case .paid(let left, let tip, _): .paid(left: left, tip: tip, again: false)
+        case .refunded(let amount, let tip, let total, let left, _):
+            .refunded(amount: amount, tip: tip, total: total, left: left, again: false)
         case .declined(let reason, _): .declined(reason, again: false)
         case .user, .deal, .rotated, .no: self
         }
@@ -50,7 +50,7 @@ extension ReferenceModel.Reply {
     var changesNothing: Bool {
         switch self {
         case .no, .declined: true
-        case .paid(_, let again), .refunded(_, _, _, let again): again
+        case .paid(_, _, let again), .refunded(_, _, _, _, let again): again
         case .user, .deal, .rotated: false
         }
     }
@@ -85,17 +85,20 @@ extension Deed.Told {
         to action: Step.Action,
         again: Bool
     ) -> ReferenceModel.Reply? {
+        let tip = wire.integer("tip_cents")
         switch action {
         case .lock(_, let user): return .deal(mark: "l", holder: user)
         case .cancel: return .deal(mark: "c", holder: nil)
         case .send:
-            return wire.integer("new_balance_cents").map { .paid(left: $0, again: again) }
+            return wire.integer("new_balance_cents").map {
+                .paid(left: $0, tip: tip, again: again)
+            }
         case .refund:
             guard let amount = wire.integer("amount_cents"),
                 let total = wire.integer("refunded_cents"),
                 let left = wire.integer("new_balance_cents")
             else { return nil }
-            return .refunded(amount: amount, total: total, left: left, again: again)
+            return .refunded(amount: amount, tip: tip, total: total, left: left, again: again)
         case .open, .create, .unlock, .rotate, .expire: return nil
         }
     }

@@ -80,7 +80,8 @@ struct PayingClient: Sendable {
         let isDear = Int.random(in: 0..<12, using: &generator) == 0
         let amount = Int64.random(in: isDear ? 2_500...6_000 : 1...20, using: &generator)
         let plot = Int.random(in: 0..<100, using: &generator)
-        guard let created = await create(payee, amount, through: servers[0]),
+        let allowsTip = plot % 3 == 0
+        guard let created = await create(payee, amount, allowsTip, through: servers[0]),
             let session = created.action.session
         else { return }
         deeds.append(created)
@@ -99,7 +100,8 @@ struct PayingClient: Sendable {
             session: session,
             user: payer,
             key: tally.nextKey(),
-            expected: nil
+            expected: nil,
+            tip: allowsTip ? Int64.random(in: 0...3, using: &generator) : 0
         )
         // One in four does not wait for his answer at first.
         let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
@@ -118,7 +120,7 @@ struct PayingClient: Sendable {
         _ rival: Int,
         _ generator: inout SeededGenerator
     ) -> [Step.Action] {
-        guard case .send(let session, let payer, let key, _) = send else { return [] }
+        guard case .send(let session, let payer, let key, _, _) = send else { return [] }
         func refund(_ amount: Int64?) -> Step.Action {
             .refund(session: session, user: payee, key: tally.nextKey(), amount: amount)
         }
@@ -145,12 +147,17 @@ struct PayingClient: Sendable {
     }
 
     /// A new session; nobody has seen one whose making was not answered.
-    private func create(_ payee: Int, _ amount: Int64, through server: Int) async -> Deed? {
+    private func create(
+        _ payee: Int,
+        _ amount: Int64,
+        _ allowsTip: Bool,
+        through server: Int
+    ) async -> Deed? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)
-        guard let reply = try? await wire.create(users[payee], cents: Int(amount)) else {
-            return nil
-        }
+        let more = allowsTip ? #","allows_tip":true"# : ""
+        guard let reply = try? await wire.create(users[payee], cents: Int(amount), more: more)
+        else { return nil }
         guard reply.status == 200 else {
             note(reply, "create")
             return nil
@@ -161,7 +168,8 @@ struct PayingClient: Sendable {
                 payee: payee,
                 amount: amount,
                 seconds: 300,
-                proposesTaken: false
+                proposesTaken: false,
+                allowsTip: allowsTip
             ),
             began: began,
             ended: .now,
@@ -208,9 +216,10 @@ struct PayingClient: Sendable {
             return try await wire.lock(sids[session], by: users[user])
         case .cancel(let session, let user):
             return try await wire.post("/sessions/\(sids[session])/cancel", token: users[user])
-        case .send(let session, let user, let key, _):
+        case .send(let session, let user, let key, _, let tip):
             let key = BookedHistory.keyPrefix + "\(key)"
-            return try await wire.send(sids[session], by: users[user], key: key)
+            let more = #","tip_cents":\#(tip)"#
+            return try await wire.send(sids[session], by: users[user], key: key, more: more)
         case .refund(let session, let user, let key, let amount):
             return try await wire.post(
                 "/sessions/\(sids[session])/refund",
@@ -228,7 +237,7 @@ struct PayingClient: Sendable {
     /// - Returns: `nil` if nothing became of it, and nothing will.
     func resolved(_ deed: Deed) async throws -> Deed? {
         switch deed.action {
-        case .send(let session, let user, let key, _):
+        case .send(let session, let user, let key, _, _):
             let told = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
                 try await outcome(of: key, user, for: tally.sids[session])
             }

@@ -170,8 +170,8 @@ extension ReferenceModel.Reply {
 extension Step.Action {
     var session: Int? {
         switch self {
-        case .create(let session, _, _, _, _), .lock(let session, _), .unlock(let session, _),
-            .cancel(let session, _), .rotate(let session, _, _, _), .send(let session, _, _, _),
+        case .create(let session, _, _, _, _, _), .lock(let session, _), .unlock(let session, _),
+            .cancel(let session, _), .rotate(let session, _, _, _), .send(let session, _, _, _, _),
             .refund(let session, _, _, _), .expire(let session):
             session
         case .open: nil
@@ -180,9 +180,9 @@ extension Step.Action {
 
     var user: Int? {
         switch self {
-        case .open(let user), .create(_, let user, _, _, _), .lock(_, let user),
+        case .open(let user), .create(_, let user, _, _, _, _), .lock(_, let user),
             .unlock(_, let user), .cancel(_, let user), .rotate(_, let user, _, _),
-            .send(_, let user, _, _), .refund(_, let user, _, _):
+            .send(_, let user, _, _, _), .refund(_, let user, _, _):
             user
         case .expire: nil
         }
@@ -191,7 +191,7 @@ extension Step.Action {
     /// Of what moves money.
     var order: BookedHistory.Order? {
         switch self {
-        case .send(_, let user, let key, _): .init(user: user, key: key, isRefund: false)
+        case .send(_, let user, let key, _, _): .init(user: user, key: key, isRefund: false)
         case .refund(_, let user, let key, _): .init(user: user, key: key, isRefund: true)
         case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: nil
         }

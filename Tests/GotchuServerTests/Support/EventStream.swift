@@ -9,6 +9,7 @@ struct EventStream {
     struct Event: Equatable {
         let id: String
         let status: String
+        var tip: Int64?
     }
 
     let status: Int
@@ -59,8 +60,11 @@ struct EventStream {
         for violation in contract.violations(of: Data(data.utf8), "Session") {
             Issue.record("an event: \(violation): \(data)")
         }
-        let members = try? JSONSerialization.jsonObject(with: Data(data.utf8))
-        let status = (members as? [String: Any])?["status"] as? String
-        return Event(id: id, status: status ?? "")
+        let session = (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any]
+        return Event(
+            id: id,
+            status: session?["status"] as? String ?? "",
+            tip: (session?["tip_cents"] as? NSNumber)?.int64Value
+        )
     }
 }

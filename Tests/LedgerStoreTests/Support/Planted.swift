@@ -18,20 +18,29 @@ enum Planted {
     }
 
     /// The same in any store.
-    static func books(_ kind: StoreKind) async throws -> TestBooks {
+    ///
+    /// - Parameter tip: The tip of the paid session; `nil` if it allows none.
+    static func books(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestBooks {
         let books = try kind.makeBooks()
-        try await write(to: try books.open())
+        try await write(to: try books.open(), tip: tip)
         return books
     }
 
-    private static func write(to store: any LedgerStorage) async throws {
+    private static func write(to store: any LedgerStorage, tip: Int64? = nil) async throws {
         let batches: [[Step.Action]] = [
             [.open(user: 0), .open(user: 1)],
             [
-                .create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false),
+                .create(
+                    session: 0,
+                    payee: 0,
+                    amount: 5,
+                    seconds: 300,
+                    proposesTaken: false,
+                    allowsTip: tip != nil
+                ),
                 .create(session: 1, payee: 0, amount: 50, seconds: 300, proposesTaken: false),
                 .lock(session: 0, user: 1), .lock(session: 1, user: 1),
-                .send(session: 0, user: 1, key: 0, expected: nil),
+                .send(session: 0, user: 1, key: 0, expected: nil, tip: tip ?? 0),
                 .send(session: 1, user: 1, key: 1, expected: nil),
             ],
             [

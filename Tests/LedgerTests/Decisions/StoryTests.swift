@@ -63,13 +63,15 @@ struct StoryTests {
         ]
         let declined: [Refusal.Reason] = [
             .unknownSession, .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled,
-            .sessionExpired, .amountChanged, .insufficientBalance, .sessionNotPaid,
-            .sessionRefunded, .refundTooLarge,
+            .sessionExpired, .amountChanged, .tipNotAllowed, .insufficientBalance,
+            .sessionNotPaid, .sessionRefunded, .refundTooLarge,
         ]
         return Set(
             reasons.map { "no \($0)" } + ["no forbidden", "no keyReused"]
                 + declined.flatMap { ["declined \($0)", "declined again \($0)"] }
-                + ["paid", "paid again", "rotated", "refunded", "refunded again"]
+                + ["rotated"]
+                + ["paid", "refunded"].flatMap { [$0, "\($0) again"] }
+                .flatMap { [$0, "\($0) with a tip"] }
         )
     }()
 
@@ -131,11 +133,15 @@ struct StoryTests {
         case .user: "user"
         case .deal: "session"
         case .rotated: "rotated"
-        case .refunded(_, _, _, let again): again ? "refunded again" : "refunded"
-        case .paid(_, let again): again ? "paid again" : "paid"
+        case .refunded(_, let tip, _, _, let again): name("refunded", tip, again)
+        case .paid(_, let tip, let again): name("paid", tip, again)
         case .declined(let reason, let again): "declined \(again ? "again " : "")\(reason)"
         case .no(let reason): "no \(reason)"
         }
+    }
+
+    private static func name(_ what: String, _ tip: Int64?, _ again: Bool) -> String {
+        what + (again ? " again" : "") + (tip ?? 0 > 0 ? " with a tip" : "")
     }
 
     /// The trace of a refused command besides its remembered answer, or any of a replay.
@@ -225,7 +231,8 @@ struct StoryTests {
                 ReferenceModel.Reply.deal(mark: $0.mark, holder: $0.holder)
             }
             guard stored.map({ ReferenceModel.Reply.deal($0) }) == expected,
-                stored?.refunded == model.deals[number]?.refunded
+                stored?.refunded == model.deals[number]?.refunded,
+                stored?.tip == model.deals[number]?.tip
             else { return "session \(number) is not what the model says" }
         }
         for (number, eid) in Cast.eids.enumerated() {

@@ -12,7 +12,11 @@ struct SessionRecordTests {
         .paid(by: Cast.users[1], at: Timestamp(milliseconds: 800)), .expired, .cancelled,
     ]
 
-    private static func session(_ state: Session.State, memo: String? = nil) -> Session {
+    private static func session(
+        _ state: Session.State,
+        memo: String? = nil,
+        tip: Int64? = nil
+    ) -> Session {
         Session(
             id: Cast.sessions[2],
             eid: Cast.eids[3],
@@ -25,6 +29,7 @@ struct SessionRecordTests {
             state: state,
             version: 7,
             rotations: 3,
+            tip: tip,
             refunded: state == states[3] ? 34 : 0
         )
     }
@@ -58,6 +63,25 @@ struct SessionRecordTests {
                 "refunded":0,"rotations":3}
                 """
         )
+        let paid = Self.session(Self.states[3], tip: 66).record.body
+        #expect(paid.hasSuffix(#","refunded":34,"rotations":3,"tip":66}"#))
+    }
+
+    @Test("A tip is read back; one that no payment can have, or of none, is refused")
+    func tips() throws {
+        let paid = Self.session(Self.states[3], tip: 66).record
+        #expect(try Session(paid).tip == 66)
+        #expect(try Session(Self.session(.advertising, tip: 0).record).tip == 0)
+        Self.expectCorrupt(Self.session(.advertising, tip: 1).record)
+        func body(_ old: String, _ new: String) -> Record {
+            Self.record(state: "PAID", body: paid.body.replacing(old, with: new))
+        }
+        for tip in ["-1", "99998767", "9223372036854775807", "6.5", "\"66\"", "true", "null"] {
+            Self.expectCorrupt(body(#""tip":66"#, #""tip":\#(tip)"#))
+        }
+        #expect(try Session(body(#""tip":66"#, #""tip":99998766"#)).tip == 99_998_766)
+        #expect(try Session(body(#""refunded":34"#, #""refunded":1300"#)).refunded == 1_300)
+        Self.expectCorrupt(body(#""refunded":34"#, #""refunded":1301"#))
     }
 
     /// A record that a database may hold after damage.

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Tips on the command line", .timeLimit(.minutes(hangLimit)))
+struct TipTests {
+    @Test("Payer and shop see amount and tip apart, in every command that shows money")
+    func story() async throws {
+        let system = try await LiveSystem()
+        let both = "$6.00 ($5.00 + $1.00 tip)"
+        let watch = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
+        try await eventually("it follows") { watch.text.contains("---") ? true : nil }
+        async let asked = GotchuCtl.run(["request", "5", "--allow-tip"], socket: system.kiosk)
+        let paid = try await GotchuCtl.run(
+            ["pay", "--tip", "1", "--yes", "--max", "6"],
+            socket: system.payer
+        )
+        #expect(paid.code == 0, "\(paid.err)")
+        #expect(paid.err.contains("Paying \(both) to “shop”"), "\(paid.err)")
+        #expect(paid.out.hasPrefix("Paid \(both) to “shop” · "))
+        #expect(paid.out.hasSuffix(" · balance $94.00\n"))
+        let request = try await asked
+        #expect(request.code == 0 && request.out.contains("Paid \(both) · "), "\(request.out)")
+        try await eventually("the watcher is told: \(watch.text)") {
+            watch.text.contains("request \(both) paid · Paid.") ? true : nil
+        }
+        watch.signal(SIGTERM)
+        try await watch.exitCode()
+
+        for (socket, sign) in [(system.kiosk, "+"), (system.payer, "-")] {
+            let history = try await GotchuCtl.run(["history"], socket: socket)
+            #expect(history.out.contains("\(sign)\(both)  paid"), "\(history.out)")
+            let wallet = try await GotchuCtl.run(["wallet"], socket: socket)
+            #expect(wallet.out.contains("\(sign)\(both)"), "\(wallet.out)")
+        }
+        let json = try await GotchuCtl.run(["history", "--json"], socket: system.payer).json()
+        let payment = try #require((json["payments"] as? [[String: Any]])?.first)
+        #expect(payment["amount_cents"] as? Int == 500 && payment["tip_cents"] as? Int == 100)
+        let id = try #require(payment["sid"] as? String)
+        let back = try await GotchuCtl.run(["refund", id, "5.50", "--yes"], socket: system.kiosk)
+        #expect(back.out.hasPrefix("Gave $5.50 ($5.00 + $0.50 tip) back"), "\(back.out)")
+    }
+
+    @Test("A tip that cannot be is refused before anything is asked or sent, and says why")
+    func refusals() async throws {
+        let system = try await LiveSystem()
+        let open = try await system.request("5", ["--allow-tip"])
+        func pay(_ eid: String, _ arguments: String...) async throws -> GotchuCtl {
+            try await GotchuCtl.run(["pay", eid, "--yes"] + arguments, socket: system.payer)
+        }
+        let dear = try await pay(open.eid, "--tip", "1", "--max", "5.99")
+        #expect(dear.code == 1)
+        #expect(
+            dear.err.contains(
+                "would get $6.00 ($5.00 + $1.00 tip), and --max is $5.99. Nothing was paid."
+            ),
+            "\(dear.err)"
+        )
+        let yen = try await pay(open.eid, "--tip", "100", "--max", "900", "--currency", "jpy")
+        #expect(yen.code == 1)
+        #expect(yen.err.contains("asks for $5.00, and --tip is ¥100. Nothing was paid."))
+        for wrong in ["-1", "1.005", "ten"] {
+            let misread = try await pay(open.eid, "--tip=\(wrong)", "--max", "9")
+            #expect(misread.code == 65, "\(misread.err)")
+            #expect(misread.next == "→ gotchu-ctl pay --tip 2.00", "\(misread.err)")
+        }
+        let large = try await pay(open.eid, "--tip", "999995.01", "--max", "2000000")
+        #expect(large.code == 65, "\(large.err)")
+        #expect(large.err.contains("tip_cents must be 0 to 99999500"), "\(large.err)")
+        let plain = try await system.request("4")
+        let none = try await pay(plain.eid, "--tip", "1", "--max", "9")
+        #expect(none.code == 1)
+        #expect(none.err.contains("takes no tip with this request. Nothing was paid."))
+        #expect(none.next == "→ gotchu-ctl pay", "\(none.err)")
+        let without = try await pay(plain.eid, "--tip", "0", "--max", "9")
+        #expect(without.code == 0 && without.out.hasPrefix("Paid $4.00 to "), "\(without.err)")
+    }
+}

@@ -1,0 +1,156 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Payments
+import Testing
+
+/// Money that a payer adds to the amount.
+@Suite("Tips")
+struct TipTests {
+    /// Two sessions of user 0 for 5 cents, both locked by user 1: the first allows a tip.
+    private func lockedRig() -> Rig {
+        var rig = Rig()
+        for session in 0...1 {
+            rig.take(
+                .create(
+                    session: session,
+                    payee: 0,
+                    amount: 5,
+                    seconds: 300,
+                    proposesTaken: false,
+                    allowsTip: session == 0
+                )
+            )
+            rig.take(.lock(session: session, user: 1))
+        }
+        return rig
+    }
+
+    private func send(
+        _ tip: Int64,
+        session: Int = 0,
+        key: Int = 0,
+        expected: Int64? = nil
+    ) -> Step.Action {
+        .send(session: session, user: 1, key: key, expected: expected, tip: tip)
+    }
+
+    private func refund(_ amount: Int64?, key: Int) -> Step.Action {
+        .refund(session: 0, user: 0, key: key, amount: amount)
+    }
+
+    private func session(_ rig: Rig) throws -> Session {
+        try Session(try #require(rig.books.rows.records[RecordID(Cast.sessions[0])]))
+    }
+
+    @Test("A payment with a tip moves both in two lines; the amount expected is without it")
+    func paid() throws {
+        var rig = lockedRig()
+        let effects = rig.commit([rig.submission(of: send(2, expected: 5))])
+        #expect(effects.transfers.map { $0.entries.map(\.amount) } == [[-7, 7]])
+        #expect(rig.balance(of: 0) == 17 && rig.balance(of: 1) == 3)
+        #expect(rig.books.rows.accounts[Cast.account(0)]?.earned == 7)
+        let paid = try session(rig)
+        #expect(paid.amount.minorUnits == 5 && paid.tip == 2)
+        #expect(effects.transfers[0].entries.map { paid.tip(in: $0) } == [2, 2])
+        #expect(rig.take(send(2, expected: 5)).payment?.tip == 2)
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("The sum is not what the payer is expected to have seen")
+    func expectedSum() {
+        var rig = lockedRig()
+        #expect(rig.take(send(2, expected: 7)).reason == .amountChanged)
+    }
+
+    @Test("No tip where one is allowed is said to be 0, where none is allowed nothing is said")
+    func none() throws {
+        var rig = lockedRig()
+        #expect(rig.take(send(0)).payment?.tip == 0)
+        #expect(try session(rig).tip == 0)
+        let plain = rig.take(send(0, session: 1, key: 1))
+        #expect(plain.payment != nil && plain.payment?.tip == nil)
+    }
+
+    @Test("A session that allows no tip refuses one, for good under its key")
+    func notAllowed() {
+        var rig = lockedRig()
+        let refused = rig.take(send(1, session: 1))
+        #expect(refused.refusal == Refusal(.tipNotAllowed) && refused.isRemembered)
+        #expect(rig.take(send(1, session: 1)).isReplay)
+        #expect(rig.take(send(0, session: 1, key: 1)).payment != nil)
+    }
+
+    @Test("What is wrong with a session is told before the tip is looked at")
+    func order() {
+        var rig = lockedRig()
+        rig.take(.unlock(session: 1, user: 1))
+        #expect(rig.take(send(1, session: 1)).reason == .sessionNotLocked)
+        rig.take(.lock(session: 1, user: 1))
+        #expect(rig.take(send(1, session: 1, key: 1, expected: 4)).reason == .amountChanged)
+    }
+
+    @Test(
+        "A tip below zero is refused, and one that makes a payment larger than any may be",
+        arguments: [.min, -1, 100_000_000 - 4, 100_000_000, .max] as [Int64]
+    )
+    func bounds(tip: Int64) {
+        var rig = lockedRig()
+        #expect(rig.take(send(tip)).reason == .tipNotAllowed)
+        #expect(rig.take(send(100_000_000 - 5, key: 1)).reason == .insufficientBalance)
+        #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
+    }
+
+    @Test("A payer who has the amount and not the tip pays nothing, and is told the sum")
+    func poor() {
+        var rig = lockedRig()
+        let refusal = Refusal(.insufficientBalance, required: 11, available: 10)
+        #expect(rig.take(send(6)).refusal == refusal)
+        #expect(rig.take(send(5, key: 1)).payment?.newBalance == 0)
+    }
+
+    @Test("A key that is used again with another tip is refused, and changes nothing")
+    func reused() {
+        var rig = lockedRig()
+        rig.take(send(2))
+        let before = rig.books
+        for tip in [0, 1, 3] as [Int64] {
+            #expect(rig.take(send(tip)).refusal == Refusal(.keyReused))
+        }
+        #expect(rig.books == before)
+    }
+
+    @Test("A refund without an amount gives both back")
+    func whole() throws {
+        var rig = lockedRig()
+        rig.take(send(2))
+        let back = rig.take(refund(nil, key: 0)).refund
+        #expect(back?.amount == 7 && back?.tip == 2 && back?.total == 7)
+        #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
+        #expect(try session(rig).tip == 2)
+        #expect(rig.take(refund(1, key: 1)).reason == .sessionRefunded)
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("Parts take from the amount first, then from the tip")
+    func parts() throws {
+        var rig = lockedRig()
+        rig.take(send(3))
+        let backs = [4, 2, 2].enumerated().map { rig.take(refund($1, key: $0)).refund }
+        #expect(backs.map { $0?.amount } == [4, 2, 2])
+        #expect(backs.map { $0?.tip } == [0, 1, 2])
+        let paid = try session(rig)
+        let entries = rig.books.transfers.values.filter { $0.kind == "REFUND" }
+            .sorted { $0.key.step < $1.key.step }.flatMap(\.entries)
+        #expect(entries.map { paid.tip(in: $0) } == [0, 0, 1, 1, 2, 2])
+        #expect(rig.books.complaint == nil)
+    }
+
+    @Test("More than amount and tip never goes back")
+    func tooLarge() {
+        var rig = lockedRig()
+        rig.take(send(2))
+        #expect(rig.take(refund(8, key: 0)).reason == .refundTooLarge)
+        #expect(rig.take(refund(7, key: 1)).refund?.tip == 2)
+    }
+}
