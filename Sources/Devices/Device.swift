@@ -11,7 +11,7 @@ package struct Device: Equatable, Sendable {
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
     /// The time for which a credential stays good without being used: a shop may close for a
     /// season.
-    package static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
+    static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
 
     package let id: DeviceID
     /// The user whose account it acts for; never changes.
@@ -146,6 +146,7 @@ package struct Device: Equatable, Sendable {
         revocation = nil
     }
 }
+
 /// The id of a registered device.
 package struct DeviceID: LedgerID {
     package let rawValue: String
@@ -153,23 +154,4 @@ package struct DeviceID: LedgerID {
     package init(trusted rawValue: String) {
         self.rawValue = rawValue
     }
-}
-/// The user of an access token together with the device that it was issued to.
-///
-/// Limits are counted for a login: the devices of one user have each their own, the tokens of one
-/// person share theirs.
-package struct Login: Hashable, Sendable {
-    package let user: UserID
-    /// The registered device; `nil` for a person.
-    package let device: DeviceID?
-
-    package init(user: UserID, device: DeviceID? = nil) {
-        self.user = user
-        self.device = device
-    }
-}
-
-extension Login: CustomStringConvertible {
-    /// The user's id, then the device's after a slash.
-    package var description: String { device.map { "\(user)/\($0)" } ?? user.rawValue }
 }

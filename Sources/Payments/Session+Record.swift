@@ -121,7 +121,7 @@ extension Books {
 extension Session {
     /// The changes that a merchant's own systems are told about. The raw values are stored and
     /// sent.
-    package enum EventKind: String, CaseIterable, Sendable {
+    enum EventKind: String, CaseIterable, Sendable {
         case paid = "session.paid"
         case refunded = "session.refunded"
         case expired = "session.expired"

@@ -85,7 +85,7 @@ package struct Session: Equatable, Sendable {
 
     /// The same session as it is at `time`: expired, or given back by a lock that has lapsed. Time
     /// changes a session here alone.
-    package func asOf(_ time: Timestamp) -> Session {
+    func asOf(_ time: Timestamp) -> Session {
         guard !status.isFinal else { return self }
         if time >= expiresAt { return changed(to: .expired) }
         if case .locked(_, let until) = state, time >= until { return changed(to: .advertising) }

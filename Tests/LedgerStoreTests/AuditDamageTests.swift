@@ -63,7 +63,7 @@ struct AuditDamageTests {
         Damage(
             "UPDATE names SET target = 'session-0' WHERE target = 'session-1'",
             .sessions,
-            "session-1: its EID"
+            "session-0: its EID"
         ),
     ]
 

@@ -8,7 +8,7 @@ package let patience = factor("GOTCHU_TEST_PATIENCE")
 /// Minutes after which a test hangs, on the slowest machine: no test comes near it.
 package let hangLimit = 10 * patience
 
-/// The factor by which soaks, fuzzing and random stories are longer than in CI:
+/// The factor by which soaks, fuzzing, random stories and long tables are longer than in CI:
 /// `GOTCHU_TEST_EFFORT`, 1 unless said.
 package let effort = factor("GOTCHU_TEST_EFFORT")
 

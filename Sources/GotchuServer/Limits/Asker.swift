@@ -1,4 +1,3 @@
-internal import Devices
 internal import Ledger
 
 /// The subject that the EIDs of a request are counted for: an address, or the login of a token.

@@ -1,4 +1,3 @@
-internal import Devices
 internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger

@@ -1,4 +1,3 @@
-internal import Devices
 internal import GotchuAPI
 internal import Hummingbird
 internal import Ledger

@@ -7,7 +7,7 @@ package import GotchuCore
 /// Every change goes through here, so that no effect can be forgotten.
 package struct Books: Sendable {
     /// The largest number of entries of one transfer.
-    package static let entryLimit = 10_003
+    static let entryLimit = 10_003
 
     package private(set) var rows: Snapshot
     private var changedNames: Set<String> = []

@@ -35,7 +35,7 @@ package struct KeyedRequest: Equatable, Sendable {
     package let id: String
     /// A Boolean that is true if a refusal for an unknown session is remembered; otherwise it is
     /// looked up again each time.
-    package var remembersUnknown = true
+    var remembersUnknown = true
 
     package init(user: UserID, key: IdempotencyKey, fingerprint: Fingerprint, id: String) {
         self.user = user

@@ -19,9 +19,9 @@ package struct RecordKind: Sendable {
 /// Writes down what time has done to records, so that those who watch them are told in time.
 ///
 /// Only tidying: what has expired is refused whether or not this has run.
-package struct DueSweep: Service {
+struct DueSweep: Service {
     /// The delay within which a watcher learns that a record has expired.
-    package static let interval: Duration = .milliseconds(250)
+    static let interval: Duration = .milliseconds(250)
     private static let batchLimit = 256
 
     private let store: any LedgerStorage
@@ -42,7 +42,7 @@ package struct DueSweep: Service {
         self.logger = logger
     }
 
-    package func run() async {
+    func run() async {
         await cancelWhenGracefulShutdown {
             var failures = FailureLog(
                 logger,

@@ -10,12 +10,12 @@ internal import Synchronization
 /// There is no timer: a lone command goes at once, and batches grow by themselves under load.
 package final class LedgerWriter: Service {
     /// The largest number of commands of one commit.
-    package static let batchLimit = 256
+    static let batchLimit = 256
     /// The usual number of commands that may wait; beyond it callers are told to try again.
     package static let queueLimit = 8_192
     /// The longest time for which time stands still after the clock was set back: a clock that
     /// was two hours ahead for a moment would keep sessions alive for two hours.
-    package static let longestStandstill: Duration = .seconds(2)
+    static let longestStandstill: Duration = .seconds(2)
 
     private struct State {
         var queue: [any Submission] = []

@@ -9,7 +9,7 @@ package final class RecordFeed: Service {
     /// The watchers that there may be in all, of one record, and by one login unless said. Each
     /// holds a connection, and some of those must be left for payments and for others.
     package static let watcherLimit = 12_000
-    package static let watchersPerRecordLimit = 16
+    static let watchersPerRecordLimit = 16
     package static let usualWatchersPerLogin = 64
     /// Each watcher gets a sign of life after so many ticks of a second, by turns: not all at once.
     private static let quietTicks = 15

@@ -2,7 +2,7 @@ internal import Logging
 internal import ServiceLifecycle
 
 /// Tells this server's watchers what other servers have done to their records.
-package struct RecordRelay: Service {
+struct RecordRelay: Service {
     /// The pause before a record that could not be read is read again.
     private static let pause: Duration = .milliseconds(500)
 
@@ -18,7 +18,7 @@ package struct RecordRelay: Service {
         self.logger = logger
     }
 
-    package func run() async {
+    func run() async {
         await cancelWhenGracefulShutdown {
             for await _ in changes.arrivals() { await relay(changes.take()) }
         }

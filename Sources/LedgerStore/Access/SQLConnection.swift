@@ -23,7 +23,7 @@ package enum Dialect: Sendable {
     case sqlite, postgresql
 
     /// Is one of a bound list.
-    package func isIn(_ parameter: String) -> String {
+    func isIn(_ parameter: String) -> String {
         switch self {
         case .sqlite: "IN (SELECT value FROM json_each(\(parameter)))"
         case .postgresql: "= ANY (\(parameter)::text[])"

@@ -1,0 +1,17 @@
+internal import Devices
+internal import Ledger
+
+/// The user of an access token together with the device that it was issued to.
+///
+/// Limits are counted for a login: the devices of one user have each their own, the tokens of one
+/// person share theirs.
+struct Login: Hashable, Sendable {
+    let user: UserID
+    /// The registered device; `nil` for a person.
+    var device: DeviceID?
+}
+
+extension Login: CustomStringConvertible {
+    /// The user's id, then the device's after a slash.
+    var description: String { device.map { "\(user)/\($0)" } ?? user.rawValue }
+}
