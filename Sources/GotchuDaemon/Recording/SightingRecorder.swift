@@ -109,7 +109,7 @@ extension SightingRecorder.Recording {
         // Heard before the recording began, told after it.
         let since = max(.zero, time - start)
         if lost > 0 {
-            let line = JSONEncoder.canonicalBytes(
+            let line = CanonicalJSON.bytes(
                 of: RecordingLine(time: since, event: .lost(lost))
             )
             guard case .enqueued = output.yield(line) else {

@@ -52,8 +52,8 @@ struct WalletRoutes: Sendable {
                 SendReply(
                     ok: true,
                     newBalanceCents: WireInteger(paid.newBalance),
-                    transferID: paid.transfer,
-                    tipCents: paid.tip.map { WireInteger($0) }
+                    tipCents: paid.tip.map { WireInteger($0) },
+                    transferID: paid.transfer
                 )
             )
         }
