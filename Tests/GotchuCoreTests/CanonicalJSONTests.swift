@@ -82,7 +82,8 @@ struct CanonicalJSONTests {
         let texts = ["", "plain", "ünïcödé", "/a/b", #""quoted" \ "#, "日本語"]
         func inner() -> Inner {
             Inner(
-                zeal: Bool.random(using: &random) ? .random(in: .min ... .max, using: &random) : nil,
+                zeal: Bool.random(using: &random)
+                    ? .random(in: .min ... .max, using: &random) : nil,
                 able: (0..<Int.random(in: 0..<3, using: &random)).map { texts[$0] }
             )
         }

@@ -62,7 +62,7 @@ struct DescribedLimitTests {
         let body = Request.bodyLimit / 1_024
         #expect(info.contains("at most \(body) KiB"))
         #expect(contract.text("components", "schemas", "Code").contains("more than \(body) KiB"))
-        let head = Server.headers.maxHeaderListSize / 1_024
+        let head = HTTPFront.heads.maxHeaderListSize / 1_024
         #expect(info.contains("head of more than \(head) KiB"))
         func text(_ method: String, _ path: String) -> String {
             contract.text("paths", path, method)

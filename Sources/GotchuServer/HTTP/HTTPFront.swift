@@ -12,7 +12,7 @@ struct HTTPFront: ServerChildChannel {
     }
 
     /// Requests of ours have a dozen short header fields; the longest is a token.
-    private static let heads = {
+    static let heads = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 * 1024
         limits.maxHeaderListSize = 32 * 1024
