@@ -1,5 +1,6 @@
 import GotchuCore
 import Hummingbird
+import NIOHTTP1
 import Payments
 import TestSupport
 import Testing

@@ -60,7 +60,7 @@ struct DueTests {
     func live(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         try books.execute(
-            "INSERT INTO due VALUES ('user-0', 'gift-0', 'gift', 1), ('user-0', 'gift-1', 'gift', 1)"
+            "INSERT INTO due VALUES ('user-0', 'gift-0', 'gift', 1), ('user-0', 'gift-1', 'x', 1)"
         )
         let store = try books.open()
         func create() async throws -> Result<Session, Refusal> {

@@ -131,7 +131,15 @@ package struct MemoryBooks: Equatable, Sendable {
 
     /// All that must be true of the books at any moment; `nil` if it is.
     package var complaint: String? {
-        brokenPromise ?? transferComplaint ?? accountComplaint ?? sessionComplaint
+        brokenPromise ?? transferComplaint ?? accountComplaint
+            ?? sessionComplaint(Array(rows.records.values))
+    }
+
+    /// The same, looking only at the sessions that changed last.
+    package func complaint(after effects: Effects) -> String? {
+        guard !effects.isEmpty else { return brokenPromise }
+        return brokenPromise ?? transferComplaint ?? accountComplaint
+            ?? sessionComplaint(effects.records)
     }
 
     private var transferComplaint: String? {
@@ -186,7 +194,7 @@ package struct MemoryBooks: Equatable, Sendable {
         return sum == 0 ? nil : "money is not conserved: \(sum)"
     }
 
-    private var sessionComplaint: String? {
+    private func sessionComplaint(_ records: [Record]) -> String? {
         var refunds: [RecordID: Int64] = [:]
         var payments: [RecordID: Int64] = [:]
         for transfer in transfers.values {
@@ -198,7 +206,7 @@ package struct MemoryBooks: Equatable, Sendable {
         guard Set(payments.keys).isSubset(of: rows.records.keys) else {
             return "a payment of nothing"
         }
-        for record in rows.records.values {
+        for record in records {
             guard let session = try? Session(record) else { return "\(record) cannot be read" }
             let paid = session.amount.minorUnits + (session.tip ?? 0)
             guard payments[record.id] == (session.status == .paid ? paid : nil) else {

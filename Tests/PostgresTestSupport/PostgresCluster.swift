@@ -189,14 +189,17 @@ package final class PostgresCluster: Sendable {
         try Self.run(Self.asOwner + ["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
     }
 
-    /// A new empty database.
+    /// A new database: empty, or a copy of one that nobody is connected to.
     ///
     /// - Returns: Its name.
-    package func makeDatabase(encoding: String = "UTF8") throws -> String {
+    package func makeDatabase(
+        encoding: String = "UTF8",
+        copying template: String = "template0"
+    ) throws -> String {
         let name = "t\(databases.add(1, ordering: .relaxed).newValue)"
         try connect("postgres").connection.execute(
             """
-            CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C' ENCODING '\(encoding)'
+            CREATE DATABASE \(name) TEMPLATE \(template) LOCALE 'C' ENCODING '\(encoding)'
             """
         )
         return name

@@ -12,22 +12,31 @@ import Testing
 @Suite("A database that hangs", .timeLimit(.minutes(hangLimit)))
 struct HungDatabaseTests {
     private let cluster: PostgresCluster
+    private let url: String
     private let server: ServerProcess
     private let payee: String
     private let payer: String
 
     init() async throws {
         cluster = try PostgresCluster()
-        server = try await ServerProcess(database: cluster.url(try cluster.makeDatabase()))
+        url = cluster.url(try cluster.makeDatabase())
+        server = try await ServerProcess(database: url)
         payee = try await server.wire.login("payee")
         payer = try await server.wire.login("payer")
     }
 
-    @Test("keeps nobody waiting for ever, and the operator not at all")
+    /// One server goes on, another is told to end meanwhile: each waits for several limits.
+    @Test("keeps nobody waiting for ever, the operator not at all, and no server from ending")
     func calls() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
         let key = "0123456789abcdef"
+        let ending = try await ServerProcess(database: url)
+        let other = try await ending.wire.lockedSession(payee, payer, cents: 5)
         try cluster.freeze(true)
+        async let unpaid = try? ending.wire.send(other, by: payer, key: "fedcba9876543210")
+        #expect(try await ending.wire.get("/readyz").status == 503)
+        ending.program.signal(SIGTERM)
+        async let end = ending.program.exitCode(within: .seconds(40))
         async let read = server.wire.get("/wallet/me", token: payee)
         async let paid = server.wire.send(sid, by: payer, key: key)
         for _ in 0..<3 {
@@ -39,6 +48,8 @@ struct HungDatabaseTests {
         #expect(try await server.wire.get("/healthz").status == 200)
         let replies = try await [read, paid]
         #expect(replies.map(\.code) == ["TRY_AGAIN", "TRY_AGAIN"])
+        #expect(try await end == 0)
+        #expect(await unpaid?.status != 200)
         try cluster.freeze(false)
         try await eventually("the payment is made", within: .seconds(30)) {
             let reply = try await server.wire.send(sid, by: payer, key: key)
@@ -112,17 +123,5 @@ struct HungDatabaseTests {
         try await eventually("each works") {
             recoveries.allSatisfy { count($0) > 0 } ? true : nil
         }
-    }
-
-    @Test("does not keep a server from ending")
-    func end() async throws {
-        let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
-        try cluster.freeze(true)
-        async let paid = try? server.wire.send(sid, by: payer, key: "0123456789abcdef")
-        #expect(try await server.wire.get("/readyz").status == 503)
-        server.program.signal(SIGTERM)
-        #expect(try await server.program.exitCode(within: .seconds(40)) == 0)
-        #expect(await paid?.status != 200)
-        try cluster.freeze(false)
     }
 }

@@ -2,6 +2,7 @@ import GotchuCore
 import Ledger
 import LedgerStore
 import LedgerTestSupport
+import PostgresTestSupport
 import SQLite
 import TestSupport
 
@@ -17,13 +18,28 @@ enum Planted {
         return path
     }
 
-    /// The same in any store.
+    /// The same in any store. Of a database, which takes longer to make, a copy.
     ///
     /// - Parameter tip: The tip of the paid session; `nil` if it allows none.
     static func books(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestBooks {
-        let books = try kind.makeBooks()
-        try await write(to: try books.open(), tip: tip)
-        return books
+        switch kind {
+        case .postgresql where tip == nil:
+            let cluster = try PostgresCluster.shared()
+            let name = try cluster.makeDatabase(copying: try await original.value)
+            return TestBooks(postgresql: cluster.url(name))
+        case .sqlite, .postgresql:
+            let books = try kind.makeBooks()
+            try await write(to: try books.open(), tip: tip)
+            return books
+        }
+    }
+
+    // SAFETY: made once; whoever wants a copy waits for it.
+    private static let original = Task {
+        let cluster = try PostgresCluster.shared()
+        let name = try cluster.makeDatabase()
+        try await write(to: try TestBooks(postgresql: cluster.url(name)).open())
+        return name
     }
 
     private static func write(to store: any LedgerStorage, tip: Int64? = nil) async throws {

@@ -111,10 +111,10 @@ struct StoryTests {
             if let trace = trace(of: answer, effects) { return "\(step): \(trace)" }
             books.save(effects)
             tail = effects.seal ?? tail
-            if let complaint = books.complaint { return "\(step): \(complaint)" }
+            if let complaint = books.complaint(after: effects) { return "\(step): \(complaint)" }
             answers.append(answer)
         }
-        if let complaint = outboxComplaint(books) { return complaint }
+        if let complaint = books.complaint ?? outboxComplaint(books) { return complaint }
         if let complaint = auditComplaint(books) { return complaint }
         if let difference = difference(between: books, and: model) { return difference }
 

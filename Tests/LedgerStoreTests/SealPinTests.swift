@@ -1,0 +1,112 @@
+import GotchuCore
+import LedgerStore
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// Seals that are written down elsewhere.
+@Suite("Pinned seals", .timeLimit(.minutes(hangLimit)))
+struct SealPinTests {
+    /// A chain that begins behind all that are begun by now.
+    private static let later = "ffffffffffffffffffff"
+
+    @Test(
+        "A pin finds that the last seal went with its transfers, or is another one",
+        arguments: StoreKind.allCases
+    )
+    func pinned(kind: StoreKind) async throws {
+        let books = try await Planted.books(kind)
+        let head = try #require(try books.audit().heads.first)
+        #expect(head.number == 3 && head.chain == Planted.chain)
+        try await books.open().commit(
+            [Step(time: 2_000, action: .open(user: 2))],
+            chain: Self.later
+        )
+        let pin = try #require(SealPin("\(head)"))
+        #expect(pin == head)
+        #expect(try books.audit(pins: [pin]).isClean)
+        let newest = try #require(try books.audit().heads.first)
+        #expect(newest.chain == Self.later && newest.number == 1)
+        // As in a backup of the moment before: it is clean in itself.
+        try books.damage(
+            """
+            DELETE FROM seals WHERE chain = '\(Self.later)';
+            DELETE FROM transfers WHERE record = 'user-2';
+            DELETE FROM entries WHERE record = 'user-2';
+            DELETE FROM accounts WHERE owner = 'user-2';
+            UPDATE accounts SET balance = balance + 10, entry_count = entry_count - 1,
+                changed_at = 1000 WHERE owner = 'DEV_MINT';
+            DELETE FROM names WHERE target = 'user-2';
+            DELETE FROM users WHERE id = 'user-2'
+            """
+        )
+        #expect(try books.audit().isClean)
+        #expect(try books.audit(pins: [pin]).isClean)
+        #expect(
+            try books.audit(pins: [newest]).findings.compactMap(\.broken)
+                == ["seal 1 of chain \(Self.later) is missing"]
+        )
+        let other = try #require(SealPin("\(pin.chain):2:\(pin.hash)"))
+        #expect(
+            try books.audit(pins: [other]).findings.compactMap(\.broken)
+                == ["seal 2 of chain \(pin.chain) is another one"]
+        )
+    }
+
+    @Test(
+        "Every end that no chain begins behind is a head, whatever the clocks say",
+        arguments: StoreKind.allCases
+    )
+    func heads(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        var opened = 0
+        func open(_ chain: String, after tail: Seal? = nil) async throws -> Seal {
+            let command = OpenAccount(
+                login: "user\(opened)",
+                displayName: "user",
+                opening: Money(minorUnits: 1)
+            )
+            opened += 1
+            let pending = Pending(command, at: .now) { _ in }
+            return try #require(
+                try await store.commit(Batch([pending], tail: tail, chain: chain)).seal
+            )
+        }
+        let first = try await open("0b")
+        let second = try await open("0c")
+        #expect(second.previous == first.hash)
+        #expect(try books.audit().heads == [SealPin(second)])
+        // A server that goes on while another has begun, then two whose clocks are behind.
+        let wentOn = try await open("0b", after: first)
+        let early = try await open("0a")
+        let earlier = try await open("00")
+        let heads = [earlier, early, wentOn].map { SealPin($0) }
+        #expect(try books.audit().heads == heads)
+        for head in heads {
+            let other = try #require(SealPin("\(head.chain):9:\(head.hash)"))
+            for pins in [[head, other], [other, head]] {
+                #expect(
+                    try books.audit(pins: pins).findings.compactMap(\.broken)
+                        == ["seal 9 of chain \(head.chain) is missing"]
+                )
+            }
+        }
+        let audit = try books.audit(pins: heads + [SealPin(first), SealPin(second)])
+        #expect(audit.isClean && audit.findings.last?.count == 5)
+    }
+
+    @Test("A text that is no pin is refused")
+    func badPins() {
+        let hash = String(repeating: "0a", count: 32)
+        #expect(SealPin("0a:4:\(hash)") != nil)
+        for bad in [
+            "", "0a", "0a:4", "0a:4:", ":4:\(hash)", "0a:0:\(hash)", "0a:-1:\(hash)",
+            "0a:4:\(hash)0", "0a:4:zz", "zz:4:\(hash)", "4:\(hash)", "0a:4:\(hash):",
+        ] {
+            #expect(SealPin(bad) == nil, "\(bad)")
+        }
+    }
+}
