@@ -21,6 +21,13 @@ struct CanonicalJSONTests {
         var list: [Inner]
         var map: [String: [Int]]
         var status: SessionStatus?
+        var choices: [Choice]
+    }
+
+    /// Its cases are written as objects in objects.
+    private enum Choice: Codable, Equatable {
+        case plain
+        case pair(String, more: [Int])
     }
 
     /// Members of its own among those of another value.
@@ -97,7 +104,8 @@ struct CanonicalJSONTests {
             inner: inner(),
             list: [inner(), inner()],
             map: ["b": [1, -2], "a": [], "c": [Int.random(in: 0...9, using: &random)]],
-            status: Bool.random(using: &random) ? .paid : nil
+            status: Bool.random(using: &random) ? .paid : nil,
+            choices: [.plain, .pair("a", more: [1]), .pair("", more: [])]
         )
     }
 }

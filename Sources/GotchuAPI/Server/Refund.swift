@@ -46,11 +46,11 @@ package struct RefundReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case ok
         case amountCents = "amount_cents"
-        case tipCents = "tip_cents"
-        case refundedCents = "refunded_cents"
         case newBalanceCents = "new_balance_cents"
+        case ok
+        case refundedCents = "refunded_cents"
+        case tipCents = "tip_cents"
         case transferID = "transfer_id"
     }
 }

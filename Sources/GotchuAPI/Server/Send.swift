@@ -15,8 +15,8 @@ package struct SendRequest: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case sid
         case expectedAmountCents = "expected_amount_cents"
+        case sid
         case tipCents = "tip_cents"
     }
 }
@@ -42,9 +42,9 @@ package struct SendReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
+        case newBalanceCents = "new_balance_cents"
         case ok
         case tipCents = "tip_cents"
-        case newBalanceCents = "new_balance_cents"
         case transferID = "transfer_id"
     }
 }
@@ -93,9 +93,10 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case outcome, status, sid, code, detail
-        case transferID = "transfer_id"
+        case code, detail
         case newBalanceCents = "new_balance_cents"
+        case outcome, sid, status
         case tipCents = "tip_cents"
+        case transferID = "transfer_id"
     }
 }

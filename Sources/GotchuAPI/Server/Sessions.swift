@@ -31,11 +31,11 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
+        case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
         case currency, memo
-        case ttlSeconds = "ttl_seconds"
         case payeeReference = "payee_reference"
-        case allowsTip = "allows_tip"
+        case ttlSeconds = "ttl_seconds"
     }
 }
 
@@ -52,8 +52,9 @@ package struct CreateSessionReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case sid, eid
+        case eid
         case expiresAt = "exp_at"
+        case sid
     }
 }
 
@@ -106,12 +107,14 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var amount: Money { Money(minorUnits: amountCents.value, currency: currency ?? .usd) }
 
     enum CodingKeys: String, CodingKey {
-        case sid, currency, memo, status
+        case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
+        case currency
+        case expiresAt = "exp_at"
+        case memo
         case payee = "payee_display"
         case payeeID = "payee_id"
-        case expiresAt = "exp_at"
-        case allowsTip = "allows_tip"
+        case sid, status
     }
 }
 
@@ -150,8 +153,8 @@ package struct LockReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case ok
         case lockExpiresAt = "lock_expires_at"
+        case ok
     }
 }
 
@@ -204,13 +207,16 @@ package struct SessionReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case sid, status, currency, memo, version
+        case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
+        case currency
         case expiresAt = "exp_at"
         case lockExpiresAt = "lock_expires_at"
+        case memo
         case paidAt = "paid_at"
-        case allowsTip = "allows_tip"
-        case tipCents = "tip_cents"
         case refundedCents = "refunded_cents"
+        case sid, status
+        case tipCents = "tip_cents"
+        case version
     }
 }

@@ -41,10 +41,10 @@ package struct TokenReply: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
-        case tokenType = "token_type"
         case expiresIn = "expires_in"
         case refreshToken = "refresh_token"
-        case userID = "user_id"
         case scope
+        case tokenType = "token_type"
+        case userID = "user_id"
     }
 }

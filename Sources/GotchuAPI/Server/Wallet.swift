@@ -20,9 +20,9 @@ package struct WalletReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case walletID = "wallet_id"
         case availableCents = "available_cents"
         case currency, recent
+        case walletID = "wallet_id"
     }
 }
 
@@ -62,10 +62,11 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, type, direction, currency, memo
         case amountCents = "amount_cents"
-        case tipCents = "tip_cents"
         case createdAt = "created_at"
+        case currency, direction, id, memo
+        case tipCents = "tip_cents"
+        case type
     }
 }
 

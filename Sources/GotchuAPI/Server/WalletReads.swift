@@ -24,11 +24,11 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case currency
-        case walletID = "wallet_id"
-        case userID = "user_id"
         case balanceCents = "balance_cents"
+        case currency
         case lastUpdated = "last_updated"
+        case userID = "user_id"
+        case walletID = "wallet_id"
     }
 }
 
@@ -60,10 +60,12 @@ package struct TransactionsReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case transactions, page, limit
+        case limit
+        case nextCursor = "next_cursor"
+        case page
         case totalCount = "total_count"
         case totalPages = "total_pages"
-        case nextCursor = "next_cursor"
+        case transactions
     }
 }
 
@@ -115,13 +117,15 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, direction, currency, memo, status
-        case transactionID = "transaction_id"
-        case walletID = "wallet_id"
-        case userID = "user_id"
         case amountCents = "amount_cents"
-        case tipCents = "tip_cents"
-        case sessionID = "session_id"
         case createdAt = "created_at"
+        case currency, direction, memo
+        case sessionID = "session_id"
+        case status
+        case tipCents = "tip_cents"
+        case transactionID = "transaction_id"
+        case type
+        case userID = "user_id"
+        case walletID = "wallet_id"
     }
 }

@@ -14,8 +14,8 @@ internal import Synchronization
 ///
 /// A request names one host (RFC 9112, 3.2), waits for leave to send its body if it says so
 /// (RFC 9110, 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as each of HTTP/1.0
-/// is. What breaks these rules, or is no HTTP, is answered with a problem document in its turn. Then
-/// the connection ends: nobody knows where a next request would begin. It ends as well if a client
+/// is. What breaks these rules, or is no HTTP, is answered with a problem document in its turn, and
+/// the connection ends: nobody knows where the next one would begin. It ends as well if a client
 /// takes too long to say what it wants, a byte now and then to keep it open included, and if it is
 /// one too many of the same address.
 final class HTTPConnection: ChannelDuplexHandler {
