@@ -86,7 +86,7 @@ struct CanonicalJSONTests {
     }
 
     private static func sample(_ random: inout SeededGenerator) -> Sample {
-        let texts = ["", "plain", "ünïcödé", "/a/b", #""quoted" \ "#, "日本語"]
+        let texts = ["", "plain", "ünïcödé", "/a/b", #""quoted" \ "#, "日本語", "a\tb\n\u{1}"]
         func inner() -> Inner {
             Inner(
                 zeal: Bool.random(using: &random)

@@ -67,16 +67,7 @@ private struct JSONLine {
 
     mutating func add(_ key: String, _ value: String) {
         self.key(key)
-        text.add(UInt8(ascii: "\""))
-        var value = value
-        value.withUTF8 { bytes in
-            if bytes.contains(where: Self.isEscaped) {
-                for byte in bytes { add(escaping: byte) }
-            } else {
-                text.add(bytes)
-            }
-        }
-        text.add(UInt8(ascii: "\""))
+        text.add(json: value)
     }
 
     mutating func add(_ key: String, _ eid: EID) {
@@ -118,26 +109,5 @@ private struct JSONLine {
         text.add(UInt8(ascii: "\""))
         text.add(key)
         text.add("\":")
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    private mutating func add(escaping byte: UInt8) {
-        switch byte {
-        case 0x08: text.add("\\b")
-        case 0x09: text.add("\\t")
-        case 0x0A: text.add("\\n")
-        case 0x0C: text.add("\\f")
-        case 0x0D: text.add("\\r")
-        case 0..<0x20:
-            let digits = String(byte, radix: 16)
-            text.add("\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)")
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            text.add(UInt8(ascii: "\\"))
-            text.add(byte)
-        default: text.add(byte)
-        }
     }
 }

@@ -32,19 +32,26 @@ package struct TextBytes: Sendable {
         add(UInt8(ascii: "\""))
         text.withUTF8 { utf8 in
             guard utf8.contains(where: Self.isEscaped) else { return add(utf8) }
-            for byte in utf8 {
-                switch byte {
-                case 0..<0x20:
-                    add("\\u")
-                    add(hex: UInt64(byte), width: 4)
-                case _ where Self.isEscaped(byte):
-                    add(UInt8(ascii: "\\"))
-                    add(byte)
-                default: add(byte)
-                }
-            }
+            for byte in utf8 { add(escaping: byte) }
         }
         add(UInt8(ascii: "\""))
+    }
+
+    private mutating func add(escaping byte: UInt8) {
+        switch byte {
+        case 0x08: add("\\b")
+        case 0x09: add("\\t")
+        case 0x0A: add("\\n")
+        case 0x0C: add("\\f")
+        case 0x0D: add("\\r")
+        case 0..<0x20:
+            add("\\u")
+            add(hex: UInt64(byte), width: 4)
+        case _ where Self.isEscaped(byte):
+            add(UInt8(ascii: "\\"))
+            add(byte)
+        default: add(byte)
+        }
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
