@@ -19,15 +19,7 @@ package struct DeviceRegistry: Sendable {
 
     /// The devices, oldest first, at most `limit`, each with its user's login.
     package func devices(limit: Int) async throws(LedgerError) -> [ListedDevice] {
-        try await database.read(
-            Select<ListedDevice>(
-                """
-                SELECT \(columns), (SELECT login FROM users WHERE users.id = devices.user_id)
-                FROM devices ORDER BY id LIMIT $1
-                """,
-                [.integer(Int64(limit))]
-            )
-        )
+        try await database.read(Listing(limit: limit))
     }
 
     /// A device as it is now. Unlike a change this burdens nobody who writes.
@@ -49,13 +41,29 @@ package struct DeviceRegistry: Sendable {
 }
 
 /// A device and the login of its user.
-package struct ListedDevice: RowValue {
+package struct ListedDevice: Sendable {
     package let device: Device
     package let login: String
+}
 
-    package init(row: borrowing some LedgerRow & ~Copyable) throws {
-        device = try Device(row: row)
-        login = try row.optionalText(13) ?? ""
+private struct Listing: StoreQuery {
+    let limit: Int
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> [ListedDevice] {
+        let devices: [Device] = try connection.rows(
+            "SELECT \(columns) FROM devices ORDER BY id LIMIT $1",
+            [.integer(Int64(limit))]
+        )
+        let ids = Set(devices.map(\.user.rawValue)).sorted()
+        let users: [User] = try connection.rows(
+            """
+            SELECT id, login, display_name, created_at FROM users
+            WHERE id \(connection.dialect.isIn("$1"))
+            """,
+            [.list(ids)]
+        )
+        let logins = Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0.login) })
+        return devices.map { ListedDevice(device: $0, login: logins[$0.user] ?? "") }
     }
 }
 
@@ -135,9 +143,8 @@ private struct Change<Outcome: Sendable>: StoreQuery {
     let body: @Sendable (inout Device) -> Outcome
 
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Outcome? {
-        let lock = connection.dialect == .postgresql ? " FOR UPDATE" : ""
         let found: Device? = try connection.first(
-            "SELECT \(columns) FROM devices WHERE id = $1\(lock)",
+            "SELECT \(columns) FROM devices WHERE id = $1\(connection.dialect.lock)",
             [.text(id.rawValue)]
         )
         guard let found else { return nil }

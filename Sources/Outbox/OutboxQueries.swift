@@ -34,7 +34,7 @@ enum OutboxQueries {
 
     /// Endpoint. The lock waits for payments that are putting something in for it.
     static func lockEndpoint(_ dialect: Dialect) -> String {
-        "SELECT id FROM endpoints WHERE id = $1" + (dialect == .postgresql ? " FOR UPDATE" : "")
+        "SELECT id FROM endpoints WHERE id = $1\(dialect.lock)"
     }
 
     static let removeEndpoint = """

@@ -51,6 +51,13 @@ package struct Connection: ~Copyable {
     /// Whether another call may come to anything.
     package var isUsable: Bool { !health.isBroken && PQstatus(handle) == CONNECTION_OK }
 
+    /// A Boolean that is true if the rows of its tables are spread over several servers (Citus).
+    /// Whoever has found that out says so.
+    package var isDistributed: Bool {
+        get { health.isDistributed }
+        nonmutating set { health.isDistributed = newValue }
+    }
+
     /// Whether a transaction is open, failed or not.
     package var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
 
@@ -175,5 +182,6 @@ package struct Connection: ~Copyable {
     final class Health {
         var isBroken = false
         var isCommitting = false
+        var isDistributed = false
     }
 }

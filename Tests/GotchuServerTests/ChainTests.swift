@@ -13,7 +13,7 @@ import Testing
 struct ChainTests {
     @Test(
         "A till added with --user earns into that user's wallet and cannot spend from it",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.all
     )
     func wallet(kind: BooksKind) async throws {
         let folder = try TemporaryFolder()

@@ -48,7 +48,7 @@ struct DevelopmentTests {
 
     @Test(
         "It is not started on a shop's books, and a shop is not on its",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func books(kind: BooksKind) async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())

@@ -51,7 +51,7 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Bob asks for money and Alice pays, as on the first day", arguments: BooksKind.allCases)
+    @Test("Bob asks for money and Alice pays, as on the first day", arguments: BooksKind.all)
     func story(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try read(
@@ -97,7 +97,7 @@ struct OldClientTests {
         }
     }
 
-    @Test("are refused in the words that they know", arguments: BooksKind.allCases)
+    @Test("are refused in the words that they know", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try await wire.login("bob")

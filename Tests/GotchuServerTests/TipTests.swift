@@ -20,7 +20,7 @@ struct TipTests {
 
     @Test(
         "come beside the amount at every step, and go back after it",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.all
     )
     func story(kind: BooksKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
@@ -67,7 +67,7 @@ struct TipTests {
         #expect(entries.map { $0["tip_cents"] as? Int } == [60, 40, 100, nil])
     }
 
-    @Test("are refused where they are not allowed, or make no sense", arguments: BooksKind.allCases)
+    @Test("are refused where they are not allowed, or make no sense", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
         let plain = try await wire.lockedSession(payee, payer, cents: 500)

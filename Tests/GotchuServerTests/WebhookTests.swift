@@ -16,7 +16,7 @@ import Testing
 struct WebhookTests {
     @Test(
         "arrive signed, once where nothing fails, although two servers look for them",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.all
     )
     func arrive(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/ok", events: 12)
@@ -41,7 +41,7 @@ struct WebhookTests {
 
     @Test(
         "an endpoint that hangs or always fails does not hold up another",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func isolation(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", "/dead", "/ok", events: 20)
@@ -54,7 +54,7 @@ struct WebhookTests {
 
     @Test(
         "follow one another at once, several at a time where they are accepted",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func together(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/together", events: 24)
@@ -69,7 +69,7 @@ struct WebhookTests {
 
     @Test(
         "hundreds that have waited for a receiver come sixteen at a time, and cost no other",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func backlog(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
@@ -97,7 +97,7 @@ struct WebhookTests {
 
     @Test(
         "what is refused for now is sent again, the same bytes under the same name",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func retry(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/flaky", events: 1)
@@ -112,7 +112,7 @@ struct WebhookTests {
 
     @Test(
         "A try that a stop cuts short is made again when its lease is over",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func cutShort(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", events: 1)
@@ -134,7 +134,7 @@ struct WebhookTests {
 
     @Test(
         "who says 410 is not asked again; a redirect is not followed",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func goneAndRedirect(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/gone", "/redirect", events: 1)
@@ -159,7 +159,7 @@ struct WebhookTests {
 
     @Test(
         "without --dev nothing goes to this machine, however it is spelt",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func privateTargets(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind)
@@ -198,7 +198,7 @@ struct WebhookTests {
 
     @Test(
         "A backlog of several slices is given up, sent again and removed to the last event",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func slices(kind: BooksKind) async throws {
         let count = WebhookSlices.events
@@ -232,7 +232,7 @@ struct WebhookTests {
 
     @Test(
         "an event is given up after a day, and not before a last try at its end",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.single
     )
     func giveUp(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/dead", events: 1)
@@ -265,7 +265,7 @@ struct WebhookTests {
 
     @Test(
         "the commands manage endpoints of a running server, which then tells of a payment",
-        arguments: BooksKind.allCases
+        arguments: BooksKind.all
     )
     func commands(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind)

@@ -2,6 +2,7 @@ import Foundation
 import LedgerStore
 import LedgerTestSupport
 import Payments
+import PostgresTestSupport
 import SQLite
 import TestSupport
 import Testing
@@ -306,7 +307,7 @@ struct AuditDamageTests {
         ),
     ]
 
-    @Test("A tip that was changed is found", arguments: tips, StoreKind.allCases)
+    @Test("A tip that was changed is found", arguments: tips, StoreKind.single)
     func tip(damage: Damage, kind: StoreKind) async throws {
         let books = try await Planted.books(kind, tip: 3)
         #expect(try books.audit().isClean)
@@ -316,7 +317,7 @@ struct AuditDamageTests {
     @Test(
         "Damage is found on both engines, and the row is named",
         arguments: users + accounts + transfers + answers + records + others,
-        StoreKind.allCases
+        StoreKind.single
     )
     func found(damage: Damage, kind: StoreKind) async throws {
         try await Self.find(damage, in: Planted.books(kind))
@@ -330,5 +331,27 @@ struct AuditDamageTests {
             finding?.broken?.contains(damage.says) == true,
             "\(audit.findings.compactMap(\.broken))"
         )
+    }
+
+    @Test(
+        "Damage is found by every rule on a cluster",
+        .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
+    )
+    func foundOnCluster() async throws {
+        let books = try await Planted.books(.distributed)
+        let damages = Self.users + Self.accounts + Self.transfers + Self.answers + Self.records
+        // No row may be moved.
+        let possible = (damages + Self.others).filter {
+            !$0.sql.contains(/SET (id|owner|record|name|user_id|chain) =/)
+        }
+        var damaged: Set<Rule> = []
+        for damage in possible where damaged.insert(damage.rule).inserted {
+            try books.damage(damage.sql)
+        }
+        #expect(damaged.count > 12)
+        let broken = try books.audit().findings.filter { $0.broken != nil }.map(\.rule)
+        for rule in damaged {
+            #expect(broken.contains { $0.hasSuffix("\(rule.rawValue))") }, "\(rule)")
+        }
     }
 }

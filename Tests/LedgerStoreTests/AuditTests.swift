@@ -78,7 +78,7 @@ struct AuditTests {
             ("entries", "owner, currency, number"), ("answers", "user_id, command, key"),
             ("seals", "chain, number"),
         ],
-        StoreKind.allCases
+        StoreKind.single
     )
     func twice(table: (name: String, key: String), kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -105,7 +105,7 @@ struct AuditTests {
                 "CREATE INDEX lax ON \(table.name) (\(table.key))",
             ]
             try books.execute((script + guards).joined(separator: ";\n"))
-        case .postgresql:
+        case .postgresql, .distributed:
             try books.execute(
                 """
                 ALTER TABLE \(table.name) DROP CONSTRAINT \(table.name)_pkey;
@@ -142,7 +142,7 @@ struct AuditTests {
         #expect(audit.findings[0].broken != nil)
     }
 
-    @Test("The audit counts what it looked at", arguments: StoreKind.allCases)
+    @Test("The audit counts what it looked at", arguments: StoreKind.all)
     func counts(kind: StoreKind) async throws {
         let audit = try await Planted.books(kind).audit()
         let counts = Dictionary(

@@ -11,7 +11,7 @@ import Testing
 struct DeviceStoreTests {
     @Test(
         "Devices are read as they are now, and written only if they have changed",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func change(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -49,7 +49,7 @@ struct DeviceStoreTests {
         case .sqlite:
             let log = try FileManager.default.attributesOfItem(atPath: books.place + "-wal")
             return "\(log[.size] ?? 0)"
-        case .postgresql:
+        case .postgresql, .distributed:
             return try books.texts("SELECT xmin::text FROM devices").joined(separator: " ")
         }
     }

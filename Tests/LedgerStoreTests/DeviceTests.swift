@@ -154,7 +154,7 @@ struct DeviceTests {
 
     @Test(
         "A device is kept as it is, and a device of nobody is refused",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func store(kind: StoreKind) async throws {
         let books = try kind.makeBooks()

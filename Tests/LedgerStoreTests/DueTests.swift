@@ -16,7 +16,7 @@ struct DueTests {
 
     @Test(
         "Due records are those that time can still change, each with when it does",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
@@ -40,7 +40,7 @@ struct DueTests {
 
     @Test(
         "Records that were over already are due no more once time is asked about them",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func over(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -55,7 +55,7 @@ struct DueTests {
 
     @Test(
         "Only sessions count as live sessions, whatever else of their payee is due",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func live(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -81,7 +81,7 @@ struct DueTests {
 
     @Test(
         "A record is settled although more than one sweep's cannot be",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func behindOthers(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -112,7 +112,7 @@ struct DueTests {
             ("UPDATE due SET owner = 'user-1'", "session-1 is not due as it says"),
             ("UPDATE due SET kind = 'gift'", "session-1 is not due as it says"),
         ],
-        StoreKind.allCases
+        StoreKind.single
     )
     func audited(damage: (sql: String, says: String), kind: StoreKind) async throws {
         let books = try await Planted.books(kind)

@@ -12,23 +12,17 @@ import Testing
 /// Rows that another session has locked, and says nothing more.
 @Suite("Rows that another session holds", .timeLimit(.minutes(hangLimit)))
 struct HeldRowsTests {
-    private let cluster: PostgresCluster
-    private let name: String
-    private let books: TestBooks
-
-    init() throws {
-        cluster = try PostgresCluster.shared()
-        name = try cluster.makeDatabase()
-        books = TestBooks(postgresql: cluster.url(name))
-    }
-
-    @Test("A payment waits about two seconds for those of a frozen server, and is made")
-    func frozen() async throws {
+    @Test(
+        "A payment waits about two seconds for those of a frozen server, and is made",
+        arguments: StoreKind.shared
+    )
+    func frozen(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
         try await withLedger(on: try books.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
             let payer = try await ledger.user("payer", cents: 100)
             let session = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
-            let frozen = try cluster.connect(name)
+            let frozen = try books.connection()
             try PostgreSQLSession.prepareForWriting(frozen.connection)
             let start = ContinuousClock.now
             try Self.hold(accountOf: payer, by: frozen)
@@ -41,8 +35,12 @@ struct HeldRowsTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("Of a batch only the commands that need one are not decided, while it is held")
-    func neighbours() async throws {
+    @Test(
+        "Of a batch only the commands that need one are not decided, while it is held",
+        arguments: StoreKind.shared
+    )
+    func neighbours(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
         let store = try books.open()
         try await withLedger(on: store) { ledger in
             var users: [UserID] = []
@@ -52,7 +50,7 @@ struct HeldRowsTests {
             let held = try await ledger.lockedSession(payee: users[0], payer: users[1], cents: 7)
             let free = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
             let own = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
-            let silent = try cluster.connect(name)
+            let silent = try books.connection()
             // The payee's, which a payment names by its session alone.
             try Self.hold(accountOf: users[0], by: silent)
             try silent.connection.run([

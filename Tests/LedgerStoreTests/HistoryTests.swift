@@ -62,7 +62,7 @@ struct HistoryTests {
             #expect(page?.entries.allSatisfy { $0.record?.id == $0.entry.transfer.record } == true)
         }
         let plan = try SQLite.Connection(path: path, mode: .readOnly).query(
-            "EXPLAIN QUERY PLAN " + Reads.history,
+            "EXPLAIN QUERY PLAN " + Reads.History.sql,
             [.text("user-0"), .text("usd"), .integer(1), .integer(0), .integer(25)],
             read: { try $0.text(3) }
         )
@@ -111,7 +111,7 @@ struct HistoryTests {
         try PostgreSQLSession.prepare(link.connection)
         try link.connection.execute(
             "PREPARE history (text, text, bigint, bigint, bigint) AS "
-                + Reads.history
+                + Reads.History.sql
         )
         // Without statistics and with them, planned for these values and for any.
         for preparation in ["SELECT 1", "ANALYZE"] {

@@ -11,7 +11,7 @@ import Testing
 struct LostAnswerTests {
     @Test(
         "A payment is not made again for its session, which is paid",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func once(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
@@ -37,7 +37,7 @@ struct LostAnswerTests {
 
     @Test(
         "A record that says it is not paid is not paid twice",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func forgottenPayment(kind: StoreKind) async throws {
         let books = try kind.makeBooks()

@@ -13,7 +13,7 @@ import Testing
 struct OutboxTests {
     @Test(
         "An event waits for every endpoint that wants it, from its own commit on",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func enqueue(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -46,7 +46,7 @@ struct OutboxTests {
 
     @Test(
         "What is claimed is nobody else's until its lease ends, and then due again",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func lease(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -81,7 +81,7 @@ struct OutboxTests {
 
     @Test(
         "What fails waits, what is given up stays until it is sent again",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func deadLetters(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -103,7 +103,7 @@ struct OutboxTests {
 
     @Test(
         "The day for which an event is tried begins with its first try",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func patience(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -118,7 +118,7 @@ struct OutboxTests {
 
     @Test(
         "Tries that never end are made less and less often, and not after the event's day",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func unended(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -147,7 +147,7 @@ struct OutboxTests {
 
     @Test(
         "What became of several tries is written down together",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func together(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -169,7 +169,7 @@ struct OutboxTests {
 
     @Test(
         "An endpoint that is gone gets nothing more until somebody wants it to",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func gone(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -187,7 +187,7 @@ struct OutboxTests {
 
     @Test(
         "An endpoint whose removal was cut short is not taken up again, and can still be removed",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all
     )
     func removal(kind: StoreKind) async throws {
         let rig = try await Rig(kind)
@@ -212,7 +212,7 @@ struct OutboxTests {
 
     @Test(
         "There are only so many endpoints, and none of a payee who is not in the books",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func limits(kind: StoreKind) async throws {
         let rig = try await Rig(kind)

@@ -285,9 +285,12 @@ struct PostgreSQLStoreTests {
         #expect(try await stores[1].secret("b", proposal: [3]) == [3])
     }
 
-    @Test("Payments to and fro through four servers see no deadlock, and lose not a cent")
-    func storm() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
+    @Test(
+        "Payments to and fro through four servers see no deadlock, and lose not a cent",
+        arguments: StoreKind.shared
+    )
+    func storm(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
         let stores = try (0..<4).map { _ in try books.open() }
         try await withLedger(on: try books.open()) { first in
             let users = [
@@ -336,9 +339,12 @@ struct PostgreSQLStoreTests {
         }
     }
 
-    @Test("One key at four servers at once is one payment and one answer")
-    func oneKey() async throws {
-        let books = try StoreKind.postgresql.makeBooks()
+    @Test(
+        "One key at four servers at once is one payment and one answer",
+        arguments: StoreKind.shared
+    )
+    func oneKey(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
         let stores = try (0..<4).map { _ in try books.open() }
         let (payer, session) = try await withLedger(on: try books.open()) { ledger in
             let payee = try await ledger.user("payee", cents: 0)

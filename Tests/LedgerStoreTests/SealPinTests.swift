@@ -14,7 +14,7 @@ struct SealPinTests {
 
     @Test(
         "A pin finds that the last seal went with its transfers, or is another one",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func pinned(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -57,7 +57,7 @@ struct SealPinTests {
 
     @Test(
         "Every end that no chain begins behind is a head, whatever the clocks say",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func heads(kind: StoreKind) async throws {
         let books = try kind.makeBooks()

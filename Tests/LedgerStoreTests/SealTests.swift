@@ -20,7 +20,7 @@ struct SealTests {
 
     @Test(
         "A commit with transfers has one seal, chained to the one before it",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func order(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -44,7 +44,7 @@ struct SealTests {
 
     @Test(
         "A writer begins a chain, and goes on with it commit by commit",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func writer(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
@@ -72,7 +72,7 @@ struct SealTests {
     @Test(
         "A writer whose commit failed begins a new chain behind the newest seal",
         arguments: [LedgerError.Code.unknownOutcome, .tryAgain],
-        StoreKind.allCases
+        StoreKind.single
     )
     func failed(code: LedgerError.Code, kind: StoreKind) async throws {
         let books = try kind.makeBooks()
@@ -206,7 +206,7 @@ struct SealTests {
                 says: "seal 2 of"
             ),
         ],
-        StoreKind.allCases
+        StoreKind.single
     )
     func damaged(damage: Damage, kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -232,7 +232,7 @@ struct SealTests {
             "UPDATE entries SET currency = 'eur' WHERE step = 'paid'",
             "UPDATE entries SET owner = 'user-2' WHERE step = 'paid' AND owner = 'user-0'",
         ],
-        StoreKind.allCases
+        StoreKind.single
     )
     func changed(sql: String, kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -245,7 +245,7 @@ struct SealTests {
 
     @Test(
         "A change that all other rules believe breaks the seals",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func consistent(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
@@ -298,7 +298,7 @@ struct SealTests {
 
     @Test(
         "A first chain that is gone is missed by the one behind it",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)

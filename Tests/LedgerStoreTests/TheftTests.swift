@@ -149,7 +149,7 @@ struct TheftTests {
                 says: "does not refund 5 to its payer"
             ),
         ],
-        StoreKind.allCases
+        StoreKind.single
     )
     func found(theft: Theft, store: StoreKind) async throws {
         let books = try await Planted.books(store)

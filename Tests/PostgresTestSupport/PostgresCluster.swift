@@ -229,7 +229,9 @@ package final class PostgresCluster: Sendable {
         package var isInTransaction: Bool { connection.isInTransaction }
     }
 
-    private static func run(_ command: [String]) throws {
+    /// - Returns: What it has said.
+    @discardableResult
+    static func run(_ command: [String]) throws -> String {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: command[0])
@@ -240,10 +242,11 @@ package final class PostgresCluster: Sendable {
         try process.run()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
+        let said = String(decoding: text, as: UTF8.self)
         guard process.terminationStatus == 0 else {
-            let said = String(decoding: text, as: UTF8.self)
             throw NeverHappened(description: "\(command[0]) succeeds: \(said)")
         }
+        return said
     }
 }
 

@@ -21,12 +21,15 @@ package enum SQLValue: Equatable, Sendable {
 /// `$1`, `$2` … for both.
 package enum Dialect: Sendable {
     case sqlite, postgresql
+    /// PostgreSQL with the rows of its tables spread over several servers (Citus). Statements of
+    /// the ledger there are about one row each, which is found by its key.
+    case distributed
 
     /// Is one of a bound list.
-    func isIn(_ parameter: String) -> String {
+    package func isIn(_ parameter: String) -> String {
         switch self {
         case .sqlite: "IN (SELECT value FROM json_each(\(parameter)))"
-        case .postgresql: "= ANY (\(parameter)::text[])"
+        case .postgresql, .distributed: "= ANY (\(parameter)::text[])"
         }
     }
 
@@ -35,9 +38,12 @@ package enum Dialect: Sendable {
     package func isAmong(_ subquery: String) -> String {
         switch self {
         case .sqlite: "IN (\(subquery))"
-        case .postgresql: "= ANY (ARRAY(\(subquery)))"
+        case .postgresql, .distributed: "= ANY (ARRAY(\(subquery)))"
         }
     }
+
+    /// The end of a SELECT that locks what it finds. A writer of SQLite is alone in any case.
+    package var lock: String { self == .sqlite ? "" : " FOR UPDATE" }
 }
 
 /// A connection of either engine, for statements whose text serves both. It belongs to one thread.
@@ -92,7 +98,7 @@ extension SQLite.Connection: SQLConnection {
 }
 
 extension Postgres.Connection: SQLConnection {
-    package var dialect: Dialect { .postgresql }
+    package var dialect: Dialect { isDistributed ? .distributed : .postgresql }
 
     package borrowing func rows<Row: RowValue>(
         _ sql: String,

@@ -16,16 +16,18 @@ extension Audit {
         pins: [SealPin] = []
     ) throws(LedgerError) -> Audit {
         try wrapping(.cannotOpen) {
-            let connection = try Connection(try ConnectionSettings(url: url))
+            let settings = try ConnectionSettings(url: url)
+            let connection = try Connection(settings)
             try PostgreSQLSession.prepareForAudit(connection)
             try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try Distribution.takeSnapshot(connection, settings)
             // Questions about whole tables take a while at best; a plan that compares each row of
             // one table with each of another would take days.
             try connection.execute("SET LOCAL enable_nestloop = off")
-            var audit = Audit(
-                findings: try [soundness, guards, uniqueness].map { try $0.finding(in: connection) }
-            )
+            let ofShards = connection.isDistributed ? [Distribution.keys] : []
+            let checks = [soundness, guards, uniqueness] + ofShards
+            var audit = Audit(findings: try checks.map { try $0.finding(in: connection) })
             let run = AuditRun(rules: LedgerRules(kinds), records: records, pins: pins)
             try run.add(to: &audit, from: connection)
             try connection.execute("ROLLBACK")

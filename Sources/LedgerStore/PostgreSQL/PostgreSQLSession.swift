@@ -39,12 +39,24 @@ enum PostgreSQLSession {
     /// frozen, and gives its locks to others before their wait for them ends.
     private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
 
+    /// What another server of a distributed engine does not know of this session by itself.
+    static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
+
+    /// For a distributed engine. Each transaction has one connection to each other server: a second
+    /// one would cost more than it gains, and would not see what the first has written.
+    private static let distributed = """
+        SET citus.propagate_set_commands = 'local';
+        SET citus.max_adaptive_executor_pool_size = 1;
+        """
+
     /// The limit of an answer to a reader.
     static let answerLimit: Duration = .seconds(12)
 
     /// For every connection that serves callers.
     static func prepare(_ connection: borrowing Connection) throws {
         try connection.execute(settings + plans)
+        try Distribution.detect(on: connection)
+        if connection.isDistributed { try connection.execute(distributed) }
         let durability = try assertDurable(connection)
         // As a setting of this session it stays what was found, whatever is reloaded later.
         try connection.execute("SET synchronous_commit = '\(durability.synchronousCommit)'")
@@ -53,7 +65,8 @@ enum PostgreSQLSession {
     /// For the writer.
     static func prepareForWriting(_ connection: borrowing Connection) throws {
         try prepare(connection)
-        try connection.execute(writersPlans + writersPause)
+        // A distributed engine keeps its plans for single rows, and can plan nothing else so.
+        try connection.execute((connection.isDistributed ? "" : writersPlans) + writersPause)
     }
 
     /// For what is written beside the ledger. A backlog comes and goes: a plan that was made while
@@ -66,6 +79,10 @@ enum PostgreSQLSession {
     /// For an audit, which reads everything and takes its time.
     static func prepareForAudit(_ connection: borrowing Connection) throws {
         try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
+        try Distribution.detect(on: connection)
+        guard connection.isDistributed else { return }
+        // Whole tables are compared on the coordinator, which keeps them on its disk meanwhile.
+        try connection.execute(distributed + "SET citus.max_intermediate_result_size = -1")
     }
 
     /// Asks the server about its promises: with any of these off, payments that were
@@ -86,9 +103,9 @@ enum PostgreSQLSession {
                 )
             }
         )
-        guard let durability = rows.first, durability.isKept else {
-            throw LedgerError.notDurable
-        }
+        guard let durability = rows.first, durability.isKept,
+            try Distribution.isDurable(on: connection)
+        else { throw LedgerError.notDurable }
         return durability
     }
 

@@ -98,6 +98,16 @@ package final class PostgreSQLStore: Store, Service {
         }
     }
 
+    /// Distributes the tables of a database over the servers of a cluster.
+    ///
+    /// - Returns: The number of servers that keep rows.
+    package static func distribute(url: String, logger: Logger) throws(LedgerError) -> Int64 {
+        try wrapping(.cannotOpen) {
+            let connection = try Connection(try settings(url, logger: logger))
+            return try Distribution.distribute(connection, logger: logger)
+        }
+    }
+
     private static func settings(_ url: String, logger: Logger) throws -> ConnectionSettings {
         let settings = try ConnectionSettings(url: url)
         if settings.holdsPassword {

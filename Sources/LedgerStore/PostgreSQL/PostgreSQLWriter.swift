@@ -77,16 +77,22 @@ actor PostgreSQLWriter {
             if round == 1, link.connectionCount != knownConnection {
                 footprint.needsNewestSeal = true
             }
-            let loading = Loading(
+            var loading = Loading(
                 footprint: footprint.subtracting(known),
-                dialect: .postgresql,
+                dialect: connection.dialect,
                 isPassingHeld: isPassingHeld
             )
             // Before anything else. A migration locks the table that this reads: one that is under
             // way is waited for, and the next waits for the end of this transaction.
-            let beginning = round > 1 ? [] : [.begin, version(into: rows)]
+            var queries = round > 1 ? [] : beginning(on: connection, into: rows)
             let end = Result {
-                try connection.run(beginning + loading.steps.map { $0.query(into: rows) })
+                queries += loading.locatedSteps.map { $0.query(into: rows) }
+                if connection.isDistributed, !footprint.ownedRecords.isEmpty {
+                    try connection.run(queries)
+                    queries = []
+                    loading.locateOwners(in: rows.snapshot)
+                }
+                try connection.run(queries + loading.laterSteps.map { $0.query(into: rows) })
             }
             // Newer tables may be the reason for a failure: their version is told first.
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
@@ -97,8 +103,13 @@ actor PostgreSQLWriter {
         return rows.snapshot
     }
 
-    private func version(into rows: LoadedRows) -> Query {
-        Query(PostgreSQLSchema.version) { rows.version = try $0.integer(0) }
+    private func beginning(
+        on connection: borrowing Connection,
+        into rows: LoadedRows
+    ) -> [Query] {
+        let version = Query(PostgreSQLSchema.version) { rows.version = try $0.integer(0) }
+        let limit = connection.isDistributed ? [PostgreSQLSession.lockLimit] : []
+        return [.begin] + limit + [version]
     }
 
     /// Writes the effects and commits them, in one round trip.
@@ -108,8 +119,8 @@ actor PostgreSQLWriter {
         on connection: borrowing Connection
     ) throws {
         let saving = Saving(effects, loaded: loaded)
-        var queries = try saving.writes().map(\.query)
-        if let removal = Self.removal(of: saving.done) { queries.append(removal) }
+        var queries = try saving.writes().flatMap { $0.queries(for: connection.dialect) }
+        queries += Self.removal(of: saving.done, connection.dialect)
         if let time = effects.probedAt {
             queries.append(Query(Effects.probe, [.integer(time.milliseconds)]))
         }
@@ -120,9 +131,14 @@ actor PostgreSQLWriter {
     /// Row by row, which LIMIT makes sure of: the table is empty every night, and a plan for a join
     /// that was made then, and kept, compares each record with all of them by day. Where a row is
     /// does not change meanwhile: only who holds its record's lock writes it.
-    static func removal(of records: [Record]) -> Query? {
-        guard !records.isEmpty else { return nil }
-        return Query(
+    static func removal(of records: [Record], _ dialect: Dialect) -> [Query] {
+        guard !records.isEmpty else { return [] }
+        guard dialect != .distributed else {
+            return records.map { record in
+                Query(Saving.removal, [.text(record.owner.rawValue), .text(record.id.rawValue)])
+            }
+        }
+        let removal = Query(
             """
             DELETE FROM due WHERE ctid = ANY (ARRAY(
                 SELECT found.ctid FROM unnest($1::text[], $2::text[]) AS done (owner, record)
@@ -134,6 +150,7 @@ actor PostgreSQLWriter {
             """,
             [.texts(records.map(\.owner.rawValue)), .texts(records.map(\.id.rawValue))]
         )
+        return [removal]
     }
 
     /// Runs what others than the ledger write, in one transaction on tables of this program's
@@ -144,7 +161,7 @@ actor PostgreSQLWriter {
     func change<Change: StoreQuery>(_ change: Change) throws -> Change.Result {
         try link.use { connection in
             let rows = LoadedRows(Snapshot())
-            try connection.run([.begin, version(into: rows)])
+            try connection.run(beginning(on: connection, into: rows))
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             let result = try change.run(on: connection)
             // Receivers act on events: the COMMIT makes sure that a payment stays.

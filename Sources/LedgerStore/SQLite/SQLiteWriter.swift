@@ -103,7 +103,7 @@ actor SQLiteWriter {
             for write in try saving.writes() { try write.run(on: connection) }
             for record in saving.done {
                 try connection.run(
-                    "DELETE FROM due WHERE owner = $1 AND record = $2",
+                    Saving.removal,
                     [SQLValue.text(record.owner.rawValue), .text(record.id.rawValue)]
                 )
             }

@@ -8,29 +8,58 @@ internal import SQLite
 /// First the rows that may change are locked: records, then accounts, each in the order of their
 /// keys, so that two servers never wait for each other in a circle. What is read after that,
 /// statement by statement, is as those left it who held the locks before.
+///
+/// A distributed engine locks rows of one place by a statement, so that there each row has its own.
+/// There a transaction becomes visible server by server: a payer's answers lie with their account,
+/// whose lock was waited for. Any other row that is read too early meets its primary key when it is
+/// written, and the batch is decided anew.
 struct Loading {
-    let footprint: Footprint
+    private(set) var footprint: Footprint
     let dialect: Dialect
     /// A Boolean that is true if rows that another transaction holds are passed over, and named in
     /// the snapshot, instead of waited for.
     var isPassingHeld = false
 
-    private var lock: String {
-        switch (dialect, isPassingHeld) {
-        case (.sqlite, _): ""
-        case (.postgresql, false): " FOR UPDATE"
-        case (.postgresql, true): " FOR UPDATE SKIP LOCKED"
-        }
-    }
+    private var lock: String { dialect.lock + (isPassingHeld ? " SKIP LOCKED" : "") }
 
     /// The statements, in their order.
-    var steps: [any LoadingStep] {
-        var steps: [any LoadingStep] = []
-        if footprint.needsNewestSeal { steps.append(newestSeal) }
-        steps += records
-        if !footprint.asksAgain { steps += accounts }
-        steps += names + users + dueCounts + answers
-        return steps
+    var steps: [any LoadingStep] { locatedSteps + laterSteps }
+
+    /// The statements by which the owners of records are found. Only a distributed engine needs
+    /// their answers before the others: it finds an account by an owner that is known.
+    var locatedSteps: [any LoadingStep] {
+        (footprint.needsNewestSeal ? [newestSeal] : []) + records
+    }
+
+    var laterSteps: [any LoadingStep] {
+        (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
+    }
+
+    /// Names the owners of the records that `locatedSteps` have found.
+    mutating func locateOwners(in rows: Snapshot) {
+        let records = footprint.ownedRecords.compactMap { rows.records[$0] }
+        footprint.owners.formUnion(records.map { .user($0.owner) })
+        footprint.ownedRecords = []
+    }
+
+    /// Finds rows by a text in one statement, or on a distributed engine in one for each.
+    ///
+    /// - Parameters:
+    ///   - place: The beginning of the condition: "FROM names WHERE name".
+    ///   - end: What follows it.
+    private func steps<Row: RowValue>(
+        _ list: String,
+        _ place: String,
+        in texts: some Sequence<String>,
+        end: String = "",
+        take: @escaping (Row, inout Snapshot) -> Void
+    ) -> [any LoadingStep] {
+        let sql = "SELECT \(list) \(place)"
+        guard dialect == .distributed else {
+            let all = SQLValue.list(Array(texts))
+            return [Step<Row>("\(sql) \(dialect.isIn("$1"))\(end)", [all], take: take)]
+        }
+        return texts.sorted().map { Step<Row>("\(sql) = $1\(end)", [.text($0)], take: take) }
     }
 
     /// By the primary key: the newest chain's last.
@@ -46,67 +75,74 @@ struct Loading {
 
     private var records: [any LoadingStep] {
         guard !footprint.records.isEmpty else { return [] }
-        let sql = "SELECT \(Columns.records.list) FROM records WHERE id \(dialect.isIn("$1"))"
-        let ids: [SQLValue] = [.list(footprint.records.map(\.rawValue))]
-        let locked = Step<Record>("\(sql) ORDER BY id\(lock)", ids) { record, rows in
+        let ids = footprint.records.map(\.rawValue)
+        let (list, place) = (Columns.records.list, "FROM records WHERE id")
+        let locked = steps(list, place, in: ids, end: " ORDER BY id\(lock)") {
+            (record: Record, rows) in
             rows.records[record.id] = record
         }
-        guard isPassingHeld else { return [locked] }
-        let all = Step<Record>(sql, ids) { record, rows in
-            if rows.records[record.id] == nil { rows.held.records.insert(record.id) }
-        }
-        return [locked, all]
+        guard isPassingHeld else { return locked }
+        return locked
+            + steps(list, place, in: ids) { (record: Record, rows) in
+                if rows.records[record.id] == nil { rows.held.records.insert(record.id) }
+            }
     }
 
     /// No join and no IN (SELECT …) for PostgreSQL: of a statement with those it may leave out a
     /// row that it has waited for (EvalPlanQual), and an account would seem not to be there.
     private var accounts: [any LoadingStep] {
+        let locked = accounts(end: " ORDER BY owner, currency\(lock)") {
+            $1.accounts[$0.key] = $0
+        }
+        guard isPassingHeld else { return locked }
+        return locked
+            + accounts { account, rows in
+                if rows.accounts[account.key] == nil { rows.held.owners.insert(account.key.owner) }
+            }
+    }
+
+    private func accounts(
+        end: String = "",
+        take: @escaping (Account, inout Snapshot) -> Void
+    ) -> [any LoadingStep] {
         guard !footprint.owners.isEmpty || !footprint.ownedRecords.isEmpty else { return [] }
-        let owners =
-            switch dialect {
-            case .sqlite:
-                """
+        let list = Columns.accounts.list
+        let owners = footprint.owners.map(\.rawValue)
+        let found: String
+        switch dialect {
+        case .sqlite:
+            found = """
                 IN (
                     SELECT value FROM json_each($1) UNION
                     SELECT owner FROM records WHERE id IN (SELECT value FROM json_each($2))
                 )
                 """
-            case .postgresql:
-                """
+        case .postgresql:
+            found = """
                 = ANY ($1::text[] || ARRAY(SELECT owner FROM records WHERE id = ANY ($2::text[])))
                 """
-            }
-        let sql = "SELECT \(Columns.accounts.list) FROM accounts WHERE owner \(owners)"
-        let values: [SQLValue] = [
-            .list(footprint.owners.map(\.rawValue)),
-            .list(footprint.ownedRecords.map(\.rawValue)),
-        ]
-        let locked = Step<Account>("\(sql) ORDER BY owner, currency\(lock)", values) {
-            $1.accounts[$0.key] = $0
+        case .distributed:
+            return steps(list, "FROM accounts WHERE owner", in: owners, end: end, take: take)
         }
-        guard isPassingHeld else { return [locked] }
-        let all = Step<Account>(sql, values) { account, rows in
-            if rows.accounts[account.key] == nil { rows.held.owners.insert(account.key.owner) }
-        }
-        return [locked, all]
+        let values: [SQLValue] = [.list(owners), .list(footprint.ownedRecords.map(\.rawValue))]
+        let sql = "SELECT \(list) FROM accounts WHERE owner \(found)\(end)"
+        return [Step<Account>(sql, values, take: take)]
     }
 
     private var names: [any LoadingStep] {
         guard !footprint.names.isEmpty else { return [] }
-        let step = Step<Name>(
-            "SELECT \(Columns.names.list) FROM names WHERE name \(dialect.isIn("$1"))",
-            [.list(Array(footprint.names))]
-        ) { $1.names[$0.text] = $0 }
-        return [step]
+        return steps(Columns.names.list, "FROM names WHERE name", in: footprint.names) {
+            (name: Name, rows) in
+            rows.names[name.text] = name
+        }
     }
 
     private var users: [any LoadingStep] {
         guard !footprint.users.isEmpty else { return [] }
-        let step = Step<User>(
-            "SELECT \(Columns.users.list) FROM users WHERE id \(dialect.isIn("$1"))",
-            [.list(footprint.users.map(\.rawValue))]
-        ) { $1.users[$0.id] = $0 }
-        return [step]
+        let ids = footprint.users.map(\.rawValue)
+        return steps(Columns.users.list, "FROM users WHERE id", in: ids) { (user: User, rows) in
+            rows.users[user.id] = user
+        }
     }
 
     private struct Count: RowValue {
@@ -120,21 +156,31 @@ struct Loading {
     }
 
     private var dueCounts: [any LoadingStep] {
-        let owners =
-            switch dialect {
-            case .sqlite: "(SELECT value AS owner FROM json_each($2)) AS wanted"
-            case .postgresql: "unnest($2::text[]) AS wanted (owner)"
-            }
+        Dictionary(grouping: footprint.dueGroups, by: \.kind).flatMap { kind, groups in
+            dueCounts(of: kind, groups.map(\.owner.rawValue))
+        }
+    }
+
+    private func dueCounts(of kind: String, _ owners: [String]) -> [any LoadingStep] {
+        let take: (Count, inout Snapshot) -> Void = {
+            $1.dueCounts[RecordGroup(owner: $0.owner, kind: kind)] = $0.count
+        }
+        let wanted: String
+        switch dialect {
+        case .sqlite: wanted = "(SELECT value AS owner FROM json_each($2)) AS wanted"
+        case .postgresql: wanted = "unnest($2::text[]) AS wanted (owner)"
+        case .distributed:
+            let sql = """
+                SELECT CAST($2 AS text), count(*) FROM due WHERE owner = $2 AND kind = $1
+                """
+            return owners.map { Step<Count>(sql, [.text(kind), .text($0)], take: take) }
+        }
         let sql = """
             SELECT wanted.owner,
                 (SELECT count(*) FROM due WHERE due.owner = wanted.owner AND due.kind = $1)
-            FROM \(owners)
+            FROM \(wanted)
             """
-        return Dictionary(grouping: footprint.dueGroups, by: \.kind).map { kind, groups in
-            Step<Count>(sql, [.text(kind), .list(groups.map(\.owner.rawValue))]) {
-                $1.dueCounts[RecordGroup(owner: $0.owner, kind: kind)] = $0.count
-            }
-        }
+        return [Step<Count>(sql, [.text(kind), .list(owners)], take: take)]
     }
 
     /// Key by key, which LIMIT makes sure of: a plan for a join that was made while there were few
@@ -145,7 +191,7 @@ struct Loading {
         let keys = Array(footprint.answers)
         guard !keys.isEmpty else { return [] }
         switch dialect {
-        case .sqlite:
+        case .sqlite, .distributed:
             let sql = """
                 SELECT \(columns) FROM answers WHERE user_id = $1 AND command = $2 AND key = $3
                 """

@@ -57,6 +57,9 @@ struct Saving {
         return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
+    /// The statement that removes one record of `done`. Owner, record.
+    static let removal = "DELETE FROM due WHERE owner = $1 AND record = $2"
+
     /// Records that others may know already.
     var changedRecords: [RecordID] {
         effects.records.map(\.id).filter { loaded.records[$0] != nil }

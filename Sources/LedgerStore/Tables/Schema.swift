@@ -19,7 +19,7 @@ enum Schema {
     static func tables(for dialect: Dialect) -> String {
         switch dialect {
         case .sqlite: tables
-        case .postgresql:
+        case .postgresql, .distributed:
             // Ids sort by their bytes, as in SQLite, whatever the database's language is.
             tables.replacing(" TEXT", with: #" text COLLATE "C""#)
                 .replacing(" INTEGER", with: " bigint")

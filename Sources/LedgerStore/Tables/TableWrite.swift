@@ -45,7 +45,8 @@ struct Table<Row>: Sendable {
         return TableStatement(
             columns,
             sqlite: "\(insert) VALUES (\(TableStatement.parameters(columns)))\(conflict)",
-            postgresql: "\(insert) SELECT * FROM \(TableStatement.unnested(columns))\(conflict)"
+            postgresql: "\(insert) SELECT * FROM \(TableStatement.unnested(columns))\(conflict)",
+            isDistributed: true
         )
     }
 
@@ -67,7 +68,8 @@ struct Table<Row>: Sendable {
                 UPDATE \(name) SET \(set)
                 FROM \(TableStatement.unnested(all)) AS new (\(list))
                 WHERE \(match.joined(separator: " AND "))
-                """
+                """,
+            isDistributed: true
         )
     }
 
@@ -82,7 +84,8 @@ struct Table<Row>: Sendable {
             postgresql: """
                 \(before) \(TableStatement.unnested(columns)) AS \(name) (\(list))
                 \(after) \(lock)
-                """
+                """,
+            isDistributed: false
         )
     }
 }
@@ -99,11 +102,19 @@ struct TableStatement<Row>: Sendable {
     private let columns: [Table<Row>.Column]
     private let sqlite: String
     private let postgresql: String
+    /// A Boolean that is true if its table's rows may be spread over several servers.
+    private let isDistributed: Bool
 
-    init(_ columns: [Table<Row>.Column], sqlite: String, postgresql: String) {
+    init(
+        _ columns: [Table<Row>.Column],
+        sqlite: String,
+        postgresql: String,
+        isDistributed: Bool
+    ) {
         self.columns = columns
         self.sqlite = sqlite
         self.postgresql = postgresql
+        self.isDistributed = isDistributed
     }
 
     fileprivate static func parameters(_ columns: some Collection<Table<Row>.Column>) -> String {
@@ -121,6 +132,7 @@ struct TableStatement<Row>: Sendable {
         return TableWrite(
             sqlite: sqlite,
             postgresql: postgresql,
+            isDistributed: isDistributed,
             types: columns.map(\.type),
             rows: rows.map { row in columns.map { $0.value(row) } }
         )
@@ -131,6 +143,7 @@ struct TableStatement<Row>: Sendable {
 struct TableWrite {
     let sqlite: String
     fileprivate let postgresql: String
+    fileprivate let isDistributed: Bool
     fileprivate let types: [ColumnType]
     fileprivate let rows: [[SQLValue]]
 
@@ -138,6 +151,13 @@ struct TableWrite {
     /// statement.
     func run(on connection: borrowing SQLite.Connection) throws {
         for row in rows { try connection.run(sqlite, row) }
+    }
+
+    /// One statement; on a distributed engine the one that SQLite is given, row by row. A set would
+    /// have it ask every server, and keep other writers of the table waiting.
+    func queries(for dialect: Dialect) -> [Postgres.Query] {
+        guard dialect == .distributed, isDistributed else { return [query] }
+        return rows.map { Postgres.Query(sqlite, $0.map(Postgres.Value.init)) }
     }
 
     var query: Postgres.Query {

@@ -1,10 +1,18 @@
+import LedgerStore
+import Logging
 import PostgresTestSupport
 import TestSupport
 
 /// Where a test's server keeps its books. What it says must be the same.
-enum BooksKind: String, CaseIterable, Sendable {
+enum BooksKind: String, Sendable {
     case sqlite
     case postgresql
+    /// PostgreSQL with Citus, where that is installed.
+    case distributed
+
+    /// What has one engine each, for what would take too long on a cluster.
+    static let single: [BooksKind] = [.sqlite, .postgresql]
+    static let all = single + (CitusCluster.isInstalled ? [.distributed] : [])
 
     /// New books.
     ///
@@ -15,6 +23,16 @@ enum BooksKind: String, CaseIterable, Sendable {
         case .postgresql:
             let cluster = try PostgresCluster.shared()
             return .postgresql(cluster.url(try cluster.makeDatabase()))
+        case .distributed: return .postgresql(try Self.makeDistributed())
+        }
+    }
+
+    /// The address of a new database whose tables are distributed.
+    static func makeDistributed(on cluster: CitusCluster? = nil) throws -> String {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return try (cluster ?? .shared()).makeDatabase { url in
+            _ = try PostgreSQLStore.migrate(url: url, logger: logger)
+            _ = try PostgreSQLStore.distribute(url: url, logger: logger)
         }
     }
 

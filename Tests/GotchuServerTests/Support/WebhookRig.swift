@@ -4,7 +4,6 @@ import LedgerStore
 import Logging
 import Outbox
 import Payments
-import PostgresTestSupport
 import ServiceLifecycle
 import TestSupport
 
@@ -23,13 +22,11 @@ struct WebhookRig: Sendable {
     ///   - events: How many wait to be told of.
     init(_ kind: BooksKind, _ paths: String..., events: Int = 0) async throws {
         folder = try TemporaryFolder()
-        switch kind {
-        case .sqlite: store = try SQLiteStore(path: folder.path + "/books.db")
-        case .postgresql:
-            let cluster = try PostgresCluster.shared()
-            let url = cluster.url(try cluster.makeDatabase())
-            store = try PostgreSQLStore(url: url, logger: logger)
-        }
+        store =
+            switch try kind.makeBooks(in: folder) {
+            case .sqlite(let path): try SQLiteStore(path: path)
+            case .postgresql(let url): try PostgreSQLStore(url: url, logger: logger)
+            }
         receiver = try await WebhookReceiver()
         let open = OpenAccount(login: "a", displayName: "a", opening: Money(minorUnits: 0))
         payee = open.user

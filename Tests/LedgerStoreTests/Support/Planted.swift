@@ -27,7 +27,7 @@ enum Planted {
             let cluster = try PostgresCluster.shared()
             let name = try cluster.makeDatabase(copying: try await original.value)
             return TestBooks(postgresql: cluster.url(name))
-        case .sqlite, .postgresql:
+        case .sqlite, .postgresql, .distributed:
             let books = try kind.makeBooks()
             try await write(to: try books.open(), tip: tip)
             return books

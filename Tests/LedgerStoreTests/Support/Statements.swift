@@ -25,10 +25,11 @@ struct Statements {
             let effects = batch.decide(on: loaded)
             let saving = Saving(effects, loaded: loaded)
             for write in try saving.writes() {
-                texts.insert(dialect == .sqlite ? write.sqlite : write.query.sql)
+                if dialect == .sqlite { texts.insert(write.sqlite) }
+                if dialect != .sqlite { add(write.queries(for: dialect).map(\.sql)) }
             }
-            if dialect == .postgresql, let removal = PostgreSQLWriter.removal(of: saving.done) {
-                texts.insert(removal.sql)
+            if dialect != .sqlite {
+                add(PostgreSQLWriter.removal(of: saving.done, dialect).map(\.sql))
             }
             memory.save(effects)
         }

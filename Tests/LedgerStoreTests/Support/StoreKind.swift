@@ -7,10 +7,20 @@ import PostgresTestSupport
 import SQLite
 import TestSupport
 
-/// The two stores: whatever is true of one must be true of the other.
-enum StoreKind: String, CaseIterable, Sendable {
+/// The two stores, one of them also with its rows spread over a cluster: whatever is true of one
+/// must be true of the others.
+enum StoreKind: String, Sendable {
     case sqlite
     case postgresql
+    /// PostgreSQL with Citus, where that is installed.
+    case distributed
+
+    /// What has one engine each, for what would take too long on a cluster.
+    static let single: [StoreKind] = [.sqlite, .postgresql]
+    static let all = single + clusters
+    /// What several servers may share.
+    static let shared = [.postgresql] + clusters
+    private static let clusters: [StoreKind] = CitusCluster.isInstalled ? [.distributed] : []
 
     /// New books.
     func makeBooks() throws -> TestBooks {
@@ -21,6 +31,12 @@ enum StoreKind: String, CaseIterable, Sendable {
         case .postgresql:
             let cluster = try PostgresCluster.shared()
             let url = cluster.url(try cluster.makeDatabase())
+            return TestBooks(kind: self, place: url, folder: nil)
+        case .distributed:
+            let url = try CitusCluster.shared().makeDatabase { url in
+                _ = try PostgreSQLStore.migrate(url: url, logger: TestBooks.logger)
+                _ = try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
+            }
             return TestBooks(kind: self, place: url, folder: nil)
         }
     }
@@ -52,7 +68,7 @@ struct TestBooks: Sendable {
     func open() throws -> any Store {
         switch kind {
         case .sqlite: try SQLiteStore(path: place)
-        case .postgresql: try PostgreSQLStore(url: place, logger: Self.logger)
+        case .postgresql, .distributed: try PostgreSQLStore(url: place, logger: Self.logger)
         }
     }
 
@@ -60,7 +76,7 @@ struct TestBooks: Sendable {
         switch kind {
         case .sqlite:
             try Audit.run(path: place, kinds: Self.kinds, records: Self.records, pins: pins)
-        case .postgresql:
+        case .postgresql, .distributed:
             try Audit.run(url: place, kinds: Self.kinds, records: Self.records, pins: pins)
         }
     }
@@ -69,7 +85,7 @@ struct TestBooks: Sendable {
     func execute(_ sql: String) throws {
         switch kind {
         case .sqlite: try SQLite.Connection(path: place, mode: .readWrite).execute(sql)
-        case .postgresql: try connection().connection.execute(sql)
+        case .postgresql, .distributed: try connection().connection.execute(sql)
         }
     }
 
@@ -78,7 +94,7 @@ struct TestBooks: Sendable {
         switch kind {
         case .sqlite:
             try SQLite.Connection(path: place, mode: .readOnly).query(sql) { try $0.text(0) }
-        case .postgresql: try connection().connection.query(sql) { try $0.text(0) }
+        case .postgresql, .distributed: try connection().connection.query(sql) { try $0.text(0) }
         }
     }
 
@@ -86,7 +102,7 @@ struct TestBooks: Sendable {
     func damage(_ sql: String) throws {
         switch kind {
         case .sqlite: try Planted.damage(place, sql)
-        case .postgresql:
+        case .postgresql, .distributed:
             let checks = try texts(
                 """
                 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname)
@@ -98,7 +114,8 @@ struct TestBooks: Sendable {
         }
     }
 
-    private func connection() throws -> PostgresCluster.Link {
+    /// A connection of another program's to a PostgreSQL database.
+    func connection() throws -> PostgresCluster.Link {
         PostgresCluster.Link(
             try Postgres.Connection(try ConnectionSettings(url: place))
         )

@@ -1,0 +1,204 @@
+internal import Ledger
+internal import Logging
+internal import Postgres
+
+/// The places of the tables' rows on a distributed engine: Citus, a coordinator that knows them and
+/// workers that keep them.
+enum Distribution {
+    private static let longestMove: Duration = .seconds(24 * 3_600)
+
+    /// The calls that place the tables' rows.
+    ///
+    /// Each row lies by what it is found by: all of one owner together, all of one record together.
+    /// The coordinator keeps the outbox, which is searched and soon empty again. Citus must know of
+    /// it: a plain table's rows could be lost though a worker has committed with them. The version
+    /// of the tables and the secrets are written alone, and stay as they are.
+    private static let calls: [(table: String, call: String)] =
+        [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
+        + [
+            ("accounts", "owner"), ("entries", "owner"), ("answers", "user_id"), ("due", "owner"),
+            ("records", "id"), ("transfers", "record"), ("names", "name"), ("seals", "chain"),
+            ("devices", "id"),
+        ].map { table, column in
+            let call = "create_distributed_table('\(table)', '\(column)', colocate_with => 'users')"
+            return (table, call)
+        } + [
+            // Its rows are locked together.
+            (
+                "probe",
+                "create_distributed_table('probe', 'id', colocate_with => 'none', shard_count => 1)"
+            ),
+            ("endpoints", "citus_add_local_table_to_metadata('endpoints')"),
+            ("deliveries", "citus_add_local_table_to_metadata('deliveries')"),
+        ]
+
+    /// Finds out whether the ledger's tables are distributed, and says so on the connection.
+    static func detect(on connection: borrowing Connection) throws {
+        connection.isDistributed = try tables(on: connection)?.contains("accounts") ?? false
+    }
+
+    /// The tables of this schema that are distributed; `nil` without Citus.
+    private static func tables(on connection: borrowing Connection) throws -> [String]? {
+        let catalog = try connection.query(
+            "SELECT count(to_regclass('pg_catalog.pg_dist_partition'))",
+            read: { try $0.integer(0) }
+        )
+        guard catalog == [1] else { return nil }
+        return try connection.query(
+            """
+            SELECT relname::text FROM pg_catalog.pg_dist_partition
+            JOIN pg_catalog.pg_class ON pg_class.oid = logicalrelid
+            WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
+            """,
+            read: { try $0.text(0) }
+        )
+    }
+
+    /// A Boolean that is true if all workers that answer keep what they commit.
+    static func isDurable(on connection: borrowing Connection) throws -> Bool {
+        guard connection.isDistributed else { return true }
+        return try connection.query(
+            """
+            SELECT count(*) FROM run_command_on_workers($$
+                SELECT current_setting('fsync') = 'on'
+                    AND current_setting('full_page_writes') = 'on'
+                    AND current_setting('synchronous_commit') NOT IN ('off', 'local')
+            $$) WHERE success AND result <> 't'
+            """,
+            read: { try $0.integer(0) }
+        ) == [0]
+    }
+
+    /// Distributes the tables that are not yet, with their rows, in one transaction. Servers wait
+    /// for its end, and then find their rows where they are.
+    ///
+    /// - Returns: The number of servers that keep rows.
+    static func distribute(_ connection: borrowing Connection, logger: Logger) throws -> Int64 {
+        guard let distributed = try tables(on: connection) else {
+            throw LedgerError(
+                .cannotOpen,
+                "The database has no Citus, which would distribute its tables.",
+                fix: "Install it on all its servers, and run CREATE EXTENSION citus on each: see "
+                    + "\"On a cluster\" in /usr/share/doc/gotchu-server/operations.md."
+            )
+        }
+        let servers = try serverCount(connection)
+        try connection.execute("SET statement_timeout = 0; BEGIN")
+        do {
+            try stopWriters(connection)
+            for (table, call) in calls where !distributed.contains(table) {
+                logger.notice("A table is being distributed.", metadata: ["table": "\(table)"])
+                try connection.execute("SELECT \(call)", within: longestMove)
+                guard call.hasPrefix("create") else { continue }
+                // What the coordinator has kept so far. The owner may not empty guarded tables.
+                let removal = "SELECT truncate_local_data_after_distributing_table('\(table)')"
+                let right = "TRUNCATE ON \(table)"
+                let isGuarded = Schema.guarded.contains(table)
+                if isGuarded { try connection.execute("GRANT \(right) TO CURRENT_USER") }
+                try connection.execute(removal)
+                if isGuarded { try connection.execute("REVOKE \(right) FROM CURRENT_USER") }
+            }
+            try connection.execute("COMMIT", within: longestMove)
+        } catch {
+            if connection.isUsable { try connection.execute("ROLLBACK") }
+            throw error
+        }
+        return servers
+    }
+
+    private static func serverCount(_ connection: borrowing Connection) throws -> Int64 {
+        let counts = try connection.query(
+            """
+            SELECT (SELECT groupid FROM pg_catalog.pg_dist_local_group)::bigint,
+                count(*) FILTER (WHERE groupid = 0),
+                count(*) FILTER (WHERE isactive AND shouldhaveshards AND noderole = 'primary')
+            FROM pg_catalog.pg_dist_node
+            """,
+            read: { (group: try $0.integer(0), known: try $0.integer(1), rows: try $0.integer(2)) }
+        ).first
+        guard let counts, counts.group == 0 else {
+            throw LedgerError(
+                .cannotOpen,
+                "This server of the database is a worker.",
+                fix: "Name the coordinator."
+            )
+        }
+        guard counts.known > 0 else {
+            throw LedgerError(
+                .cannotOpen,
+                "The workers are not told where the coordinator is.",
+                fix: "Run on it: SELECT citus_set_coordinator_host('NAME', PORT)."
+            )
+        }
+        guard counts.rows > 0 else {
+            throw LedgerError(
+                .cannotOpen,
+                "The database has no worker to distribute its tables to.",
+                fix: "Run on the coordinator, for each: SELECT citus_add_node('NAME', PORT)."
+            )
+        }
+        return counts.rows
+    }
+
+    /// Two servers that decide at once meet at these, on a worker.
+    static let keys = AuditCheck(
+        rule: "no row can be there twice in a shard (shards)",
+        count: "SELECT count(*) FROM pg_catalog.pg_dist_shard",
+        firstBroken: """
+            SELECT 'shard ' || shardid || ' of ' || kept || ' may hold a row twice'
+            FROM (VALUES \(AuditCheck.keys)) AS uniques (kept, key)
+            CROSS JOIN LATERAL run_command_on_shards(to_regclass(kept), $$
+                SELECT count(*) FROM pg_catalog.pg_index
+                WHERE indrelid = '%s'::regclass AND indisprimary AND indisvalid
+            $$) WHERE NOT success OR result <> '1' LIMIT 1
+            """
+    )
+
+    /// Has a transaction that has just begun see one moment, whichever server it reads from: they
+    /// have no snapshot together. While no transaction of a server of ours is under way, which all
+    /// read the version first, each worker is asked something, and keeps what it sees then.
+    ///
+    /// - Throws: `LedgerError` with `tryAgain` if a worker has not been told yet how a transaction
+    ///   has ended, with `cannotOpen` if the role may not keep writers waiting.
+    static func takeSnapshot(
+        _ connection: borrowing Connection,
+        _ settings: ConnectionSettings
+    ) throws {
+        guard connection.isDistributed else { return }
+        let gate = try Connection(settings)
+        try gate.execute("SET lock_timeout = '2s'; BEGIN")
+        try stopWriters(gate)
+        let open = try gate.query(
+            """
+            SELECT coalesce(sum(result::bigint), 0)::bigint FROM run_command_on_workers($$
+                SELECT count(*) FROM pg_catalog.pg_prepared_xacts
+                WHERE database = current_database() AND gid LIKE 'citus%'
+            $$) WHERE success
+            """,
+            read: { try $0.integer(0) }
+        )
+        guard open == [0] else {
+            throw LedgerError(
+                .tryAgain,
+                "A worker has not been told yet how \(open.first ?? 0) transactions ended.",
+                fix: "Citus tells it within a minute, or at once: "
+                    + "SELECT recover_prepared_transactions()."
+            )
+        }
+        try connection.execute("SELECT count(*) FROM seals")
+        try gate.execute("ROLLBACK")
+    }
+
+    private static func stopWriters(_ connection: borrowing Connection) throws {
+        do {
+            try connection.execute("LOCK TABLE gotchu_migrations IN ACCESS EXCLUSIVE MODE")
+        } catch let error where error.state == .insufficientPrivilege {
+            throw LedgerError(
+                .cannotOpen,
+                "This role may not keep the servers waiting: it does not own the tables.",
+                underlying: error,
+                fix: "Log in as their owner."
+            )
+        }
+    }
+}

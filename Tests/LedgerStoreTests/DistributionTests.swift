@@ -1,0 +1,194 @@
+import GotchuCore
+import LedgerTestSupport
+import Payments
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+@testable import LedgerStore
+
+/// The tables of a ledger over the servers of a cluster.
+@Suite(
+    "Distributed tables",
+    .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)"),
+    .timeLimit(.minutes(hangLimit))
+)
+struct DistributionTests {
+    private static func distribute(_ url: String) throws(LedgerError) -> Int64 {
+        try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
+    }
+
+    @Test("Rows that there are go with their tables; a server that runs goes on")
+    func withRows() async throws {
+        let books = TestBooks(postgresql: try CitusCluster.shared().makeDatabase())
+        try await withLedger(on: try books.open()) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 100)
+            let before = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            #expect(try await ledger.pay(before, by: payer, key: "key-0123456789-0").isAccepted)
+            #expect(try Self.distribute(books.place) == 2)
+            let after = try await ledger.lockedSession(payee: payee, payer: payer, cents: 7)
+            #expect(try await ledger.pay(after, by: payer, key: "key-0123456789-1").isAccepted)
+            let again = try await ledger.pay(before, by: payer, key: "key-0123456789-0")
+            #expect(again.isAccepted && again.isReplay)
+        }
+        // Nothing is done twice, and nothing is left where it was.
+        #expect(try Self.distribute(books.place) == 2)
+        #expect(
+            try books.texts(
+                "SELECT sum(pg_relation_size(logicalrelid))::text FROM pg_dist_partition "
+                    + "WHERE partmethod = 'h'"
+            ) == ["0"]
+        )
+        #expect(try books.texts("SELECT sum(balance)::text FROM accounts") == ["0"])
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("A database that cannot be distributed says what it needs")
+    func unfit() throws {
+        let plain = try PostgresCluster.shared()
+        try expectRefusal("no Citus", of: plain.url(try plain.makeDatabase()))
+        let cluster = try CitusCluster.shared()
+        let name = try cluster.coordinator.makeDatabase()
+        let link = try cluster.coordinator.connect(name)
+        try link.connection.execute("CREATE EXTENSION citus")
+        let url = cluster.coordinator.url(name)
+        try expectRefusal("not told where the coordinator is", of: url)
+        try link.connection.execute(
+            "SELECT citus_set_coordinator_host('\(cluster.coordinator.socketFolder)', 5432)"
+        )
+        try expectRefusal("no worker", of: url)
+        let whole = try cluster.makeDatabase()
+        let database = try #require(whole.split(separator: "?")[0].split(separator: "/").last)
+        try expectRefusal("is a worker", of: cluster.workers[0].url(String(database)))
+    }
+
+    private func expectRefusal(_ words: String, of url: String) throws {
+        let error = #expect(throws: LedgerError.self) { try Self.distribute(url) }
+        #expect(error?.code == .cannotOpen && error?.fix != nil)
+        #expect("\(error as Any)".contains(words))
+    }
+
+    @Test("Every statement of a commit is one server's")
+    func oneServer() async throws {
+        let books = try await Planted.books(.distributed)
+        let link = try books.connection()
+        try PostgreSQLSession.prepareForWriting(link.connection)
+        let texts = try Statements(.distributed).texts
+        #expect(texts.count > 25)
+        for (number, sql) in texts.sorted().enumerated() {
+            let last = sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
+            // Those of the outbox, which the coordinator keeps, have rows in columns.
+            let value = sql.contains("unnest") ? "'{1}'" : "'1'"
+            let values = [String](repeating: value, count: last).joined(separator: ", ")
+            try link.connection.execute("PREPARE p\(number) AS \(sql)")
+            let plan = try link.connection.query(
+                "EXPLAIN EXECUTE p\(number)" + (last > 0 ? "(\(values))" : ""),
+                read: { try $0.text(0) }
+            ).joined(separator: "\n")
+            // By the primary key, when a writer begins.
+            if sql.contains("FROM seals ORDER BY") { continue }
+            #expect(plan.contains("Task Count: 1\n"), "\(sql)\n\(plan)")
+        }
+    }
+
+    @Test("Transfers, entries, answers and seals can be neither changed nor removed")
+    func guards() async throws {
+        let books = try await Planted.books(.distributed)
+        for (table, column) in [
+            ("transfers", "at"), ("entries", "amount"), ("answers", "decided_at"),
+            ("seals", "number"),
+        ] {
+            for sql in ["UPDATE \(table) SET \(column) = 1", "DELETE FROM \(table)"] {
+                let error = #expect(throws: PostgresError.self) { try books.execute(sql) }
+                #expect("\(error as Any)".contains("are only ever inserted"))
+            }
+        }
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("The audit sees one moment of all servers while payments are made")
+    func oneMoment() async throws {
+        let books = try StoreKind.distributed.makeBooks()
+        try await withLedger(on: try books.open()) { ledger in
+            let payee = try await ledger.user("payee", cents: 0)
+            let payer = try await ledger.user("payer", cents: 10_000)
+            let load = Task {  // SAFETY: owned by this test, which cancels it at its end.
+                var count = 0
+                while !Task.isCancelled {
+                    let session = try await ledger.lockedSession(
+                        payee: payee,
+                        payer: payer,
+                        cents: 1
+                    )
+                    _ = try await ledger.pay(session, by: payer, key: "key-0123456789-\(count)")
+                    count += 1
+                }
+                return count
+            }
+            for _ in 0..<10 {
+                let audit = try books.audit()
+                #expect(audit.isClean, "\(audit.findings.compactMap(\.broken))")
+            }
+            load.cancel()
+            #expect(try await load.value > 5)
+        }
+    }
+
+    @Test("The audit waits for a worker that has not been told how a transaction ended")
+    func inDoubt() async throws {
+        let books = try await Planted.books(.distributed)
+        let worker = try Self.worker(0, of: books)
+        // Of no server of the cluster, which would end it by itself.
+        try worker.connection.execute("BEGIN")
+        try worker.connection.execute("PREPARE TRANSACTION 'citus_99_1_1_1'")
+        let error = #expect(throws: LedgerError.self) { try books.audit() }
+        #expect(error?.code == .tryAgain)
+        try worker.connection.execute("ROLLBACK PREPARED 'citus_99_1_1_1'")
+        #expect(try books.audit().isClean)
+    }
+
+    @Test("The audit finds a shard in which a row may be there twice")
+    func shardWithoutKey() async throws {
+        let books = try await Planted.books(.distributed)
+        let worker = try Self.worker(0, of: books)
+        try worker.connection.execute("SET citus.override_table_visibility = off")
+        let shards = try worker.connection.query(
+            "SELECT relname::text FROM pg_class WHERE relname ~ '^entries_[0-9]+$'"
+        ) { try $0.text(0) }
+        let shard = try #require(shards.first)
+        let key = "entries_pkey\(shard.dropFirst("entries".count))"
+        try worker.connection.execute("ALTER TABLE \(shard) DROP CONSTRAINT \(key)")
+        let broken = try books.audit().findings.compactMap(\.broken)
+        #expect(broken.map { $0.hasSuffix("of entries may hold a row twice") } == [true])
+    }
+
+    @Test("Only the owner of the tables can look at all of a cluster")
+    func notOwner() async throws {
+        let books = try await Planted.books(.distributed)
+        try books.execute(
+            "CREATE ROLE stranger LOGIN; GRANT SELECT ON gotchu_migrations TO stranger"
+        )
+        let url = books.place.replacing("gotchu@", with: "stranger@")
+        let error = #expect(throws: LedgerError.self) { try TestBooks(postgresql: url).audit() }
+        #expect(error?.fix == "Log in as their owner.", "\(error as Any)")
+        try books.execute("DROP OWNED BY stranger; DROP ROLE stranger")
+    }
+
+    private static func worker(_ number: Int, of books: TestBooks) throws -> PostgresCluster.Link {
+        let database = try #require(try books.texts("SELECT current_database()::text").first)
+        return try CitusCluster.shared().workers[number].connect(database)
+    }
+
+    @Test("A worker that would forget commits is refused")
+    func forgetful() async throws {
+        let books = try await Planted.books(.distributed)
+        let worker = try Self.worker(1, of: books)
+        let database = try #require(try books.texts("SELECT current_database()::text").first)
+        try worker.connection.execute("ALTER DATABASE \(database) SET synchronous_commit = 'off'")
+        let error = #expect(throws: LedgerError.self) { try books.open() }
+        #expect(error?.code == .notDurable)
+    }
+}
