@@ -153,12 +153,7 @@ struct DistributionTests {
     @Test("The audit finds a shard in which a row may be there twice")
     func shardWithoutKey() async throws {
         let books = try await Planted.books(.distributed)
-        let worker = try Self.worker(0, of: books)
-        try worker.connection.execute("SET citus.override_table_visibility = off")
-        let shards = try worker.connection.query(
-            "SELECT relname::text FROM pg_class WHERE relname ~ '^entries_[0-9]+$'"
-        ) { try $0.text(0) }
-        let shard = try #require(shards.first)
+        let (worker, shard) = try Self.shard(of: "entries", of: books)
         let key = "entries_pkey\(shard.dropFirst("entries".count))"
         try worker.connection.execute("ALTER TABLE \(shard) DROP CONSTRAINT \(key)")
         let broken = try books.audit().findings.compactMap(\.broken)
@@ -175,6 +170,40 @@ struct DistributionTests {
         let error = #expect(throws: LedgerError.self) { try TestBooks(postgresql: url).audit() }
         #expect(error?.fix == "Log in as their owner.", "\(error as Any)")
         try books.execute("DROP OWNED BY stranger; DROP ROLE stranger")
+    }
+
+    /// A worker that has a shard of a table, and the shard's name.
+    private static func shard(
+        of table: String,
+        of books: TestBooks
+    ) throws -> (PostgresCluster.Link, String) {
+        for number in 0..<2 {
+            let worker = try worker(number, of: books)
+            try worker.connection.execute("SET citus.override_table_visibility = off")
+            let shards = try worker.connection.query(
+                "SELECT relname::text FROM pg_class WHERE relname ~ '^\(table)_[0-9]+$'"
+            ) { try $0.text(0) }
+            if let shard = shards.first { return (worker, shard) }
+        }
+        throw NeverHappened(description: "a worker has a shard of \(table)")
+    }
+
+    @Test("A worker that fails to commit, of which there is a warning alone, is not believed")
+    func failedCommit() async throws {
+        let books = try await Planted.books(.distributed)
+        let store = try books.open()
+        let (worker, shard) = try Self.shard(of: "probe", of: books)
+        try worker.connection.execute(
+            """
+            SET citus.enable_ddl_propagation = off;
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+                AS $$ BEGIN RAISE 'The test says so.'; END $$;
+            CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON \(shard)
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse();
+            """
+        )
+        let error = await #expect(throws: LedgerError.self) { try await store.commitOne(Probe()) }
+        #expect(error?.code == .unknownOutcome)
     }
 
     private static func worker(_ number: Int, of books: TestBooks) throws -> PostgresCluster.Link {

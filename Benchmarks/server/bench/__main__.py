@@ -38,7 +38,8 @@ def options():
                         " (1000000; 10000000 takes 12 GiB and some minutes)")
     parser.add_argument("--due", type=int, help="how many webhook events wait (1000000)")
     parser.add_argument("--streams", type=int, default=10_000)
-    parser.add_argument("--stores", type=lambda text: text.split(","), default=list(STORES))
+    parser.add_argument("--stores", type=lambda text: text.split(","), default=list(STORES),
+                        help=f"{', '.join(STORES)}; citus, if it is installed, for sale and scale")
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS),
                         help=f"parts, separated by commas: {', '.join(PARTS)}")
     found = parser.parse_args()

@@ -9,7 +9,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 from . import gotchu, machine, past, peers, sale, seed, streams
-from .postgres import Cluster
+from .postgres import Citus, Cluster
 
 # How many payments a second to be ready for before anything was measured.
 GUESS = {"gotchu": 12_000, "base": 12_000, "pgbench": 6_000, "fastapi": 3_000}
@@ -43,6 +43,8 @@ class Bench:
             self.prepare_sqlite()
         if "postgres" in self.options.stores:
             self.prepare_postgres()
+        if "citus" in self.options.stores:
+            self.prepare_citus()
         if self.options.base and {"sale", "pairs", "scale"} & set(self.options.only):
             self.prepare_base()
 
@@ -90,9 +92,22 @@ class Bench:
         self.results["durability"].append(self.postgres.durability())
         self.stores.append((self.postgres, tokens))
 
+    def prepare_citus(self):
+        self.say("preparing Citus")
+        self.citus = Citus(self.folder)
+        self.citus.create("spread")
+        database = self.citus.url("spread")
+        gotchu.distribute(self.options.server, database)
+        names, tokens = self.open_books(database)
+        books = seed.CitusBooks(self.citus, "spread", names)
+        books.name_users()
+        self.results["durability"].append(books.durability())
+        self.stores.append((books, tokens))
+
     def end(self):
-        if hasattr(self, "cluster"):
-            self.cluster.stop()
+        for name in ("cluster", "citus"):
+            if hasattr(self, name):
+                getattr(self, name).stop()
 
     def needed(self, system, is_hot, seconds):
         rate = self.rates.get((system, is_hot), GUESS[system])
@@ -104,7 +119,7 @@ class Bench:
         first = books.seed(count, is_hot)
         log = books.size()[1]
         gotchu.write_tokens(self.path("tokens"), tokens)
-        used = machine.cpu(server.root), self.database_cpu(books)
+        used = machine.cpu(server.root), books.cpu()
         done = subprocess.run(
             [self.options.load, "--port", str(server.port), "--connections", str(connections),
              "--seconds", str(seconds), "--warmup", str(self.options.warmup), "--first",
@@ -118,11 +133,8 @@ class Bench:
         if log is not None:
             result["log_bytes"] = (books.size()[1] - log) / result["paid"]
         result["server_us"] = (machine.cpu(server.root) - used[0]) / result["paid"] * 1e6
-        result["database_us"] = (self.database_cpu(books) - used[1]) / result["paid"] * 1e6
+        result["database_us"] = (books.cpu() - used[1]) / result["paid"] * 1e6
         return result
-
-    def database_cpu(self, books):
-        return machine.cpu(self.cluster.process.pid) if books.kind == "PostgreSQL" else 0
 
     def settle(self, result, system, books, first, connections, is_hot):
         """Nothing acknowledged is missing and nothing else was paid, or the figure does not count."""
@@ -140,13 +152,13 @@ class Bench:
     def pgbench(self, connections, is_hot, seconds):
         books = self.peers["pgbench"]
         first = books.seed(self.needed("pgbench", is_hot, seconds) + connections, is_hot)
-        used = self.database_cpu(books)
+        used = books.cpu()
         result = peers.pgbench(
             self.cluster, books.name, "payment.sql", connections, seconds, self.options.warmup,
             self.folder, first=first, turn=0, clients=connections,
             run=f"{time.time_ns() // 1_000_000:012x}")
         self.settle(result, "pgbench", books, first, connections, is_hot)
-        result["database_us"] = (self.database_cpu(books) - used) / result["paid"] * 1e6
+        result["database_us"] = (books.cpu() - used) / result["paid"] * 1e6
         return result
 
     @contextmanager

@@ -68,6 +68,12 @@ def log_in(port, users):
     return [user for user, _ in found], [token for _, token in found]
 
 
+def distribute(program, database):
+    """Makes the tables, and spreads them over a cluster."""
+    subprocess.run([program, "migrate", "--distributed", "--database", database], check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def verify(program, database):
     """The server's own proof that the books are right, without which no figure counts."""
     done = subprocess.run([program, "verify", "--database", database], text=True,

@@ -1,4 +1,5 @@
-"""A PostgreSQL of our own, durable as it comes, reachable by a Unix socket alone."""
+"""A PostgreSQL of our own, durable as it comes, reachable by a Unix socket alone; or three of them, as
+a Citus cluster."""
 
 import glob
 import os
@@ -6,6 +7,8 @@ import pwd
 import shutil
 import subprocess
 import time
+
+from . import machine
 
 SETTINGS = {
     "listen_addresses": "",
@@ -36,8 +39,8 @@ def unprivileged():
 
 
 class Cluster:
-    def __init__(self, folder):
-        self.folder = os.path.join(folder, "postgres")
+    def __init__(self, folder, name="postgres", more=None):
+        self.folder = os.path.join(folder, name)
         self.bin = programs()
         self.prefix, user = unprivileged()
         os.mkdir(self.folder, 0o700)
@@ -46,8 +49,8 @@ class Cluster:
         self.data = os.path.join(self.folder, "data")
         self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8")
-        settings = [f"-c{name}={value}" for name, value in SETTINGS.items()]
-        self.log = open(os.path.join(folder, "postgres.log"), "wb")
+        settings = [f"-c{name}={value}" for name, value in {**SETTINGS, **(more or {})}.items()]
+        self.log = open(os.path.join(folder, f"{name}.log"), "wb")
         self.process = subprocess.Popen(
             [*self.prefix, f"{self.bin}/postgres", "-D", self.data, "-k", self.folder, *settings],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
@@ -91,8 +94,47 @@ class Cluster:
     def url(self, database):
         return f"postgres://postgres@/{database}?host={self.folder}"
 
+    def cpu(self):
+        """CPU seconds of all that it did so far."""
+        return machine.cpu(self.process.pid)
+
     def stop(self):
         self.run("pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
         self.process.wait()
         self.log.close()
         shutil.rmtree(self.folder)
+
+
+class Citus:
+    """A coordinator and two workers on this machine."""
+
+    def __init__(self, folder):
+        more = {"shared_preload_libraries": "citus"}
+        self.nodes = [Cluster(folder, f"citus{number}", more) for number in range(3)]
+        self.coordinator, *self.workers = self.nodes
+
+    def create(self, name):
+        for node in self.nodes:
+            node.create(name)
+            node.query(name, "CREATE EXTENSION citus")
+        self.query(name, f"SELECT citus_set_coordinator_host('{self.coordinator.folder}')")
+        for worker in self.workers:
+            self.query(name, f"SELECT citus_add_node('{worker.folder}', 5432)")
+
+    def query(self, database, sql):
+        return self.coordinator.query(database, sql)
+
+    def url(self, database):
+        return self.coordinator.url(database)
+
+    def cpu(self):
+        return sum(node.cpu() for node in self.nodes)
+
+    def settings(self):
+        version = self.query("postgres", "SELECT default_version FROM pg_available_extensions"
+                             " WHERE name = 'citus'")
+        return f"Citus {version}, a coordinator and two workers · {self.coordinator.settings()}"
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()

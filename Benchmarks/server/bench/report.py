@@ -49,7 +49,8 @@ class Report:
         for connections, rounds in found.items():
             if connections > 1:
                 self.add()
-                for store in dict.fromkeys(store for _, store in rounds[0]):
+                # A cluster has no aims: see docs/scale.md.
+                for store in dict.fromkeys(store for _, store in rounds[0] if store != "Citus"):
                     self.sale_aims(store, connections, rounds)
 
     def sale(self, results):

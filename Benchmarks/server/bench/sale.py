@@ -56,13 +56,13 @@ def sell(bench, seller, connections):
     books.rest()
     before, first = books.sold(), books.next
     gotchu.write_tokens(bench.path("tokens"), seller.tokens)
-    used = machine.cpu(seller.server.root), bench.database_cpu(books)
+    used = machine.cpu(seller.server.root), books.cpu()
     done = subprocess.run(
         [options.sale, "--port", str(seller.server.port), "--connections", str(connections),
          "--seconds", str(options.seconds), "--warmup", str(options.warmup), "--first",
          str(first), "--users", str(len(seller.tokens)), "--tokens", bench.path("tokens")],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    used = machine.cpu(seller.server.root) - used[0], bench.database_cpu(books) - used[1]
+    used = machine.cpu(seller.server.root) - used[0], books.cpu() - used[1]
     if done.returncode:
         raise SystemExit(f"The sales of {seller.system} on {books.kind} failed.")
     result = json.loads(done.stdout)

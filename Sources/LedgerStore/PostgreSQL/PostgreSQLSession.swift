@@ -43,8 +43,10 @@ enum PostgreSQLSession {
     static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
 
     /// For a distributed engine. Each transaction has one connection to each other server: a second
-    /// one would cost more than it gains, and would not see what the first has written.
+    /// one would cost more than it gains, and would not see what the first has written. That a
+    /// worker has failed to commit is said by a warning alone.
     private static let distributed = """
+        SET client_min_messages = 'warning';
         SET citus.propagate_set_commands = 'local';
         SET citus.max_adaptive_executor_pool_size = 1;
         """
