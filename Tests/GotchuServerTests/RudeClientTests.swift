@@ -43,7 +43,7 @@ struct RudeClientTests {
         let rude = try await Python.run("rude.py", [String(port)])
         #expect(try await rude.exitCode(within: .seconds(120)) == 0, "\(rude.text)")
         let outcomes = try JSONDecoder().decode([String: Outcome].self, from: Data(rude.text.utf8))
-        #expect(outcomes.count == 35)
+        #expect(outcomes.count == 38)
         for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
         func status(_ name: String) -> String? { outcomes[name]?.status }
         // Those who do not come to the point are not answered.
@@ -81,6 +81,12 @@ struct RudeClientTests {
             #expect(outcomes[name]?.reply.contains("Connection: close") == true, "\(name)")
         }
         #expect(outcomes["old"]?.reply.hasPrefix("HTTP/1.0 200") == true)
+        #expect(outcomes["half-body-behind"]?.statuses == ["200", "200"])
+        // What they mean to say next is nothing that is kept for them.
+        #expect(outcomes["upgrade"]?.statuses == ["200"] && status("connect") == "404")
+        for name in ["upgrade", "connect"] {
+            #expect(outcomes[name]?.seconds ?? 60 < 10, "\(name)")
+        }
         #expect(status("compressed") == "415")
         #expect(outcomes["waits-for-leave"]?.statuses == ["100", "400"])
         #expect(status("honest") == "200")

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import HummingbirdCore
 import LedgerTestSupport
@@ -26,6 +27,7 @@ struct SessionStreamTests {
             #expect(client.versions.last == 4)
             #expect(server.isActive && feed.watcherCount == 0)
             try await client.ask()
+            try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
             feed.publish([Cast.record(version: 5)])
             try await eventually("the next stream tells") { client.versions.last == 5 ? true : nil }
         }
@@ -70,6 +72,17 @@ struct SessionStreamTests {
                 return feed.watcherCount == 0 ? true : nil
             }
         }
+    }
+
+    @Test("is forgotten though its client resets the connection while it begins")
+    func reset() async throws {
+        for delay in 0..<200 {
+            try await withStream(awaited: false) { server, client in
+                try await client.reset(after: .microseconds(20 * delay))
+                try await server.closeFuture.get()
+            }
+        }
+        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
     }
 
     @Test("holds no more for a slow reader than its buffer, and tells him the newest state")
@@ -129,6 +142,7 @@ struct SessionStreamTests {
     /// A client whose request has been answered with a stream of the session from version 1 on.
     private func withStream(
         writeLimit: TimeAmount = WriteDeadline.usualLimit,
+        awaited: Bool = true,
         _ body: (_ server: any Channel, _ client: StreamClient) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -155,7 +169,9 @@ struct SessionStreamTests {
             defer { client.channel.close(promise: nil) }
             try await client.ask()
             for try await server in accepted {
-                try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
+                if awaited {
+                    try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
+                }
                 try await body(server.channel, client)
                 break
             }
@@ -190,6 +206,14 @@ private struct StreamClient {
 
     func ask() async throws {
         try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+    }
+
+    /// Closes the connection in such a way that the server is told of an error.
+    func reset(after delay: Duration) async throws {
+        try await Task.sleep(for: delay)
+        let now = linger(l_onoff: 1, l_linger: 0)
+        try await #require(channel as? any SocketOptionProvider).setSoLinger(now).get()
+        try await channel.close()
     }
 
     /// Reads until the text ends so.

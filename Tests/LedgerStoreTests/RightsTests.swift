@@ -16,7 +16,7 @@ struct RightsTests {
     private static func grants(to role: String) throws -> [String] {
         let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
-        return text.matches(of: /-c '(GRANT [^']*)'/).map {
+        return text.matches(of: /-c '(GRANT [^']* TO "gotchu-server")'/).map {
             String($0.output.1).replacing("\"gotchu-server\"", with: role)
         }
     }

@@ -107,6 +107,12 @@ CASES = {
     "old-and-stays": (b"GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" * 2,),
     "shouts-close": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n" * 2,),
     "unbounded": (post(2**64 - 1, CLOSE),),
+    "half-body-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + post(20),),
+    "upgrade": (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: foo\r\n\r\n",
+        b"x" * 65536,
+    ),
+    "connect": (b"CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", b"x" * 65536),
     "compressed": (post(2, CLOSE + b"Content-Encoding: gzip\r\n") + b"{}",),
     "waits-for-leave": (post(2, CLOSE + b"Expect: 100-continue\r\n"), b"{}"),
     "no-body-please": (b"HEAD /wallet/me HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),

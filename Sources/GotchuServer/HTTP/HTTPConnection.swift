@@ -56,6 +56,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isCatchingUp = false
     /// True if no request follows the present one.
     private var isLast = false
+    /// True if what follows is no HTTP to whoever sends it: the decoder would keep it all.
+    private var isUpgrade = false
+    private var isStopping = false
     private var isInputClosed = false
     private var isOutputClosed = false
     private var stream: (any ReplyStream)?
@@ -105,7 +108,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        isReadHeld = !waiting.isEmpty
+        isReadHeld = !waiting.isEmpty || isUpgrade
         if !isReadHeld { context.read() }
     }
 
@@ -132,15 +135,15 @@ final class HTTPConnection: ChannelDuplexHandler {
         goOn(context)
     }
 
-    /// Ends the connection with the request that is under way.
+    /// Ends the connection with the answer that is under way. A request that is not whole gets none.
     private func stop(_ context: ChannelHandlerContext) {
-        isLast = true
+        (isLast, isStopping) = (true, true)
         waiting.removeAll()
+        switch phase {
+        case .idle, .reading: close(context)
         // The end of a stream has been told before: who is left does not read.
-        if case .idle = phase {
-            close(context)
-        } else if stream != nil {
-            context.close(promise: nil)
+        case .answering: if stream != nil { context.close(promise: nil) }
+        case .over: if isOutputClosed { context.close(promise: nil) }
         }
     }
 
@@ -200,6 +203,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     ) {
         deadline = .distantFuture
         phase = .answering(head.version)
+        if head.method == .CONNECT || head.headers.contains(name: "Upgrade") {
+            (isUpgrade, isLast) = (true, true)
+        }
         guard let known = try? HTTPRequest(head, secure: false, splitCookie: false) else {
             return refuse(.invalid("This is no request of HTTP/1.1."), context)
         }
@@ -229,8 +235,10 @@ final class HTTPConnection: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.body(.byteBuffer(reply.bytes))), promise: nil)
         }
         guard let stream = reply.stream else { return end(context) }
-        context.flush()
         self.stream = stream
+        context.flush()
+        // A client that has gone ends it while it is written to.
+        guard self.stream != nil else { return }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         stream.listen {
@@ -256,6 +264,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func end(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        guard case .answering = phase else { return }
         if isLast { return close(context) }
         phase = .idle
         limit(Self.idleLimit, context)
@@ -271,6 +280,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             waiting.removeFirst()
             use(input, context)
         }
+        if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
         if isReadHeld { read(context: context) }
     }
 
@@ -293,15 +303,18 @@ final class HTTPConnection: ChannelDuplexHandler {
         write(BegunReply(head: head, bytes: reply.body), context)
     }
 
-    /// Closes our side alone: what the client has still on its way would reset the connection, and
-    /// take the answer with it.
+    /// Closes our side alone once all is written, and the other a while later: what the client has
+    /// still on its way would reset the connection, and take the answer with it.
     private func close(_ context: ChannelHandlerContext) {
-        phase = .over
+        (phase, deadline) = (.over, .distantFuture)
         waiting.removeAll()
-        limit(Self.headLimit, context)
         context.close(mode: .output).assumeIsolated().whenComplete { _ in
             self.isOutputClosed = true
-            if self.isInputClosed { context.close(promise: nil) }
+            if self.isInputClosed || self.isUpgrade || self.isStopping {
+                context.close(promise: nil)
+            } else {
+                self.limit(Self.headLimit, context)
+            }
         }
         if isReadHeld { read(context: context) }
     }
