@@ -210,6 +210,7 @@ private struct StreamClient {
 
     /// Closes the connection in such a way that the server is told of an error.
     func reset(after delay: Duration) async throws {
+        // SAFETY: at any moment of the beginning, for none of which there is an event.
         try await Task.sleep(for: delay)
         let now = linger(l_onoff: 1, l_linger: 0)
         try await #require(channel as? any SocketOptionProvider).setSoLinger(now).get()

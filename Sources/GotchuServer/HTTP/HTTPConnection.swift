@@ -135,7 +135,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         goOn(context)
     }
 
-    /// Ends the connection with the answer that is under way. A request that is not whole gets none.
+    /// Ends the connection after the reply under way; a request that is not whole gets none.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
         waiting.removeAll()
