@@ -67,7 +67,8 @@ extension PostgresError.Kind {
     /// What a server's code means.
     ///
     /// - Parameter isCommit: Whether the statement was a COMMIT. One that the server broke off may
-    ///   have been carried out; one that it refused was not.
+    ///   have been carried out; one that it refused was not. A coordinator has an internal error
+    ///   where a worker did not say that it has committed.
     package init(_ state: SQLState, isCommit: Bool = false) {
         switch state {
         case .serializationFailure, .deadlockDetected: self = .retryable
@@ -79,7 +80,7 @@ extension PostgresError.Kind {
             case "08", "57": self = isCommit ? .unknownOutcome : .connectionLost
             case "53", "55", "58": self = .unavailable
             case "22", "23": self = .rejected
-            case "XX": self = .corrupt
+            case "XX": self = isCommit ? .unknownOutcome : .corrupt
             // A plan, a statement or a transaction that is not what we take it for: begin anew.
             case "0A", "25", "26": self = .connectionLost
             default: self = .refused

@@ -188,7 +188,7 @@ struct DistributionTests {
         throw NeverHappened(description: "a worker has a shard of \(table)")
     }
 
-    @Test("A worker that fails to commit, of which there is a warning alone, is not believed")
+    @Test("A worker that fails to commit leaves the outcome unknown")
     func failedCommit() async throws {
         let books = try await Planted.books(.distributed)
         let store = try books.open()
