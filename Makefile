@@ -24,7 +24,7 @@ EXAMPLEDIR := $(DOCDIR)/gotchu/examples
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm bench install release deb format lint
+.PHONY: help build demo test vm bench install release deb format lint docs
 .DEFAULT_GOAL := help
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
 	@echo 'make format    format the sources'
+	@echo 'make docs      write the pages that are generated: docs/errors.md'
 	@echo 'make lint      say what `make format` would change'
 
 build:
@@ -69,6 +70,12 @@ format:
 lint:
 	@.ci/need build
 	@swift format lint --strict -r Sources Tests
+
+docs: export GOTCHU_TEST_WRITE := 1
+docs:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/test --filter ErrorPageTests
 
 release:
 	@.ci/need build

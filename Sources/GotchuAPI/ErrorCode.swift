@@ -43,7 +43,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case journalUnwritable = "JOURNAL_UNWRITABLE"
 
     /// The one HTTP status that goes with this code.
-    package var httpStatus: Int {
+    var httpStatus: Int {
         switch self {
         case .validationError, .idempotencyKeyRequired: 400
         case .unauthorized: 401

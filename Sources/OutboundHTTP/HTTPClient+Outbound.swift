@@ -35,7 +35,7 @@ extension HTTPClient.Configuration {
 }
 
 /// A reply came whose status no HTTP status can be.
-package struct UnreadableReply: Error, Equatable {
+struct UnreadableReply: Error, Equatable {
     /// The number on its status line.
     package let status: Int
 }

@@ -11,7 +11,7 @@ extension PaymentClient {
     ///
     /// 2xx is done; a problem document with any other 4xx is a definite refusal; 401 is about who
     /// asks; 408, 429, 5xx and whatever is not the payment server's own words say nothing.
-    package static func classify(
+    static func classify(
         status: Int,
         body: [UInt8],
         retryAfter: String?,

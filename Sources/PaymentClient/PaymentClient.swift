@@ -17,7 +17,7 @@ import OutboundHTTP
 /// latest. Amounts are whole minor units of the currency that stands beside them.
 package struct PaymentClient: Sendable {
     /// How long a call may take, from connecting to the last byte of the answer.
-    package static let callLimit: Duration = .seconds(10)
+    static let callLimit: Duration = .seconds(10)
     /// How many connections to the server there can be at once. Whoever follows a session keeps one
     /// for as long; 16 open requests, an EID's change and a payment beside each, leave as many for
     /// all else. A call that finds none free waits, and then fails as if there were no server.

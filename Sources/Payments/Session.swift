@@ -184,7 +184,7 @@ extension Session {
             ? tip : tip(inRefund: abs(entry.amount), total: entry.transfer.refunded)
     }
 
-    package var recordID: RecordID { RecordID(trusted: id.rawValue) }
+    var recordID: RecordID { RecordID(trusted: id.rawValue) }
 
     /// The unique name of an EID.
     package static func name(of eid: EID) -> String { "eid:\(eid)" }

@@ -12,7 +12,7 @@ extension Session {
         package let currency: Currency
         package let eid: String
         package let expiresAt: Int64
-        package let lockedUntil: Int64?
+        let lockedUntil: Int64?
         package let memo: String?
         package let paidAt: Int64?
         package let payer: UserID?

@@ -176,7 +176,7 @@ package struct CancelSession: LedgerCommand {
 package struct RotateEID: LedgerCommand {
     package static let name = "rotate-eid"
     /// The time for which the old EID still resolves, for payers who heard it just before.
-    package static let overlap: Duration = .seconds(60)
+    static let overlap: Duration = .seconds(60)
     /// The number of times that a session may change its EID: every 12 seconds of the longest one.
     package static let limit = 24
 

@@ -62,7 +62,7 @@ package struct Connection: ~Copyable {
     package var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
 
     /// The server's process that serves this connection.
-    package var backendProcessID: Int32 { PQbackendPID(handle) }
+    var backendProcessID: Int32 { PQbackendPID(handle) }
 
     /// Runs a script of statements without parameters: schemas and settings. Their rows are
     /// dropped.

@@ -7,7 +7,7 @@ package struct Notice: Sendable {
     package let state: SQLState?
     package let message: String
 
-    package var isWarning: Bool { severity == "WARNING" }
+    var isWarning: Bool { severity == "WARNING" }
 
     init(_ result: OpaquePointer?) {
         func field(_ name: Unicode.Scalar) -> String? {

@@ -10,18 +10,18 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package var description: String { rawValue }
 
     /// The first two characters.
-    package var category: Substring { rawValue.prefix(2) }
+    var category: Substring { rawValue.prefix(2) }
 
-    package static let uniqueViolation = SQLState(rawValue: "23505")
-    package static let characterNotInRepertoire = SQLState(rawValue: "22021")
+    static let uniqueViolation = SQLState(rawValue: "23505")
+    static let characterNotInRepertoire = SQLState(rawValue: "22021")
     package static let readOnlyTransaction = SQLState(rawValue: "25006")
     package static let invalidStatementName = SQLState(rawValue: "26000")
-    package static let serializationFailure = SQLState(rawValue: "40001")
-    package static let statementCompletionUnknown = SQLState(rawValue: "40003")
-    package static let deadlockDetected = SQLState(rawValue: "40P01")
+    static let serializationFailure = SQLState(rawValue: "40001")
+    static let statementCompletionUnknown = SQLState(rawValue: "40003")
+    static let deadlockDetected = SQLState(rawValue: "40P01")
     package static let insufficientPrivilege = SQLState(rawValue: "42501")
     package static let duplicateTable = SQLState(rawValue: "42P07")
     package static let duplicatePreparedStatement = SQLState(rawValue: "42P05")
     package static let lockNotAvailable = SQLState(rawValue: "55P03")
-    package static let queryCanceled = SQLState(rawValue: "57014")
+    static let queryCanceled = SQLState(rawValue: "57014")
 }

@@ -13,17 +13,17 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
     package static let error = ResultCode(rawValue: SQLITE_ERROR)
-    package static let busy = ResultCode(rawValue: SQLITE_BUSY)
+    static let busy = ResultCode(rawValue: SQLITE_BUSY)
     package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
     package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
     package static let full = ResultCode(rawValue: SQLITE_FULL)
     package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
     package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
-    package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
+    static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
     package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
-    package static let ioErrorWrite = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
-    package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
+    static let ioErrorWrite = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
+    static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
 }
 
 extension ResultCode: CustomStringConvertible {

@@ -1,8 +1,9 @@
 import Foundation
-import GotchuAPI
 import GotchuCore
 import TestSupport
 import Testing
+
+@testable import GotchuAPI
 
 /// docs/local-api.md, which a till's programmer goes by.
 @Suite("The document of the daemon's socket", .timeLimit(.minutes(hangLimit)))

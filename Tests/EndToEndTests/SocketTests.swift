@@ -1,8 +1,9 @@
 import Foundation
-import GotchuAPI
 import GotchuCore
 import TestSupport
 import Testing
+
+@testable import GotchuAPI
 
 @Suite("The daemon's socket and its process")
 struct SocketTests {

@@ -1,6 +1,7 @@
-import GotchuCore
 import TestSupport
 import Testing
+
+@testable import GotchuCore
 
 @Suite("Proximity")
 struct ProximityTests {

@@ -1,12 +1,12 @@
-import GotchuCore
 import Hummingbird
 import NIOHTTP1
-import Payments
 import TestSupport
 import Testing
 
+@testable import GotchuCore
 @testable import GotchuServer
 @testable import Ledger
+@testable import Payments
 
 /// Numbers and lists of the description, held against those that the server goes by.
 @Suite("The limits that are described", .timeLimit(.minutes(hangLimit)))

@@ -1,6 +1,5 @@
 import Devices
 import Foundation
-import GotchuAPI
 import Hummingbird
 import Ledger
 import LedgerStore
@@ -8,6 +7,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import GotchuAPI
 @testable import GotchuServer
 
 /// The description: what it says, whether it is kept, and that whoever judges could say no.

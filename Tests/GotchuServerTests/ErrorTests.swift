@@ -1,10 +1,10 @@
 import Foundation
-import GotchuAPI
 import Logging
 import SQLite
 import TestSupport
 import Testing
 
+@testable import GotchuAPI
 @testable import GotchuServer
 
 /// Every code that the server can send, reached over the wire.

@@ -1,5 +1,4 @@
 import GotchuCore
-import Ledger
 import LedgerStore
 import LedgerTestSupport
 import Payments
@@ -8,6 +7,8 @@ import PostgresTestSupport
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Ledger
 
 /// A connection that breaks at each moment of a commit.
 @Suite("A commit whose connection breaks", .timeLimit(.minutes(hangLimit)))

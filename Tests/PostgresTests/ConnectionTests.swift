@@ -1,8 +1,9 @@
 import Glibc
-import Postgres
 import PostgresTestSupport
 import TestSupport
 import Testing
+
+@testable import Postgres
 
 @Suite("A PostgreSQL connection", .timeLimit(.minutes(hangLimit)))
 struct ConnectionTests {

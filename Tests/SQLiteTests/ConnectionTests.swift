@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
-import SQLite
 import ServiceProcess
 import TestSupport
 import Testing
+
+@testable import SQLite
 
 @Suite("SQLite")
 struct ConnectionTests {

@@ -12,6 +12,9 @@ package let hangLimit = 10 * patience
 /// `GOTCHU_TEST_EFFORT`, 1 unless said.
 package let effort = factor("GOTCHU_TEST_EFFORT")
 
+/// A Boolean that is true if tests of generated pages write them: `GOTCHU_TEST_WRITE`.
+package let isWritingPages = ProcessInfo.processInfo.environment["GOTCHU_TEST_WRITE"] != nil
+
 /// A whole number of the environment, at least 1.
 private func factor(_ name: String) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }.map { max(1, $0) } ?? 1

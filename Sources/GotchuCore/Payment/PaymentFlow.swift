@@ -5,7 +5,7 @@
 /// payment has not moved money and will not.
 package struct PaymentFlow: Sendable {
     /// How many keys are gone through at most, each of which the server has declined for good.
-    package static let attemptLimit = 100
+    static let attemptLimit = 100
 
     package private(set) var stage: Stage
     /// Whether the key follows from what is wished, so that an earlier try, which nobody here

@@ -3,9 +3,9 @@ package struct RetrySchedule: Sendable {
     /// The first wait.
     package static let firstDelay: Duration = .seconds(2)
     /// No wait is longer, except where the server asked for more.
-    package static let maximumDelay: Duration = .seconds(60)
+    static let maximumDelay: Duration = .seconds(60)
     /// What the server may ask for at most with `Retry-After`.
-    package static let maximumRetryAfter: Duration = .seconds(300)
+    static let maximumRetryAfter: Duration = .seconds(300)
 
     private var attempt = 0
 

@@ -9,7 +9,7 @@ package struct Calibration: Codable, Equatable, Sendable {
     package static let minimumSamples = 30
     /// By how many dB nine of ten samples at tap distance must exceed nine of ten at one metre.
     /// What two distances overlap in, no threshold can tell apart.
-    package static let minimumGap = 8
+    static let minimumGap = 8
 
     /// The dead bands of the defaults, in dB; a wider one would reach down to the level at 1 m.
     private static let widestTapBand = 10.0

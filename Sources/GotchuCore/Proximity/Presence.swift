@@ -85,7 +85,7 @@ package struct Presence: Sendable {
 
     /// When it counts as gone if nothing more is heard. Kept, for it is asked of all of them again
     /// and again.
-    package private(set) var silentAfter: MonotonicTime
+    private(set) var silentAfter: MonotonicTime
 
     private mutating func findSilence() {
         let learnt = interval.map { max(policy.minimumSilence, $0 * policy.silentIntervals) }

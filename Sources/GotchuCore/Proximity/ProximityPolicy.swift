@@ -11,7 +11,7 @@ package struct ProximityPolicy: Equatable, Sendable {
 
     /// The time constant of the exponential average, by time and not by sample, so that the same
     /// signal gives the same level at any advertising interval.
-    package var timeConstant: Duration = .milliseconds(300)
+    var timeConstant: Duration = .milliseconds(300)
 
     /// By how many dB the average lags behind the median at most: more is a move and no noise.
     package var lag = 6.0
@@ -19,44 +19,44 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// The evidence needed to enter, in dB: the levels above the threshold, added up over
     /// consecutive samples. A strong signal enters with a few samples; a weak one that noise lifts
     /// above the threshold now and then does not.
-    package var evidenceToEnter = 10.0
+    var evidenceToEnter = 10.0
 
     /// The evidence, in dB, that one sample at the threshold or above adds at least.
-    package var leastEvidence = 1.0
+    var leastEvidence = 1.0
 
     /// For how long the level must have been above it.
-    package var timeToEnter: Duration = .milliseconds(250)
+    var timeToEnter: Duration = .milliseconds(250)
 
     /// The same, where a single sample is the whole evidence: the next one is rare or was lost.
-    package var timeToEnterAlone: Duration = .milliseconds(700)
+    var timeToEnterAlone: Duration = .milliseconds(700)
 
     /// For how long the level must be below the threshold to leave.
-    package var timeToLeave: Duration = .seconds(1)
+    var timeToLeave: Duration = .seconds(1)
 
     /// The shortest silence after which a presence is gone.
-    package var minimumSilence: Duration = .milliseconds(1500)
+    var minimumSilence: Duration = .milliseconds(1500)
 
     /// The same after a single advertisement, when nobody knows how rare they are: BlueZ advertises
     /// each 1.28 s unless told otherwise, and some are lost.
-    package var firstSilence: Duration = .seconds(4)
+    var firstSilence: Duration = .seconds(4)
 
     /// The same, as a multiple of the interval learnt for that presence.
-    package var silentIntervals = 5
+    var silentIntervals = 5
 
     /// No silence longer than this is waited for, however rare the advertisements are.
-    package var maximumSilence: Duration = .seconds(12)
+    var maximumSilence: Duration = .seconds(12)
 
     /// By how many dB the nearest must lead the next for a verdict without `ambiguous`.
     package var lead = 6.0
 
     /// The time in which the server must say what an EID stands for.
-    package var timeToResolve: Duration = .milliseconds(500)
+    var timeToResolve: Duration = .milliseconds(500)
 
     /// By how many dB an EID ranks lower whose answer is overdue.
-    package var handicap = 12.0
+    var handicap = 12.0
 
     /// For how long it must lead.
-    package var timeToLead: Duration = .milliseconds(300)
+    var timeToLead: Duration = .milliseconds(300)
 
     /// Whether a presence whose level was never given counts as held against the device. Only for
     /// virtual controllers that report no level at all: with it on, everything heard is payable.
@@ -66,7 +66,7 @@ package struct ProximityPolicy: Equatable, Sendable {
     package var calibrations: [String: Calibration] = [:]
 
     /// How many EIDs are kept; beyond, the farthest and longest unheard makes room.
-    package static let presenceLimit = 256
+    static let presenceLimit = 256
 
     package init() {}
 

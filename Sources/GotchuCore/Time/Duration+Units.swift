@@ -5,7 +5,7 @@ extension Duration {
     }
 
     /// Whole microseconds, rounded towards zero.
-    package var wholeMicroseconds: Int64 {
+    var wholeMicroseconds: Int64 {
         components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 

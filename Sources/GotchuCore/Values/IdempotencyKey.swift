@@ -1,7 +1,7 @@
 /// The name that a payer gives to one attempt to pay, so that any number of resends charge once.
 package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
     /// How long a key may be, in ASCII characters.
-    package static let allowedLength = 16...255
+    static let allowedLength = 16...255
 
     /// 16 to 255 visible ASCII characters, without the quotes that a header may put around them.
     package let rawValue: String

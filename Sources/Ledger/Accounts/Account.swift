@@ -80,7 +80,7 @@ extension Account.Owner: RawRepresentable {
         }
     }
 
-    package var party: Party {
+    var party: Party {
         switch self {
         case .user: .user
         case .house(let account): .house(account)

@@ -34,7 +34,7 @@ package struct Seal: Equatable, Sendable {
     private static let zeros = [UInt8](repeating: 0, count: SHA256.byteCount)
 
     /// The id of a new chain: 12 hexadecimal digits of the time in milliseconds and 8 random ones.
-    package static func newChain() -> String {
+    static func newChain() -> String {
         let id = UserID.make().rawValue.filter { $0 != "-" }
         return String(id.prefix(12)) + String(id.suffix(8))
     }

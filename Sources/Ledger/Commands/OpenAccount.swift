@@ -57,7 +57,7 @@ package struct OpenAccount: LedgerCommand {
 }
 
 /// Writes the time, to prove that the ledger can be written.
-package struct Probe: LedgerCommand {
+struct Probe: LedgerCommand {
     package static let name = "probe"
 
     package init() {}

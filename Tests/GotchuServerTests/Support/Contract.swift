@@ -1,9 +1,9 @@
 import Foundation
-import GotchuAPI
 import GotchuCore
 import TestSupport
 import Testing
 
+@testable import GotchuAPI
 @testable import GotchuServer
 
 /// The description that the server serves, as the judge of what it answers.

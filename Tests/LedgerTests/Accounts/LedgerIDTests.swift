@@ -1,7 +1,8 @@
 import GotchuCore
-import Ledger
 import LedgerTestSupport
 import Testing
+
+@testable import Ledger
 
 /// Ids and keys as they are stored and shown.
 @Suite("Ids of the ledger")

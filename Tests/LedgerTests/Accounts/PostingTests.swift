@@ -1,8 +1,9 @@
 import GotchuCore
-import Ledger
 import LedgerTestSupport
 import TestSupport
 import Testing
+
+@testable import Ledger
 
 /// Money that moves between any accounts.
 @Suite("Posting")

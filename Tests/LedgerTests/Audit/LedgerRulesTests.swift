@@ -1,8 +1,9 @@
 import GotchuCore
-import Ledger
 import LedgerTestSupport
 import Payments
 import Testing
+
+@testable import Ledger
 
 /// The rules of `verify`: each kind of damage is found, and named.
 @Suite("Rules of the ledger")

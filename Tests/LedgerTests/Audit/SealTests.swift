@@ -1,7 +1,8 @@
 import GotchuCore
-import Ledger
 import LedgerTestSupport
 import Testing
+
+@testable import Ledger
 
 /// Hashes of batches, each chained to the one before it.
 @Suite("Seals")

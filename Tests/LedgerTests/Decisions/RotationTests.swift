@@ -1,8 +1,9 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
-import Payments
 import Testing
+
+@testable import Payments
 
 /// A session that changes its EID.
 @Suite("EID rotation")

@@ -1,8 +1,9 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
-import Payments
 import Testing
+
+@testable import Payments
 
 /// Sessions as the ledger stores them.
 @Suite("Stored sessions")

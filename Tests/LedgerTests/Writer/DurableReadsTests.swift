@@ -1,9 +1,10 @@
 import GotchuCore
 import Ledger
 import LedgerTestSupport
-import Payments
 import TestSupport
 import Testing
+
+@testable import Payments
 
 /// Reads of a database whose replicas may not have what it shows, and news of other servers.
 @Suite("Reads that stay", .timeLimit(.minutes(hangLimit)))

@@ -1,10 +1,10 @@
 import GotchuCore
 import LedgerTestSupport
-import Payments
 import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Payments
 
 @Suite("The record feed", .timeLimit(.minutes(hangLimit)))
 struct RecordFeedTests {

@@ -1,10 +1,11 @@
 import BusTestSupport
 import DBus
 import Foundation
-import GotchuCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import GotchuCore
 
 /// The real daemon on a private bus, in a crowd: 1,000 advertisements a second from 100,000 random
 /// addresses, for five seconds times `effort`.

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@Suite("Declarations")
+struct DeclarationTests {
+    /// Folders with longer functions and unused declarations. Empty once everything is merged.
+    private static let exempt = [
+        "Sources/Radio/", "Sources/BlueZ/", "Sources/DBus/", "Sources/GotchuDaemon/",
+        "Sources/LocalAPI/",
+    ]
+
+    /// Lines that a function may have, its signature included.
+    private static let lengthLimit = 60
+
+    @Test("no function has more than 60 lines")
+    func functionLengths() throws {
+        for file in try SourceTree("Sources").files(but: Self.exempt) {
+            for (index, line) in file.lines.enumerated() where line.contains(Self.opening) {
+                let length = Self.length(ofFunctionAt: index, in: file.lines)
+                #expect(length <= Self.lengthLimit, "\(file.path):\(index + 1): \(length) lines")
+            }
+        }
+    }
+
+    /// The first line of a function, an initializer, a subscript or a computed property.
+    private static var opening: Regex<Substring> {
+        /^ *(?:@\w+(?:\([^)]*\))? |[a-z]+(?:\([a-z]+\))? )*(?:func |init[?(<]|subscript|deinit|var .*\{$)/
+    }
+
+    /// The lines up to the brace that stands as far to the left as the function; the formatter puts
+    /// it there. A requirement of a protocol has none before the protocol's own.
+    private static func length(ofFunctionAt first: Int, in lines: [String]) -> Int {
+        let indent = lines[first].prefix { $0 == " " }
+        guard !lines[first].hasSuffix("}") else { return 1 }
+        for index in lines.indices[(first + 1)...] {
+            let line = lines[index]
+            if line.hasPrefix(indent + "}") { return index - first + 1 }
+            if !line.isEmpty, !line.hasPrefix(indent) { break }
+        }
+        return 1
+    }
+
+    /// Witnesses of requirements that other packages and the standard library make.
+    private static let witnesses: Set = [
+        "checkIsolated", "configuration", "description", "isIsolatingCurrentContext",
+        "makeAsyncIterator",
+    ]
+
+    @Test("every package declaration is named by another module, by one's signature or protocol")
+    func packageDeclarations() throws {
+        let files = try SourceTree("Sources").files
+        let code = Dictionary(grouping: files, by: \.module).mapValues { files in
+            files.map(CodeText.init)
+        }
+        let importers = Dictionary(grouping: files, by: \.module)
+            .mapValues { $0.reduce(into: Set<String>()) { $0.formUnion($1.imports) } }
+        let required = code.values.joined().reduce(into: Self.witnesses) {
+            $0.formUnion($1.namedByProtocols)
+        }
+        for (module, texts) in code {
+            var named = required
+            for (other, itsTexts) in code where importers[other]?.contains(module) == true {
+                for text in itsTexts { named.formUnion(text.words) }
+            }
+            for text in texts { named.formUnion(text.namedBySignatures) }
+            for text in texts
+            where !Self.exempt.contains(where: { text.path.hasPrefix($0) }) {
+                for (name, line) in text.declared where !named.contains(name) {
+                    Issue.record("\(text.path):\(line): nothing outside names \(name)")
+                }
+            }
+        }
+    }
+}
+
+/// The words of one file's code, without its comments.
+private struct CodeText {
+    let path: String
+    private(set) var words: Set<String> = []
+    /// Names with the modifier `package`, and their lines.
+    private(set) var declared: [(name: String, line: Int)] = []
+    /// Names in the signatures of `package` declarations and in cases.
+    private(set) var namedBySignatures: Set<String> = []
+    /// Names in requirements, which witnesses in any module may have.
+    private(set) var namedByProtocols: Set<String> = []
+
+    init(_ file: SourceTree.File) {
+        path = file.path
+        var isInSignature = false
+        var isInProtocol = false
+        for (index, line) in file.lines.enumerated() {
+            let code = line.components(separatedBy: "//")[0]
+            let itsWords = code.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+            words.formUnion(itsWords)
+            if code.hasPrefix("package protocol ") || code.hasPrefix("protocol ") {
+                isInProtocol = true
+            }
+            let name = Self.declaredName(itsWords)
+            if let name { declared.append((name, index + 1)) }
+            let isCase = itsWords.first == "case" && !code.contains(".") && !code.hasSuffix(":")
+            isInSignature = isInSignature || isCase || itsWords.contains("package")
+            if isInProtocol {
+                namedByProtocols.formUnion(itsWords)
+            } else if isInSignature {
+                namedBySignatures.formUnion(itsWords.filter { $0 != name })
+            }
+            // A signature ends with its line, unless that leaves a parenthesis open.
+            if isInSignature {
+                openParentheses += code.count { $0 == "(" } - code.count { $0 == ")" }
+                isInSignature = openParentheses > 0
+                if !isInSignature { openParentheses = 0 }
+            }
+            if isInProtocol, code.hasPrefix("}") { isInProtocol = false }
+        }
+    }
+
+    private var openParentheses = 0
+
+    private static let introducers: Set = [
+        "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias",
+    ]
+
+    /// The name that a line's words declare, if they declare one.
+    private static func declaredName(_ words: [String]) -> String? {
+        guard let index = words.firstIndex(where: introducers.contains), index + 1 < words.count,
+            words[..<index].contains("package")
+        else { return nil }
+        return words[index + 1]
+    }
+}
