@@ -24,7 +24,11 @@ struct DeclarationTests {
 
     /// The first line of a function, an initializer, a subscript or a computed property.
     private static var opening: Regex<Substring> {
-        /^ *(?:@\w+(?:\([^)]*\))? |[a-z]+(?:\([a-z]+\))? )*(?:func |init[?(<]|subscript|deinit|var .*\{$)/
+        #/
+        ^\ *
+        (?: @\w+ (?: \( [^)]* \) )? \  | [a-z]+ (?: \( [a-z]+ \) )? \  )*
+        (?: func\  | init[?(<] | subscript | deinit | var\ .*\{$ )
+        /#
     }
 
     /// The lines up to the brace that stands as far to the left as the function; the formatter puts

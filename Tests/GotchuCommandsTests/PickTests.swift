@@ -24,27 +24,27 @@ struct PickTests {
         )
     }
 
-    private func isAmbiguous(_ pick: PresenceBoard.Pick) -> Bool {
+    private func isAmbiguous(_ pick: PresenceList.Pick) -> Bool {
         if case .ambiguous(let several) = pick { return several.count > 1 }
         return false
     }
 
-    private func board(_ verdicts: [Verdict]) -> PresenceBoard {
-        var board = PresenceBoard()
+    private func list(_ verdicts: [Verdict]) -> PresenceList {
+        var list = PresenceList()
         for (number, verdict) in verdicts.enumerated() {
-            _ = board.apply(.presenceChanged(presence(number, verdict)))
+            _ = list.apply(.presenceChanged(presence(number, verdict)))
         }
-        return board
+        return list
     }
 
     @Test("every combination of two presences, at both reaches")
     func twoPresences() {
         for first in Verdict.allCases {
             for second in Verdict.allCases {
-                let board = board([first, second])
+                let list = list([first, second])
                 let all = [first, second]
-                let tap = board.pick(reach: .tap)
-                let near = board.pick(reach: .near)
+                let tap = list.pick(reach: .tap)
+                let near = list.pick(reach: .near)
                 if all.count(where: { $0 == .tap }) == 1 {
                     let index = first == .tap ? 0 : 1
                     #expect(tap == .one(presence(index, .tap)))
@@ -63,23 +63,23 @@ struct PickTests {
                 }
             }
         }
-        #expect(board([]).pick(reach: .near) == .nothing)
+        #expect(list([]).pick(reach: .near) == .nothing)
     }
 
     @Test("a board tells what is news, what left its zone, and what a snapshot no longer has")
     func news() {
-        var board = PresenceBoard(wanted: [.tap, .near])
-        #expect(board.apply(.presenceChanged(presence(1, .far))) == [])
-        #expect(board.apply(.presenceChanged(presence(1, .near))) == [.seen(presence(1, .near))])
-        #expect(board.apply(.presenceChanged(presence(1, .near))) == [])
-        #expect(board.apply(.presenceChanged(presence(2, .tap))) == [.seen(presence(2, .tap))])
-        #expect(board.sorted.map(\.verdict) == [.tap, .near])
-        let lost = PresenceBoard.Change.lost(EID(literal: "0000000001"))
-        #expect(board.apply(.presenceChanged(presence(1, .far))) == [lost])
-        #expect(board.apply(.presenceLost(EID(literal: "0000000001"))) == [])
-        let gone = PresenceBoard.Change.lost(EID(literal: "0000000002"))
-        #expect(board.apply(.presenceLost(EID(literal: "0000000002"))) == [gone])
-        #expect(board.sorted.isEmpty)
+        var list = PresenceList(wanted: [.tap, .near])
+        #expect(list.apply(.presenceChanged(presence(1, .far))) == [])
+        #expect(list.apply(.presenceChanged(presence(1, .near))) == [.seen(presence(1, .near))])
+        #expect(list.apply(.presenceChanged(presence(1, .near))) == [])
+        #expect(list.apply(.presenceChanged(presence(2, .tap))) == [.seen(presence(2, .tap))])
+        #expect(list.sorted.map(\.verdict) == [.tap, .near])
+        let lost = PresenceList.Change.lost(EID(literal: "0000000001"))
+        #expect(list.apply(.presenceChanged(presence(1, .far))) == [lost])
+        #expect(list.apply(.presenceLost(EID(literal: "0000000001"))) == [])
+        let gone = PresenceList.Change.lost(EID(literal: "0000000002"))
+        #expect(list.apply(.presenceLost(EID(literal: "0000000002"))) == [gone])
+        #expect(list.sorted.isEmpty)
     }
 
     @Test("every code of a problem has an exit code and something to do")

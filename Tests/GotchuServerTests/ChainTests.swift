@@ -132,7 +132,7 @@ struct ChainTests {
     ) async throws -> [String] {
         _ = try await server.wire.login(user)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let books = try OpenBooks.existing(.sqlite(path: server.path), logger: logger)
+        let books = try OpenedDatabase.existing(.sqlite(path: server.path), logger: logger)
         let owner = try await books.user("\(user)@shop.example").id
         var tokens: [String] = []
         for number in 1...count {

@@ -50,7 +50,7 @@ struct LimitTests {
     @Test("A login resolves although others at its address have used that one's share")
     func resolvesByLogin() throws {
         let limits = Limits(callsPerSecond: 50)
-        let address = Asker.address(ClientAddress(v4: [127, 0, 0, 1]))
+        let address = RateLimitSubject.address(ClientAddress(v4: [127, 0, 0, 1]))
         #expect(throws: Refused.self) {
             for _ in 0..<10_000 { try limits.allowResolve(as: address) }
         }

@@ -14,7 +14,7 @@ struct MissTests {
         limiter = MissLimiter { [clock] in clock.now }
     }
 
-    private func address(_ number: UInt8) -> Asker {
+    private func address(_ number: UInt8) -> RateLimitSubject {
         .address(ClientAddress(v4: [10, 0, 0, number]))
     }
 
@@ -75,9 +75,9 @@ struct MissTests {
             if second == seconds / 2 { answered = 0 }
             for number in 0..<count {
                 let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-                let asker = Asker.address(ClientAddress(v4: bytes))
-                guard limiter.wait(for: asker) == nil else { continue }
-                limiter.missed(asker)
+                let subject = RateLimitSubject.address(ClientAddress(v4: bytes))
+                guard limiter.wait(for: subject) == nil else { continue }
+                limiter.missed(subject)
                 answered += 1
             }
             clock.advance(.seconds(1))
@@ -113,7 +113,7 @@ struct MissTests {
         }
         // Now the newcomers' is spent as well; a user has his own.
         #expect(limiter.wait(for: address(201)) != nil)
-        let user = Asker.login(Login(user: UserID(trusted: "u")))
+        let user = RateLimitSubject.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)
         for _ in 0..<20 { limiter.missed(user) }
         #expect(limiter.wait(for: user) == 10)

@@ -89,7 +89,7 @@ struct WebhookTests {
         #expect(messages.prefix(5).allSatisfy { $0.running == 1 })
         let most = messages.compactMap(\.running).max()
         // How many of those that are on their way are seen at once is up to the machine.
-        let bound = WebhookPlaces.limitPerEndpoint
+        let bound = DeliverySlots.limitPerEndpoint
         #expect((bound / 2...bound).contains(most ?? 0), "\(most ?? 0)")
         // One at a time they would take half a minute for what the receiver thinks alone.
         #expect(ContinuousClock.now - began < .seconds(25))

@@ -66,7 +66,7 @@ struct BugReportCommand: ReportingCommand {
         var redactor = Redactor()
         var missing: [String] = []
         var findings: [String] = []
-        await Examination(invocation: invocation).run { new in
+        await DoctorChecks(invocation: invocation).run { new in
             findings += new.map { "\($0.verdict.rawValue) \($0.layer): \($0.text)" }
         }
         var sections = [

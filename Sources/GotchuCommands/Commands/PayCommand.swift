@@ -79,9 +79,9 @@ struct PayCommand: SocketCommand {
         if let typed {
             eid = typed
         } else {
-            let reach: PresenceBoard.Reach = near ? .near : .tap
-            let picking = Picking(reach: reach)
-            let picked = try await picking.pick(client, output, limit: timeout.duration)
+            let reach: PresenceList.Reach = near ? .near : .tap
+            let selection = TargetSelection(reach: reach)
+            let picked = try await selection.pick(client, output, limit: timeout.duration)
             eid = picked.eid
             // One of several that are equally near was chosen by a person, not by its nearness.
             if picked.verdict != .ambiguous { proximity = reach.verdict }

@@ -50,14 +50,14 @@ struct RequestCommand: SocketCommand {
             return
         }
         // Whoever ends the command while the request is being made wants it taken back too.
-        let interruption = Interruption()
+        let trap = SignalTrap()
         // What may be on the air must be known before it can be taken back: this is not cancelled.
         // SAFETY: it is awaited below whatever happens.
         let making = Task {
             try await client.repeating { try await client.createRequest(new, key: $0) }
         }
         switch try await race(
-            interruption: interruption,
+            trap: trap,
             { try await follow(making, client, output) }
         ) {
         case .finished(let (watch, end)):

@@ -59,12 +59,12 @@ struct ScanCommand: SocketCommand {
         if once || (options.json && timeout == nil) {
             return try await runOnce(client, output)
         }
-        let watch = PresenceWatch(wanted: wanted)
+        let watch = SharedPresenceList(wanted: wanted)
         let outcome = try await race(limit: timeout?.duration) {
             try await follow(watch, client, output)
         }
         if case .timedOut = outcome, !watch.hasHeard {
-            return try tellNothing(watch.deafness, output)
+            return try tellNothing(watch.receptionProblem, output)
         }
         if options.json {
             try output.json(PresencesReply(sessions: watch.sorted))
@@ -72,12 +72,12 @@ struct ScanCommand: SocketCommand {
     }
 
     /// Nothing of interest was heard.
-    private func tellNothing(_ deafness: HealthItem?, _ output: Output) throws {
+    private func tellNothing(_ receptionProblem: HealthItem?, _ output: Output) throws {
         let nothing = PresencesReply(sessions: [])
-        if let deafness {
+        if let receptionProblem {
             let failure = CommandFailure.inputOutput(
-                deafness.deafnessText,
-                next: deafness.fix.printable
+                receptionProblem.receptionText,
+                next: receptionProblem.fix.printable
             )
             throw CommandFailure.about(nothing, failure)
         }
@@ -88,7 +88,9 @@ struct ScanCommand: SocketCommand {
 
     private func runOnce(_ client: LocalClient, _ output: Output) async throws {
         let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
-        if sessions.isEmpty { return try tellNothing(try await client.status().deafness, output) }
+        if sessions.isEmpty {
+            return try tellNothing(try await client.status().receptionProblem, output)
+        }
         if options.json {
             try output.json(PresencesReply(sessions: sessions))
         } else if jsonLines {
@@ -100,7 +102,7 @@ struct ScanCommand: SocketCommand {
 
     /// Reads events until it is cancelled, and draws beside that where there is a terminal.
     private func follow(
-        _ watch: PresenceWatch,
+        _ watch: SharedPresenceList,
         _ client: LocalClient,
         _ output: Output
     ) async throws {
@@ -110,11 +112,11 @@ struct ScanCommand: SocketCommand {
             group.addTask {
                 let follower = EventFollower(client: client, output: output)
                 _ = try await follower.follow { event -> Bool? in
-                    let before = watch.deafness
+                    let before = watch.receptionProblem
                     let changes = watch.apply(event)
                     guard !isLive else { return nil }
-                    if let now = watch.deafness, now.code != before?.code {
-                        output.talk(now.deafnessText)
+                    if let now = watch.receptionProblem, now.code != before?.code {
+                        output.talk(now.receptionText)
                     }
                     try tell(changes, output)
                     return nil
@@ -129,7 +131,7 @@ struct ScanCommand: SocketCommand {
     }
 
     /// Draws whenever something changed, and now and then because ages grow.
-    private func draw(_ watch: PresenceWatch, _ output: Output) async throws {
+    private func draw(_ watch: SharedPresenceList, _ output: Output) async throws {
         var region = LiveRegion(output: output)
         defer { region.finish() }
         var framesUntilAges = 0
@@ -146,7 +148,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    private func tell(_ changes: [PresenceBoard.Change], _ output: Output) throws {
+    private func tell(_ changes: [PresenceList.Change], _ output: Output) throws {
         guard !options.json else { return }
         for change in changes {
             switch change {
@@ -184,14 +186,14 @@ struct ScanCommand: SocketCommand {
         return [titles] + zip(lines, explanations).flatMap { [$0, $1] }
     }
 
-    private func emptyLines(_ watch: PresenceWatch, _ output: Output) -> [String] {
+    private func emptyLines(_ watch: SharedPresenceList, _ output: Output) -> [String] {
         let width = output.data.size?.columns ?? Int.max
-        guard let deafness = watch.deafness else {
+        guard let receptionProblem = watch.receptionProblem else {
             return [output.data.paint(emptyText.truncated(to: width), .dim)]
         }
         return [
-            output.data.paint(deafness.deafnessText.truncated(to: width), .red),
-            "→ \(deafness.fix.printable)".truncated(to: width),
+            output.data.paint(receptionProblem.receptionText.truncated(to: width), .red),
+            "→ \(receptionProblem.fix.printable)".truncated(to: width),
         ]
     }
 

@@ -45,11 +45,11 @@ struct WaitCommand: SocketCommand {
     var timeout = Seconds(30)
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let board = Board()
+        let list = LockedList()
         let follower = EventFollower(client: client, output: output, toleratesAbsence: true)
         let outcome = try await race(limit: timeout.duration) {
             try await follower.follow { event -> WaitCondition.Truth? in
-                let truth = condition.judge(event, board: board.apply(event))
+                let truth = condition.judge(event, list: list.apply(event))
                 return truth == .open ? nil : truth
             }
         }
@@ -93,13 +93,13 @@ struct WaitCommand: SocketCommand {
         }
     }
 
-    private final class Board: Sendable {
-        private let board = Mutex(PresenceBoard())
+    private final class LockedList: Sendable {
+        private let list = Mutex(PresenceList())
 
-        func apply(_ event: Event) -> PresenceBoard {
-            board.withLock { board in
-                _ = board.apply(event)
-                return board
+        func apply(_ event: Event) -> PresenceList {
+            list.withLock { list in
+                _ = list.apply(event)
+                return list
             }
         }
     }

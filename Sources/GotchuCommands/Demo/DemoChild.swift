@@ -59,7 +59,7 @@ final class DemoChild: Sendable {
             for try await line in lines { take(line) }
         }
         try Task.checkCancellation()
-        throw DemoStory.failure("\(name) ended by itself.")
+        throw DemoScript.failure("\(name) ended by itself.")
     }
 
     private func take(_ line: String) {

@@ -36,14 +36,14 @@ struct DemoCommand: ReportingCommand {
 
     func run() async throws {
         let output = Output(isJSON: options.json)
-        let teller = DemoTeller(output: output)
+        let steps = DemoOutput(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let stage = try DemoStage(folder: folder, programs: ProgramFinder.ownFolder())
-        let story = try DemoStory(amount: amount, stage: stage, teller: teller)
+        let environment = try DemoEnvironment(folder: folder, programs: ProgramFinder.ownFolder())
+        let script = try DemoScript(amount: amount, environment: environment, output: steps)
         let outcome = try await race {
-            try await story.play()
-            try teller.finish()
+            try await script.play()
+            try steps.finish()
         }
         switch outcome {
         case .finished: return

@@ -36,7 +36,7 @@ struct DoctorCommand: ReportingCommand {
             arguments: CommandLine.arguments,
             command: Self.configuration.commandName
         )
-        await Examination(invocation: invocation).run { new in
+        await DoctorChecks(invocation: invocation).run { new in
             let new = new.map { finding in
                 var finding = finding
                 finding.fix = finding.fix.map(invocation.onSameSocket)

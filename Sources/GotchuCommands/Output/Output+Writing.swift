@@ -35,7 +35,7 @@ extension Output {
         // The terminal was closed: SIGHUP says what becomes of the command, and what it tidies up
         // must not end here.
         if code == EIO, terminal.isTerminal { return }
-        guard Interruption.isAwaited else { StandardStreams.end(unwritable: code) }
+        guard SignalTrap.isAwaited else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }
         // As at any signal that ends the command; `endIfUnwritable` then says why.
         kill(getpid(), SIGTERM)

@@ -15,12 +15,12 @@ extension PaymentWatch {
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
         // Before anything is asked for: from then on a signal does not just end the process.
-        let interruption = Interruption()
+        let trap = SignalTrap()
         // The task is not cancelled: a payment's id must be known before it can be cancelled.
         // SAFETY: it is awaited by the race, whatever happens.
         let beginning = Task { try await call() }
         do {
-            let outcome = try await race(interruption: interruption) {
+            let outcome = try await race(trap: trap) {
                 try await withTaskCancellationHandler {
                     try await beginning.value
                 } onCancel: {

@@ -13,15 +13,15 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 /// - Parameter interruption: one made earlier, where a signal must not be lost that comes before.
 func race<Success: Sendable>(
     limit: Duration? = nil,
-    interruption earlier: Interruption? = nil,
+    trap earlier: SignalTrap? = nil,
     _ body: @escaping @Sendable () async throws -> Success
 ) async throws -> RaceOutcome<Success> {
-    let interruption = earlier ?? Interruption()
-    defer { interruption.release() }
+    let trap = earlier ?? SignalTrap()
+    defer { trap.release() }
     return try await withThrowingTaskGroup(of: RaceOutcome<Success>?.self) { group in
         group.addTask { .finished(try await body()) }
         group.addTask {
-            await interruption.came() ? .interrupted : nil
+            await trap.came() ? .interrupted : nil
         }
         if let limit {
             group.addTask {

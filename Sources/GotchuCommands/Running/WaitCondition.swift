@@ -38,7 +38,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     }
 
     /// Judges one event. `board` has taken it in already.
-    func judge(_ event: Event, board: PresenceBoard) -> Truth {
+    func judge(_ event: Event, list: PresenceList) -> Truth {
         switch self {
         case .ready:
             switch event {
@@ -47,8 +47,8 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
             case .presenceChanged, .presenceLost, .requestChanged, .paymentChanged, .lagged:
                 .open
             }
-        case .near: board.sorted.contains { [.tap, .near].contains($0.verdict) } ? .holds : .open
-        case .tap: board.sorted.contains { $0.verdict == .tap } ? .holds : .open
+        case .near: list.sorted.contains { [.tap, .near].contains($0.verdict) } ? .holds : .open
+        case .tap: list.sorted.contains { $0.verdict == .tap } ? .holds : .open
         case .paid(let id):
             switch event {
             case .snapshot(let snapshot): judge(id, snapshot)

@@ -17,7 +17,7 @@ struct Tokens: Sendable {
     let issuer: OpenIDIssuer?
     let users: UserDirectory
     let clock: @Sendable () -> Timestamp
-    private let believed = BelievedTokens()
+    private let verified = VerifiedTokenCache()
 
     init(
         own: OwnTokens,
@@ -88,7 +88,7 @@ struct Tokens: Sendable {
     /// What a token says, if it is to be believed now.
     private func claims(of text: String) async -> TokenClaims? {
         let now = clock()
-        if let claims = believed.claims(of: text) {
+        if let claims = verified.claims(of: text) {
             return OwnTokens.isTimely(claims, at: now) ? claims : nil
         }
         guard let token = SignedToken(text) else { return nil }
@@ -96,7 +96,7 @@ struct Tokens: Sendable {
             return await issuer?.believes(token, at: now) == true ? token.claims : nil
         }
         guard own.believes(token, at: now) else { return nil }
-        believed.believe(text, token.claims)
+        verified.insert(text, token.claims)
         return token.claims
     }
 

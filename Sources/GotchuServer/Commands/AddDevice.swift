@@ -52,7 +52,7 @@ struct AddDevice: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let store = try database.store
             let device = DeviceID.make()
             let credential = DeviceCredential(for: device)

@@ -28,7 +28,7 @@ struct AddWebhook: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let url = try checked()
             let store = try database.store
             let owner: User? = if let payee { try await store.user(payee) } else { nil }

@@ -27,7 +27,7 @@ struct Backup: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             guard case .sqlite(let path) = try database.existing(R_OK) else {
                 throw ServerFailure(
                     .usage,

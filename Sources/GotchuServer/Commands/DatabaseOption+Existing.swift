@@ -13,7 +13,7 @@ extension DatabaseOption {
             let logger = Logger(label: "gotchu-server") { _ in
                 StandardErrorLogHandler(level: .warning)
             }
-            return try OpenBooks.existing(try existing(R_OK | W_OK), logger: logger)
+            return try OpenedDatabase.existing(try existing(R_OK | W_OK), logger: logger)
         }
     }
 

@@ -21,8 +21,8 @@ struct ListDevices: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
-            for listed in try await DeviceOffice(database.store).devices() {
+        try await ErrorReporter.reported {
+            for listed in try await DeviceAdministration(database.store).devices() {
                 let device = listed.device
                 Console.output(
                     [

@@ -17,7 +17,7 @@ struct ListWebhooks: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             for endpoint in try await Outbox(database.store).endpoints() {
                 let state =
                     endpoint.isBeingRemoved

@@ -29,7 +29,7 @@ struct Migrate: AsyncParsableCommand {
     var distributed = false
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             switch try database.database {
             case .sqlite(let path):
                 guard !distributed else {

@@ -23,7 +23,7 @@ struct RemoveWebhook: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             guard try await Outbox(database.store).remove(id) else {
                 throw ServerFailure(
                     .negative,

@@ -23,9 +23,9 @@ struct RenewDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let credential = DeviceCredential(for: DeviceID(trusted: device))
-            try await DeviceOffice(database.store).change(device) { device in
+            try await DeviceAdministration(database.store).change(device) { device in
                 device.enrol(
                     family: credential.familyHash,
                     current: credential.secretHash,

@@ -24,7 +24,7 @@ struct ResendWebhooks: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let count = try await Outbox(database.store).resend(event: event, at: .now)
             guard count > 0 || event == nil else {
                 throw ServerFailure(

@@ -23,8 +23,8 @@ struct RevokeDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await Failures.reported {
-            try await DeviceOffice(database.store).change(device) { device in
+        try await ErrorReporter.reported {
+            try await DeviceAdministration(database.store).change(device) { device in
                 device.revoke(.byOperator, at: .now)
             }
             Console.output("Revoked.")

@@ -100,7 +100,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let settings = try ServerSettings(flags: flags)
             let options = try ServerOptions(settings)
             let logger = Logger(label: "gotchu-server") { _ in

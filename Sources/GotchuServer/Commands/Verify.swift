@@ -32,7 +32,7 @@ struct Verify: AsyncParsableCommand {
     var seal: [String] = []
 
     func run() async throws {
-        try await Failures.reported {
+        try await ErrorReporter.reported {
             let pins = try seal.map(Self.pin)
             try Audit.report(or: "The books are not right.") { try database.audit(pins: pins) }
         }

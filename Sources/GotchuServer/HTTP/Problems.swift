@@ -30,11 +30,11 @@ struct Problems: RouterMiddleware {
         if proxies.contains(context.client), let client = Self.forwarded(request) {
             context.client = client
         }
-        let note = RateLimitNote()
+        let note = RateLimitStatus()
         let named = context
         var response: Response
         do {
-            response = try await RateLimitNote.$current.withValue(note) {
+            response = try await RateLimitStatus.$current.withValue(note) {
                 try await next(request, named)
             }
         } catch {
@@ -52,7 +52,7 @@ struct Problems: RouterMiddleware {
     }
 
     /// Adds what every reply says.
-    static func name(_ headers: inout HTTPFields, _ requestID: String, _ note: RateLimitNote) {
+    static func name(_ headers: inout HTTPFields, _ requestID: String, _ note: RateLimitStatus) {
         headers[.requestID] = requestID
         for field in note.headers { headers[field.name] = field.value }
     }

@@ -5,7 +5,7 @@ internal import Ledger
 /// Everything that slows a caller down. Limits are asked before anything is decided or remembered.
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
-    private let resolves = CallerLimiter<Asker>(.init(capacity: 400, perSecond: 200))
+    private let resolves = CallerLimiter<RateLimitSubject>(.init(capacity: 400, perSecond: 200))
     /// By login, so that a payee's tills do not use up each other's.
     private let calls: CallerLimiter<Login>
     /// Each by its first secret, which stays the same: so nobody can use up another's.
@@ -27,17 +27,17 @@ struct Limits: Sendable {
 
     /// - Parameter asker: The login, if the request came with a good token: it shares no limit
     ///   with others at its address.
-    func allowResolve(as asker: Asker) throws {
-        try take(resolves, asker, "resolves", "Too many EIDs were asked for.")
-        if let wait = misses.wait(for: asker) {
+    func allowResolve(as subject: RateLimitSubject) throws {
+        try take(resolves, subject, "resolves", "Too many EIDs were asked for.")
+        if let wait = misses.wait(for: subject) {
             throw Problem(.rateLimited, detail: "Too many unknown EIDs were asked for.")
                 .retry(after: wait)
         }
     }
 
     /// Counts an EID that turned out to be unknown.
-    func missed(by asker: Asker) {
-        misses.missed(asker)
+    func missed(by subject: RateLimitSubject) {
+        misses.missed(subject)
     }
 
     /// Before a device's credential is looked up.
@@ -72,7 +72,7 @@ struct Limits: Sendable {
         _ detail: String
     ) throws {
         let (wait, left) = limiter.draw(for: caller)
-        RateLimitNote.current?.take(name, limiter.rate, left)
+        RateLimitStatus.current?.take(name, limiter.rate, left)
         if let wait { throw Problem(.rateLimited, detail: detail).retry(after: wait) }
     }
 }

@@ -15,7 +15,7 @@ internal import Synchronization
 /// amount and a name that are shown to whoever is near. If even those forty are used up by a flood,
 /// payers who send their token are answered: logins are counted one by one.
 final class MissLimiter: Sendable {
-    static let askerRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
+    static let subjectRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)
     static let newcomerRate = TokenBucket.Rate(capacity: 400, perSecond: 40)
 
@@ -27,12 +27,12 @@ final class MissLimiter: Sendable {
     }
 
     private let clock: @Sendable () -> MonotonicTime
-    private let askers: CallerLimiter<Asker>
+    private let subjects: CallerLimiter<RateLimitSubject>
     private let shared: Mutex<Shared>
 
     init(clock: @escaping @Sendable () -> MonotonicTime = { .now }) {
         self.clock = clock
-        askers = CallerLimiter(Self.askerRate, clock: clock)
+        subjects = CallerLimiter(Self.subjectRate, clock: clock)
         let now = clock()
         shared = Mutex(
             Shared(
@@ -50,22 +50,22 @@ final class MissLimiter: Sendable {
     /// Whether an asker may ask.
     ///
     /// - Returns: `nil` if he may, or after how many seconds to come back.
-    func wait(for asker: Asker) -> Int? {
+    func wait(for subject: RateLimitSubject) -> Int? {
         let now = clock()
-        var own = askers.bucket(of: asker)
-        let wait = own.wait(Self.askerRate, at: now) ?? sharedWait(for: asker, own, at: now)
+        var own = subjects.bucket(of: subject)
+        let wait = own.wait(Self.subjectRate, at: now) ?? sharedWait(for: subject, own, at: now)
         if wait != nil { shared.withLock { $0.refusals += 1 } }
         return wait.map { Int($0.rounded(.up)) }
     }
 
     private func sharedWait(
-        for asker: Asker,
+        for subject: RateLimitSubject,
         _ own: TokenBucket,
         at now: MonotonicTime
     ) -> Double? {
-        guard case .address = asker else { return nil }
+        guard case .address = subject else { return nil }
         var own = own
-        let isNewcomer = own.isFull(Self.askerRate, at: now)
+        let isNewcomer = own.isFull(Self.subjectRate, at: now)
         return shared.withLock { shared in
             guard let wait = shared.total.wait(Self.totalRate, at: now) else { return nil }
             return isNewcomer ? shared.newcomers.wait(Self.newcomerRate, at: now) : wait
@@ -73,12 +73,12 @@ final class MissLimiter: Sendable {
     }
 
     /// Counts a miss, also of one who asked several things at once and had not so many left.
-    func missed(_ asker: Asker) {
+    func missed(_ subject: RateLimitSubject) {
         let now = clock()
-        askers.charge(asker)
+        subjects.charge(subject)
         shared.withLock { shared in
             shared.misses += 1
-            guard case .address = asker else { return }
+            guard case .address = subject else { return }
             if shared.total.wait(Self.totalRate, at: now) == nil {
                 shared.total.charge(Self.totalRate, at: now)
             } else {

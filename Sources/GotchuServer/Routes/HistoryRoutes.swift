@@ -12,10 +12,10 @@ struct HistoryRoutes: Sendable {
     private static let currency = Currency.usd
 
     let ledger: Ledger
-    let callers: Callers
+    let authentication: CallerAuthentication
 
     @Sendable func balance(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await callers.user(of: request)
+        let user = try await authentication.user(of: request)
         try QueryParameters(request).end()
         let history = try await history(of: user, HistoryRange(.newest(skipping: 0), limit: 1))
         return try Reply.json(
@@ -33,7 +33,7 @@ struct HistoryRoutes: Sendable {
         _ request: Request,
         _ context: ServerContext
     ) async throws -> Response {
-        let user = try await callers.user(of: request)
+        let user = try await authentication.user(of: request)
         var query = try QueryParameters(request)
         let page = try query.integer("page", in: 1...Self.largestPage)
         let limit = try query.integer("limit", in: 1...Self.largestLimit) ?? Self.usualLimit

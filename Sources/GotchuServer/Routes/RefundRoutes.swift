@@ -7,10 +7,10 @@ internal import Payments
 /// Giving back what a session was paid.
 struct RefundRoutes: Sendable {
     let ledger: Ledger
-    let callers: Callers
+    let authentication: CallerAuthentication
 
     @Sendable func refund(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await callers.user(of: request, needing: .payee)
+        let payee = try await authentication.user(of: request, needing: .payee)
         let sid = try SessionRoutes.session(in: context)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()

@@ -42,7 +42,7 @@ struct Routes: Sendable {
         options: ServerOptions
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
-        let callers = Callers(tokens: tokens, limits: limits)
+        let authentication = CallerAuthentication(tokens: tokens, limits: limits)
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
@@ -55,13 +55,13 @@ struct Routes: Sendable {
         )
         sessions = SessionRoutes(
             ledger: ledger,
-            callers: callers,
+            authentication: authentication,
             liveLimit: options.limits.sessionsPerPayee
         )
-        events = SessionEvents(ledger: ledger, callers: callers)
-        wallet = WalletRoutes(ledger: ledger, callers: callers)
-        refunds = RefundRoutes(ledger: ledger, callers: callers)
-        history = HistoryRoutes(ledger: ledger, callers: callers)
+        events = SessionEvents(ledger: ledger, authentication: authentication)
+        wallet = WalletRoutes(ledger: ledger, authentication: authentication)
+        refunds = RefundRoutes(ledger: ledger, authentication: authentication)
+        history = HistoryRoutes(ledger: ledger, authentication: authentication)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,

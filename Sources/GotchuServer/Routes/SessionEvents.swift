@@ -12,10 +12,10 @@ struct SessionEvents: Sendable {
     private static let reconnectMilliseconds = 1_000
 
     let ledger: Ledger
-    let callers: Callers
+    let authentication: CallerAuthentication
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let login = try await callers.login(of: request)
+        let login = try await authentication.login(of: request)
         let sid = try SessionRoutes.session(in: context)
         // Watching starts before reading, so that no change falls between the two.
         let watch = try watch(sid, by: login)

@@ -9,12 +9,12 @@ struct SessionRoutes: Sendable {
     static let longestText = 140
 
     let ledger: Ledger
-    let callers: Callers
+    let authentication: CallerAuthentication
     /// The sessions of one payee that may be open at once.
     let liveLimit: Int
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await callers.user(of: request, needing: .payee)
+        let payee = try await authentication.user(of: request, needing: .payee)
         var fields = try await request.fields()
         let amount = try Self.amount(&fields)
         let memo = try fields.shortText("memo", limit: Self.longestText)
@@ -57,7 +57,7 @@ struct SessionRoutes: Sendable {
 
     /// Public: whoever is near may ask what is being asked for. Never an address or a user's id.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let asker = try await callers.asker(of: request, context)
+        let subject = try await authentication.subject(of: request, context)
         var fields = try await request.fields()
         let text = try fields.string("eid")
         try fields.end()
@@ -65,7 +65,7 @@ struct SessionRoutes: Sendable {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
         guard let published = try await ledger.published(eid) else {
-            callers.limits.missed(by: asker)
+            authentication.limits.missed(by: subject)
             throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
         }
         let session = published.session
@@ -86,7 +86,7 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await callers.user(of: request, needing: .payer)
+        let payer = try await authentication.user(of: request, needing: .payer)
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
         try fields.end()
@@ -95,14 +95,14 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await callers.user(of: request, needing: .payer)
+        let payer = try await authentication.user(of: request, needing: .payer)
         let sid = try Self.session(in: context)
         _ = try await ledger.submit(UnlockSession(session: sid, payer: payer)).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await callers.user(of: request, needing: .payee)
+        let payee = try await authentication.user(of: request, needing: .payee)
         let sid = try Self.session(in: context)
         let session = try await ledger.submit(CancelSession(session: sid, payee: payee))
             .accepted()
@@ -110,7 +110,7 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func rotate(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payee = try await callers.user(of: request, needing: .payee)
+        let payee = try await authentication.user(of: request, needing: .payee)
         let sid = try Self.session(in: context)
         var fields = try await request.fields()
         let replaced = try fields.eid("replaces")
@@ -129,7 +129,7 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await callers.user(of: request)
+        let user = try await authentication.user(of: request)
         let session = try await ledger.session(Self.session(in: context), visibleTo: user)
         return try Reply.json(SessionReply(session.accepted()))
     }

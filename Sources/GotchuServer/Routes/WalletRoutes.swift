@@ -10,10 +10,10 @@ struct WalletRoutes: Sendable {
     static let recentEntries = 20
 
     let ledger: Ledger
-    let callers: Callers
+    let authentication: CallerAuthentication
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try await callers.user(of: request)
+        let user = try await authentication.user(of: request)
         let range = HistoryRange(.newest(skipping: 0), limit: Self.recentEntries)
         let found = try await ledger.history(of: Account.Key(.user(user), .usd), range)
         guard let history = found else { throw Problem.unknownUser }
@@ -28,7 +28,7 @@ struct WalletRoutes: Sendable {
     }
 
     @Sendable func send(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await callers.user(of: request, needing: .payer)
+        let payer = try await authentication.user(of: request, needing: .payer)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
@@ -62,7 +62,7 @@ struct WalletRoutes: Sendable {
     /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
     /// then be sent again with that key.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let payer = try await callers.user(of: request, needing: .payer)
+        let payer = try await authentication.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
         guard let key = IdempotencyKey(header: text) else { throw Problem.malformedKey }
         let answerKey = Answer.Key(user: payer, command: Pay.name, key: key)

@@ -33,10 +33,9 @@ struct Server: Sendable {
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are nobody else's business: the database and its log are made for this user
-        // alone.
+        // Wallets are private: the database and its log are readable by this user alone.
         umask(0o077)
-        let books = try await OpenBooks.open(
+        let books = try await OpenedDatabase.open(
             options.database,
             isDevelopment: options.developmentOpening != nil,
             logger: logger
@@ -74,7 +73,7 @@ struct Server: Sendable {
         // Stopped in reverse: first what would never end by itself, then no more requests, then the
         // queue is finished, then the store.
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
-        let drain = Drain(readiness: readiness, pause: limits.drain, notice: stopping)
+        let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let behind = ledger.services + keys + [webhooks] + front
         // Books that cannot be kept any more end the server, but whoever waits is told first.
@@ -144,7 +143,7 @@ struct Server: Sendable {
 /// Says that a stop has begun, before anything else stops: the last service started is the first to
 /// hear of it. For a while all is answered as before, but `/readyz` says no, so that a balancer
 /// sends new requests elsewhere.
-private struct Drain: Service {
+private struct ReadinessDrain: Service {
     let readiness: Readiness
     let pause: Duration
     let notice: @Sendable () -> Void

@@ -41,33 +41,33 @@ struct WebhookWorker: Service {
 
     /// What is under way at a stop is left to its lease.
     func run() async {
-        let desk = WebhookDesk()
+        let finished = FinishedAttempts()
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
                     while !Task.isCancelled {
-                        desk.tick()
+                        finished.tick()
                         // What is due again is so by the clock alone, here and at other servers.
                         try? await Task.sleep(for: interval)
                     }
                 }
                 var round = Round(logger)
-                for await _ in desk.rings {
-                    let work = desk.take()
+                for await _ in finished.wakeUps {
+                    let work = finished.take()
                     await finish(work.ended, in: &round)
-                    await begin(isTime: work.isTime, at: desk, in: &round, &group)
+                    await begin(isTime: work.isTime, at: finished, in: &round, &group)
                 }
                 group.cancelAll()
             }
         }
-        await note(desk.take().ended)
+        await note(finished.take().ended)
     }
 
     /// What is known from one look at the outbox to the next.
     private struct Round {
-        var places = WebhookPlaces()
+        var slots = DeliverySlots()
         /// Endpoints for which more may be due than there were places for.
-        var hungry: Set<String> = []
+        var backlogged: Set<String> = []
         var failures: FailureLog
 
         init(_ logger: Logger) {
@@ -81,18 +81,18 @@ struct WebhookWorker: Service {
 
     private func begin(
         isTime: Bool,
-        at desk: WebhookDesk,
+        at finished: FinishedAttempts,
         in round: inout Round,
         _ group: inout DiscardingTaskGroup
     ) async {
         do {
             if isTime {
                 try await store.bury(at: clock())
-                round.hungry = Set(try await store.dueEndpoints(at: clock()))
-                round.places.forget(except: round.hungry)
+                round.backlogged = Set(try await store.dueEndpoints(at: clock()))
+                round.slots.forget(except: round.backlogged)
             }
-            for endpoint in round.hungry {
-                let free = round.places.free(for: endpoint)
+            for endpoint in round.backlogged {
+                let free = round.slots.free(for: endpoint)
                 guard free > 0 else { continue }
                 let now = clock()
                 let deliveries = try await store.claim(
@@ -101,11 +101,11 @@ struct WebhookWorker: Service {
                     until: now.advanced(by: Self.lease),
                     limit: free
                 )
-                if deliveries.count < free { round.hungry.remove(endpoint) }
-                round.places.begin(deliveries.count, for: endpoint)
+                if deliveries.count < free { round.backlogged.remove(endpoint) }
+                round.slots.begin(deliveries.count, for: endpoint)
                 for delivery in deliveries {
                     group.addTask {
-                        if let ended = await deliver(delivery) { desk.put(ended) }
+                        if let ended = await deliver(delivery) { finished.put(ended) }
                     }
                 }
             }
@@ -119,9 +119,9 @@ struct WebhookWorker: Service {
         await note(tries)
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
-            round.places.end(ended.id.endpoint, isAccepted: isAccepted)
+            round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
             // One that fails at once must not be tried as often as it can fail.
-            if !isAccepted { round.hungry.remove(ended.id.endpoint) }
+            if !isAccepted { round.backlogged.remove(ended.id.endpoint) }
         }
     }
 

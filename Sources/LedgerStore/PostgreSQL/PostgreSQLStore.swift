@@ -58,7 +58,7 @@ package final class PostgreSQLStore: Store, Service {
             case .migrating:
                 try PostgreSQLSchema.migrate(connection)
                 try PostgreSQLRights.require(connection)
-                try Self.tryPromises(of: connection, settings, logger: logger)
+                try Self.verifyDurability(of: connection, settings, logger: logger)
             }
         }
         self.health = health
@@ -74,7 +74,7 @@ package final class PostgreSQLStore: Store, Service {
         readers = (0..<Self.readerCount).map { _ in PostgreSQLReader(settings, logger: logger) }
     }
 
-    private static func tryPromises(
+    private static func verifyDurability(
         of first: borrowing Connection,
         _ settings: ConnectionSettings,
         logger: Logger

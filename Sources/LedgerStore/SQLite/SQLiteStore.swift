@@ -16,7 +16,7 @@ package final class SQLiteStore: Store, Service {
     /// There is one writer, and its queue is in the order of time.
     package let expiryMargin: Duration = .zero
     package let changes: ChangeMailbox? = nil
-    private let trust: LogTrust
+    private let wal: WALState
     private let onlyWriter: SQLiteWriter
     private let readers: [SQLiteReader]
     private let checkpointer: SQLiteCheckpointer
@@ -31,11 +31,11 @@ package final class SQLiteStore: Store, Service {
     ///
     /// - Throws: If it cannot be opened, is not ours, or would not be durable.
     package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
-        let trust = LogTrust(waking: checkpointIsDue)
-        self.trust = trust
+        let wal = WALState(waking: checkpointIsDue)
+        self.wal = wal
         (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
             // The writer comes first: it makes the file that the others open.
-            let writer = try SQLiteWriter(path: path, opening, trust: trust)
+            let writer = try SQLiteWriter(path: path, opening, wal: wal)
             let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
             return (writer, readers, try SQLiteCheckpointer(path: path))
         }
@@ -50,7 +50,7 @@ package final class SQLiteStore: Store, Service {
     package func read<Query: StoreQuery>(
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
-        try trust.check()
+        try wal.check()
         let next = turn.add(1, ordering: .relaxed).newValue
         let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
         return try await wrapping(.tryAgain) { try await reader.read(query) }
@@ -88,11 +88,11 @@ package final class SQLiteStore: Store, Service {
     package func run() async throws {
         try await cancelWhenGracefulShutdown { [self] in
             for await _ in due {
-                try trust.check()
+                try wal.check()
                 await checkpoint()
             }
         }
-        try trust.check()
+        try wal.check()
         await checkpoint()
     }
 
@@ -111,7 +111,7 @@ package final class SQLiteStore: Store, Service {
 
     private var writer: SQLiteWriter {
         get throws(LedgerError) {
-            try trust.check()
+            try wal.check()
             return onlyWriter
         }
     }

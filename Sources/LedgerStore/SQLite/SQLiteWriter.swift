@@ -15,15 +15,15 @@ actor SQLiteWriter {
     private let executor: ThreadExecutor
     let connection: Connection
     private let path: String
-    private let trust: LogTrust
+    private let wal: WALState
     /// The files that it writes to, from its first transaction on: the log is there by then.
     private var files: BookFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(path: String, _ opening: Opening, trust: LogTrust) throws {
+    init(path: String, _ opening: Opening, wal: WALState) throws {
         self.path = path
-        self.trust = trust
+        self.wal = wal
         executor = ThreadExecutor(name: "ledger-writer")
         let makesFile = opening == .migrating
         if makesFile { BookFile.makePrivate(path) }
@@ -55,7 +55,7 @@ actor SQLiteWriter {
                 return result
             }
         } catch let error as SQLiteError where error.mayBeCommitted {
-            trust.lose()
+            wal.markUntrusted()
             throw error
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 import LocalAPI
 
 /// The folder, the programs and the air of one demo.
-struct DemoStage: Sendable {
+struct DemoEnvironment: Sendable {
     /// One daemon and who it is.
     struct Role: Sendable {
         let name: String

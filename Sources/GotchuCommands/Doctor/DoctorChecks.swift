@@ -1,7 +1,7 @@
 import GotchuAPI
 
 /// All that the doctor looks at, from the ground up.
-struct Examination {
+struct DoctorChecks {
     let invocation: Invocation
 
     /// - Parameter note: Told what was found, layer by layer.

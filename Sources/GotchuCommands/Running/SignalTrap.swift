@@ -4,7 +4,7 @@ import Dispatch
 /// The signals by which a person, a closing terminal or a service manager ends a command that has
 /// something to tidy up: SIGINT, SIGTERM and SIGHUP. From the moment it is made the first one is
 /// kept for its reader, and the next one ends the process.
-struct Interruption: Sendable {
+struct SignalTrap: Sendable {
     /// True while SIGTERM has the command tidy up, and does not just end it.
     static var isAwaited: Bool { clinux_catches_interruptions() == 1 }
 

@@ -4,7 +4,7 @@ internal import LedgerStore
 internal import ServiceProcess
 
 /// The devices of a database, for the commands; works beside a running server.
-struct DeviceOffice: Sendable {
+struct DeviceAdministration: Sendable {
     private static let listLimit = 100_000
 
     private let registry: DeviceRegistry

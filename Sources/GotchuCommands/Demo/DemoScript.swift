@@ -3,19 +3,19 @@ import GotchuCore
 import LocalAPI
 
 /// A payer walks up to a kiosk and pays. Every step is checked; the first that fails ends it.
-struct DemoStory: Sendable {
+struct DemoScript: Sendable {
     /// How often a daemon that starts is looked for.
     private static let pollInterval = Duration.milliseconds(50)
 
     let amount: Money
-    let stage: DemoStage
-    let teller: DemoTeller
+    let environment: DemoEnvironment
+    let output: DemoOutput
     let kiosk: LocalClient
     let payer: LocalClient
 
-    init(amount: String, stage: DemoStage, teller: DemoTeller) throws {
+    init(amount: String, environment: DemoEnvironment, output: DemoOutput) throws {
         guard let money = Money(amount),
-            (1...DemoStage.openingBalance).contains(money.minorUnits)
+            (1...DemoEnvironment.openingBalance).contains(money.minorUnits)
         else {
             throw CommandFailure.badData(
                 "'\(amount.printable)' is not an amount from $0.01 to $100.00.",
@@ -23,19 +23,19 @@ struct DemoStory: Sendable {
             )
         }
         self.amount = money
-        self.stage = stage
-        self.teller = teller
-        kiosk = stage.client(of: .kiosk)
-        payer = stage.client(of: .payer)
+        self.environment = environment
+        self.output = output
+        kiosk = environment.client(of: .kiosk)
+        payer = environment.client(of: .payer)
     }
 
     /// Plays it. The programs end with it, whatever happens.
     func play() async throws {
-        let server = stage.serverChild()
+        let server = environment.serverChild()
         try await during([server]) {
             let address = try await open(server)
-            let till = stage.daemonChild(.kiosk, server: address)
-            let wallet = stage.daemonChild(.payer, server: address)
+            let till = environment.daemonChild(.kiosk, server: address)
+            let wallet = environment.daemonChild(.payer, server: address)
             try await during([till, wallet]) {
                 try await setUp()
                 let request = try await ask()
@@ -63,32 +63,32 @@ struct DemoStory: Sendable {
         } catch let cancellation as CancellationError {
             throw cancellation
         } catch {
-            teller.lastWords(of: children)
+            output.lastWords(of: children)
             throw error
         }
     }
 
     private func open(_ server: DemoChild) async throws -> String {
-        try await teller.step {
+        try await output.step {
             let prefix = "listening on "
             for await line in server.lines where line.hasPrefix(prefix) {
                 let address = String(line.dropFirst(prefix.count))
                 return (address, "A payment server with empty books listens on \(address)")
             }
-            throw DemoStory.failure("The payment server ended before it was ready.")
+            throw DemoScript.failure("The payment server ended before it was ready.")
         }
     }
 
     private func setUp() async throws {
-        try await teller.step {
+        try await output.step {
             for client in [kiosk, payer] { try await Self.untilAnswering(client) }
             return ((), "A kiosk and a payer, 5 m apart on a simulated air, are up")
         }
-        try await teller.step {
-            for (client, role) in [(kiosk, DemoStage.Role.kiosk), (payer, .payer)] {
+        try await output.step {
+            for (client, role) in [(kiosk, DemoEnvironment.Role.kiosk), (payer, .payer)] {
                 _ = try await client.login(LocalLogin(devEmail: role.email))
             }
-            let opening = Money(minorUnits: DemoStage.openingBalance)
+            let opening = Money(minorUnits: DemoEnvironment.openingBalance)
             return ((), "Both are logged in, with \(opening) in each wallet")
         }
     }

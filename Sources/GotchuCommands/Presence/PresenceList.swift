@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 
 /// What is heard now, as told by the daemon's events; which of it is worth a line when it changes.
-struct PresenceBoard: Sendable {
+struct PresenceList: Sendable {
     /// What changed for a person.
     enum Change: Equatable, Sendable {
         /// Appeared, or its verdict, amount or payee became another.
@@ -12,7 +12,7 @@ struct PresenceBoard: Sendable {
 
     private(set) var presences: [EID: PresenceView] = [:]
     /// Why nothing can be heard now; `nil` while the radio listens.
-    private(set) var deafness: HealthItem?
+    private(set) var receptionProblem: HealthItem?
     /// Which verdicts are of interest.
     let wanted: Set<Verdict>
 
@@ -34,7 +34,7 @@ struct PresenceBoard: Sendable {
     mutating func apply(_ event: Event) -> [Change] {
         switch event {
         case .snapshot(let snapshot):
-            deafness = snapshot.status.deafness
+            receptionProblem = snapshot.status.receptionProblem
             let now = Dictionary(
                 snapshot.sessions.map { ($0.eid, $0) },
                 uniquingKeysWith: { $1 }
@@ -45,7 +45,7 @@ struct PresenceBoard: Sendable {
         case .presenceChanged(let presence): return see(presence)
         case .presenceLost(let eid): return lose(eid)
         case .statusChanged(let status):
-            deafness = status.deafness
+            receptionProblem = status.receptionProblem
             return []
         case .requestChanged, .paymentChanged, .lagged: return []
         }

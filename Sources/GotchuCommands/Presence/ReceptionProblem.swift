@@ -3,7 +3,7 @@ import LocalAPI
 
 extension StatusReply {
     /// Why nothing can be heard now; `nil` while the radio listens.
-    var deafness: HealthItem? {
+    var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
         return rootCauses.first { $0.severity == .error && $0.isOfRadio }
     }
@@ -17,7 +17,7 @@ extension HealthItem {
     }
 
     /// What a person is told who waits for something to be heard.
-    var deafnessText: String { "Nothing can be heard: \(text.printable)" }
+    var receptionText: String { "Nothing can be heard: \(text.printable)" }
 }
 
 extension LocalClient {
@@ -25,7 +25,7 @@ extension LocalClient {
     ///
     /// - Parameter usual: Unless the radio does not listen at all.
     func silence(orElse usual: CommandFailure) async -> CommandFailure {
-        guard let deafness = try? await status().deafness else { return usual }
-        return .inputOutput(deafness.deafnessText, next: deafness.fix.printable)
+        guard let receptionProblem = try? await status().receptionProblem else { return usual }
+        return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)
     }
 }

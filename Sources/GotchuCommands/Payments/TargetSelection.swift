@@ -4,9 +4,9 @@ import Synchronization
 
 /// Waits until it is clear which request for payment is meant: the only one that is near enough, or
 /// the one that the person chooses from a list.
-final class Picking: Sendable {
+final class TargetSelection: Sendable {
     private struct State {
-        var board = PresenceBoard()
+        var list = PresenceList()
         var ambiguousSince: ContinuousClock.Instant?
     }
 
@@ -14,10 +14,10 @@ final class Picking: Sendable {
     /// takes a moment to lead.
     private static let ambiguityLimit = Duration.seconds(2)
 
-    private let reach: PresenceBoard.Reach
+    private let reach: PresenceList.Reach
     private let state = Mutex(State())
 
-    init(reach: PresenceBoard.Reach) {
+    init(reach: PresenceList.Reach) {
         self.reach = reach
     }
 
@@ -48,10 +48,10 @@ final class Picking: Sendable {
     }
 
     /// Takes an event in; returns once it is clear whom the person means, or that it is not.
-    private func take(_ event: Event) -> PresenceBoard.Pick? {
+    private func take(_ event: Event) -> PresenceList.Pick? {
         state.withLock { state in
-            _ = state.board.apply(event)
-            let pick = state.board.pick(reach: reach)
+            _ = state.list.apply(event)
+            let pick = state.list.pick(reach: reach)
             switch pick {
             case .nothing:
                 state.ambiguousSince = nil

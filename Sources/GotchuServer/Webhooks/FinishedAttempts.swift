@@ -3,7 +3,7 @@ internal import Outbox
 internal import Synchronization
 
 /// Where tries that are over are left until they are written down, and the bell that tells of them.
-final class WebhookDesk: Sendable {
+final class FinishedAttempts: Sendable {
     struct Work {
         /// At most as many as there are places.
         var ended: [WebhookDelivery.Ended] = []
@@ -11,22 +11,22 @@ final class WebhookDesk: Sendable {
         var isTime = false
     }
 
-    let rings: AsyncStream<Void>
-    private let bell: AsyncStream<Void>.Continuation
+    let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
     private let work = Mutex(Work())
 
     init() {
-        (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func put(_ ended: WebhookDelivery.Ended) {
         work.withLock { $0.ended.append(ended) }
-        bell.yield()
+        wakeUp.yield()
     }
 
     func tick() {
         work.withLock { $0.isTime = true }
-        bell.yield()
+        wakeUp.yield()
     }
 
     func take() -> Work {

@@ -6,23 +6,23 @@ internal import Synchronization
 /// Only what can never change of a token is remembered, its signature under the one secret of this
 /// process. Its times are to be asked anew each time. Tokens of others are not kept here: their
 /// issuer may withdraw a key.
-final class BelievedTokens: Sendable {
+final class VerifiedTokenCache: Sendable {
     /// How many are remembered; beyond it all are read once more.
     static let limit = 10_000
 
-    private let known = Mutex<[Text: TokenClaims]>([:])
+    private let entries = Mutex<[Text: TokenClaims]>([:])
 
-    var count: Int { known.withLock { $0.count } }
+    var count: Int { entries.withLock { $0.count } }
 
     func claims(of token: String) -> TokenClaims? {
         let text = Text(token)
-        return known.withLock { $0[text] }
+        return entries.withLock { $0[text] }
     }
 
-    func believe(_ token: String, _ claims: TokenClaims) {
-        known.withLock { known in
-            if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-            known[Text(token)] = claims
+    func insert(_ token: String, _ claims: TokenClaims) {
+        entries.withLock { entries in
+            if entries.count >= Self.limit { entries.removeAll(keepingCapacity: true) }
+            entries[Text(token)] = claims
         }
     }
 

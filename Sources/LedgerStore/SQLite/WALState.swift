@@ -7,8 +7,8 @@ internal import Synchronization
 /// The system takes them for written from then on and shows them to whoever reads the file, and a
 /// later sync that succeeds says nothing about them (PostgreSQL's wiki, "Fsync Errors"). So nothing
 /// more is read or written then: the program ends, and the next one finds out what was kept.
-final class LogTrust: Sendable {
-    private let isLost = Atomic<Bool>(false)
+final class WALState: Sendable {
+    private let isUntrusted = Atomic<Bool>(false)
     private let waker: AsyncStream<Void>.Continuation
 
     /// - Parameter waker: Told when it is lost.
@@ -16,13 +16,13 @@ final class LogTrust: Sendable {
         self.waker = waker
     }
 
-    func lose() {
-        isLost.store(true, ordering: .sequentiallyConsistent)
+    func markUntrusted() {
+        isUntrusted.store(true, ordering: .sequentiallyConsistent)
         waker.yield()
     }
 
     func check() throws(LedgerError) {
-        guard isLost.load(ordering: .sequentiallyConsistent) else { return }
+        guard isUntrusted.load(ordering: .sequentiallyConsistent) else { return }
         throw LedgerError(
             .cannotOpen,
             "The disk did not take what was committed last: the books are read anew first.",

@@ -4,7 +4,7 @@ import LocalAPI
 import Subprocess
 import SystemPackage
 
-extension DemoStory {
+extension DemoScript {
     /// How far away the payer is at each step of the walk, in metres.
     private static let walk = [2.5, 1.0, 0.5, 0.05]
     /// How long the payer stays at each.
@@ -14,7 +14,7 @@ extension DemoStory {
 
     /// The kiosk asks for money.
     func ask() async throws -> RequestView {
-        try await teller.step {
+        try await output.step {
             let new = NewRequest(amountCents: amount.minorUnits, memo: "Demo")
             let request = try await kiosk.createRequest(new)
             return (request, "The kiosk asks for \(request.amount) and advertises \(request.eid)")
@@ -23,11 +23,11 @@ extension DemoStory {
 
     /// The payer hears it from afar, is refused, and walks up to it.
     func approach(_ request: RequestView, _ child: DemoChild) async throws {
-        try await teller.step {
+        try await output.step {
             let seen = try await verdict(.far, of: request.eid) { _ in }
             return ((), "From 5 m the payer hears it at \(Self.level(seen)): far, not payable")
         }
-        try await teller.step {
+        try await output.step {
             do {
                 _ = try await payer.createPayment(payment(of: request))
             } catch LocalClientFailure.problem(let problem) where problem.errorCode == .notNear {
@@ -35,18 +35,18 @@ extension DemoStory {
             }
             throw Self.failure("A payment from 5 m was not refused.")
         }
-        try await teller.step {
+        try await output.step {
             let seen = try await withThrowingTaskGroup(of: PresenceView?.self) { group in
                 group.addTask {
                     for distance in Self.walk {
-                        try stage.move(child, to: distance)
+                        try environment.move(child, to: distance)
                         try await Task.sleep(for: Self.stride)
                     }
                     return nil
                 }
                 group.addTask {
                     try await verdict(.tap, of: request.eid) { presence in
-                        teller.detail("\(presence.verdict) at \(Self.level(presence))")
+                        output.detail("\(presence.verdict) at \(Self.level(presence))")
                     }
                 }
                 defer { group.cancelAll() }
@@ -61,14 +61,14 @@ extension DemoStory {
 
     /// The payer sees amount and payee, agrees and pays.
     func pay(_ request: RequestView) async throws {
-        let session = try await teller.step {
+        let session = try await output.step {
             let session = try await payer.resolve(request.eid)
             guard session.amount == amount else {
                 throw Self.failure("The server names \(session.amount), not \(amount).")
             }
             return (session, "The server says: \(session.amount) to \(session.payee)")
         }
-        try await teller.step {
+        try await output.step {
             var new = payment(of: request)
             new.sid = session.sid
             new.confirmPayee = session.payee
@@ -92,18 +92,18 @@ extension DemoStory {
 
     /// The kiosk learns of it, and the books are right.
     func settle(_ request: RequestView) async throws {
-        try await teller.step {
+        try await output.step {
             let condition = WaitCondition.paid(request.id.rawValue)
             let follower = EventFollower(client: kiosk, output: Output(isJSON: true))
             let truth = try await follower.follow { event -> WaitCondition.Truth? in
-                let truth = condition.judge(event, board: PresenceBoard())
+                let truth = condition.judge(event, list: PresenceList())
                 return truth == .open ? nil : truth
             }
             guard truth == .holds else { throw Self.failure("The kiosk was not told: \(truth)") }
             return ((), "The kiosk is PAID \(request.amount) and off the air")
         }
-        try await teller.step {
-            let opening = DemoStage.openingBalance
+        try await output.step {
+            let opening = DemoEnvironment.openingBalance
             let till = try await kiosk.wallet().availableCents.value
             let wallet = try await payer.wallet().availableCents.value
             guard till == opening + amount.minorUnits, wallet == opening - amount.minorUnits
@@ -111,8 +111,8 @@ extension DemoStory {
             let (earned, left) = (Money(minorUnits: till), Money(minorUnits: wallet))
             return ((), "Balances: the kiosk has \(earned), the payer \(left)")
         }
-        try await teller.step {
-            for line in try await proof() { teller.detail(line) }
+        try await output.step {
+            for line in try await proof() { output.detail(line) }
             return ((), "The ledger proves that its books add up")
         }
     }
@@ -131,7 +131,7 @@ extension DemoStory {
         of eid: EID,
         _ tell: @escaping @Sendable (PresenceView) -> Void
     ) async throws -> PresenceView {
-        let watch = PresenceWatch(wanted: Set(Verdict.allCases))
+        let watch = SharedPresenceList(wanted: Set(Verdict.allCases))
         let follower = EventFollower(client: payer, output: Output(isJSON: true))
         var before: Verdict?
         return try await follower.follow { event in
@@ -146,7 +146,7 @@ extension DemoStory {
 
     /// What `gotchu-server verify` prints.
     private func proof() async throws -> [String] {
-        let (path, arguments) = stage.verification
+        let (path, arguments) = environment.verification
         let result = try await Subprocess.run(
             .path(FilePath(path)),
             arguments: Arguments(arguments),

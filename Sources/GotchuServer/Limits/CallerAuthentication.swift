@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import Ledger
 
 /// Who calls, and whether he may call so often: what every route for users asks first.
-struct Callers: Sendable {
+struct CallerAuthentication: Sendable {
     let tokens: Tokens
     let limits: Limits
 
@@ -26,14 +26,14 @@ struct Callers: Sendable {
     /// with his neighbours.
     ///
     /// - Throws: A problem: 429 for too many questions, or too many misses.
-    func asker(of request: Request, _ context: ServerContext) async throws -> Asker {
+    func subject(of request: Request, _ context: ServerContext) async throws -> RateLimitSubject {
         let login =
             request.headers[.authorization] == nil ? nil : try? await tokens.login(of: request)
         let isBackground = request.headers[.priority]?.contains("u=7") == true
-        let asker =
-            login.map { isBackground ? Asker.background($0) : .login($0) }
+        let subject =
+            login.map { isBackground ? RateLimitSubject.background($0) : .login($0) }
             ?? .address(context.client)
-        try limits.allowResolve(as: asker)
-        return asker
+        try limits.allowResolve(as: subject)
+        return subject
     }
 }

@@ -1,7 +1,7 @@
 import GotchuAPI
 import GotchuCore
 
-extension PresenceBoard {
+extension PresenceList {
     /// Which presence a person means who holds this device somewhere.
     enum Pick: Equatable, Sendable {
         case nothing

@@ -2,7 +2,7 @@ import GotchuCore
 import Synchronization
 
 /// Tells the story step by step, with the time that each step took.
-final class DemoTeller: Sendable {
+final class DemoOutput: Sendable {
     /// One step as data.
     struct Step: Encodable {
         let text: String

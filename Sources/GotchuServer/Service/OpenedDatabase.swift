@@ -4,7 +4,7 @@ internal import Logging
 internal import ServiceProcess
 
 /// The opened books and the key that their server signs tokens with.
-struct OpenBooks: Sendable {
+struct OpenedDatabase: Sendable {
     let store: any Store
     let secret: Secret
 
@@ -16,7 +16,7 @@ struct OpenBooks: Sendable {
         _ location: DatabaseLocation,
         isDevelopment: Bool,
         logger: Logger
-    ) async throws -> OpenBooks {
+    ) async throws -> OpenedDatabase {
         switch location {
         case .sqlite(let path):
             try SQLiteStore.claim(path: path)
@@ -24,13 +24,13 @@ struct OpenBooks: Sendable {
             try await requireUse(of: store, isDevelopment: isDevelopment)
             try await store.renewLog()
             let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
-            return OpenBooks(store: store, secret: secret)
+            return OpenedDatabase(store: store, secret: secret)
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, logger: logger)
             try await requireUse(of: store, isDevelopment: isDevelopment)
             let name = isDevelopment ? "development" : "tokens"
             let kept = try await store.secret(name, proposal: Secret.random().bytes)
-            return OpenBooks(store: store, secret: Secret(bytes: kept))
+            return OpenedDatabase(store: store, secret: Secret(bytes: kept))
         }
     }
 

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// What a limit had to say about the request under way, for the reply's headers
 /// (draft-ietf-httpapi-ratelimit-headers-10).
-final class RateLimitNote: Sendable {
+final class RateLimitStatus: Sendable {
     /// The note of the request that the current task answers.
-    @TaskLocal static var current: RateLimitNote?
+    @TaskLocal static var current: RateLimitStatus?
 
     private let fields = Mutex<HTTPFields>([:])
 

@@ -3,7 +3,7 @@ internal import Ledger
 internal import ServiceProcess
 
 /// Turns whatever stopped a command into sentences and an exit code. The one place that does.
-enum Failures {
+enum ErrorReporter {
     static func reported(_ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -3,9 +3,9 @@ import GotchuCore
 import Synchronization
 
 /// The board that one task keeps up to date and another one draws.
-final class PresenceWatch: Sendable {
+final class SharedPresenceList: Sendable {
     private struct State {
-        var board: PresenceBoard
+        var list: PresenceList
         var hasHeard = false
         /// Whether anything changed; `nil` while nothing is known yet.
         var isDirty: Bool?
@@ -14,13 +14,13 @@ final class PresenceWatch: Sendable {
     private let state: Mutex<State>
 
     init(wanted: Set<Verdict>) {
-        state = Mutex(State(board: PresenceBoard(wanted: wanted)))
+        state = Mutex(State(list: PresenceList(wanted: wanted)))
     }
 
-    func apply(_ event: Event) -> [PresenceBoard.Change] {
+    func apply(_ event: Event) -> [PresenceList.Change] {
         state.withLock { state in
-            let changes = state.board.apply(event)
-            state.hasHeard = state.hasHeard || !state.board.sorted.isEmpty
+            let changes = state.list.apply(event)
+            state.hasHeard = state.hasHeard || !state.list.sorted.isEmpty
             state.isDirty = true
             return changes
         }
@@ -30,10 +30,10 @@ final class PresenceWatch: Sendable {
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
     /// Why nothing can be heard now; `nil` while the radio listens.
-    var deafness: HealthItem? { state.withLock { $0.board.deafness } }
+    var receptionProblem: HealthItem? { state.withLock { $0.list.receptionProblem } }
 
     /// What is of interest now, nearest first.
-    var sorted: [PresenceView] { state.withLock { $0.board.sorted } }
+    var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
 
     /// Whether anything changed since this was last asked; `nil` while nothing is known yet.
     func takeDirty() -> Bool? {

@@ -3,7 +3,7 @@
 /// Each endpoint has one place of its own, so that none keeps another waiting, however many hang
 /// for however long. Each event that it accepts earns it one more from a common pool, and one that
 /// it does not accept takes all of those back.
-struct WebhookPlaces {
+struct DeliverySlots {
     /// How many tries may run besides the first one of each endpoint.
     static let commonLimit = 32
     static let limitPerEndpoint = 16

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Places for webhooks")
+struct DeliverySlotsTests {
+    @Test("what an endpoint accepts earns it more, up to a bound; one failure takes that back")
+    func growth() {
+        var slots = DeliverySlots()
+        #expect(slots.free(for: "a") == 1)
+        for _ in 0..<100 {
+            slots.begin(1, for: "a")
+            slots.end("a", isAccepted: true)
+        }
+        #expect(slots.free(for: "a") == DeliverySlots.limitPerEndpoint)
+        slots.begin(5, for: "a")
+        #expect(slots.free(for: "a") == DeliverySlots.limitPerEndpoint - 5)
+        slots.end("a", isAccepted: false)
+        #expect(slots.free(for: "a") == 0)
+        for _ in 0..<4 { slots.end("a", isAccepted: false) }
+        #expect(slots.free(for: "a") == 1)
+    }
+
+    @Test("however many hang with all that they have earned, another has its own place")
+    func hanging() {
+        var slots = DeliverySlots()
+        var running = 0
+        for number in 0..<31 {
+            let endpoint = "hangs-\(number)"
+            for _ in 0..<20 {
+                slots.begin(1, for: endpoint)
+                slots.end(endpoint, isAccepted: true)
+            }
+            let free = slots.free(for: endpoint)
+            #expect(free >= 1)
+            slots.begin(free, for: endpoint)
+            running += free
+        }
+        #expect(running == 31 + DeliverySlots.commonLimit)
+        #expect(slots.free(for: "another") == 1)
+        slots.begin(1, for: "another")
+        #expect(slots.free(for: "another") == 0)
+    }
+
+    @Test("an endpoint for which nothing waits any more begins anew")
+    func forgotten() {
+        var slots = DeliverySlots()
+        for endpoint in ["idle", "waiting", "running"] {
+            slots.begin(2, for: endpoint)
+            slots.end(endpoint, isAccepted: true)
+            if endpoint != "running" { slots.end(endpoint, isAccepted: true) }
+        }
+        slots.forget(except: ["waiting"])
+        #expect(slots.free(for: "idle") == 1)
+        #expect(slots.free(for: "waiting") == 3)
+        #expect(slots.free(for: "running") == 1)
+    }
+}

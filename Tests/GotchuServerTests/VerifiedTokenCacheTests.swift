@@ -1,0 +1,25 @@
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Tokens that were found good")
+struct VerifiedTokenCacheTests {
+    @Test("are remembered up to a limit, by their bytes, and read anew beyond it")
+    func limit() throws {
+        let cache = VerifiedTokenCache()
+        let text = #"{"iss":"gotchu","sub":"user","exp":4102444800}"#
+        let claims = try #require(TokenClaims(Array(text.utf8)))
+        #expect(cache.claims(of: "token") == nil)
+        for number in 0..<VerifiedTokenCache.limit { cache.insert("token \(number)", claims) }
+        #expect(cache.count == VerifiedTokenCache.limit)
+        #expect(cache.claims(of: "token 0") == claims)
+        #expect(cache.claims(of: "token") == nil)
+        cache.insert("one more", claims)
+        #expect(cache.count == 1)
+        #expect(cache.claims(of: "one more") == claims)
+        #expect(cache.claims(of: "token 0") == nil)
+        // Equal as Unicode, and still two tokens.
+        cache.insert("caf\u{E9}", claims)
+        #expect(cache.claims(of: "cafe\u{301}") == nil)
+    }
+}
