@@ -94,8 +94,8 @@ final class PostgreSQLLink {
         }
     }
 
-    /// Whatever it was that failed, there is no connection. A database that is reached but makes no
-    /// promises is refused by its own name.
+    /// Translates a connection failure. A database that is reached but is not durable is refused
+    /// under its own code; every other failure means that there is no connection.
     private func meaning(of error: any Error) -> any Error {
         guard let error = error as? PostgresError else { return error }
         return PostgresError(.cannotConnect, state: error.state, message: error.message)

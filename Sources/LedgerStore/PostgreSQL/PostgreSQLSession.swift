@@ -39,7 +39,8 @@ enum PostgreSQLSession {
     /// frozen, and gives its locks to others before their wait for them ends.
     private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
 
-    /// What another server of a distributed engine does not know of this session by itself.
+    /// Settings of a transaction that a distributed engine's other servers do not inherit from this
+    /// session.
     static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
 
     /// For a distributed engine. Each transaction has one connection to each other server: a second
