@@ -1,9 +1,10 @@
 import Glibc
 import Synchronization
 
-/// What the program says on its own standard output and error, at once and without buffering.
+/// The program's own standard output and standard error, written at once and without buffering.
 package enum Console {
-    /// Why data could not be written, as errno has it: `StandardStreams` says so at the end.
+    /// The errno of the first write to standard output that failed; `StandardStreams` reports it at
+    /// the end.
     static var outputFailure: CInt? { failure.withLock(\.self) }
     private static let failure = Mutex<CInt?>(nil)
 

@@ -2,7 +2,7 @@ package import Glibc
 
 /// A small file that is replaced whole. All calls block.
 package enum DurableFile {
-    /// Why a file could not be replaced; the old one is there still, or both are.
+    /// A failure to replace a file. The old file is still there, or both are.
     package struct Failure: Error, Equatable {
         package let operation: String
         package let reason: String

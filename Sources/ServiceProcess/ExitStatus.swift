@@ -1,12 +1,12 @@
-/// What the exit code of a program of ours says; scripts and unit files rely on it. The numbers are
-/// sysexits(3)'s.
+/// The exit statuses of our programs, with the numbers of sysexits(3). Scripts and unit files rely
+/// on them.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case done = 0
     /// A valid negative answer: declined, not ready, the books do not balance.
     case negative = 1
     case usage = 64
     case badData = 65
-    /// What is needed is not there, or somebody else has it.
+    /// A resource is missing, or another process holds it.
     case unavailable = 69
     case bug = 70
     case inputOutput = 74
@@ -15,6 +15,6 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case apiMismatch = 76
     case notPermitted = 77
     case configuration = 78
-    /// As a shell says it of SIGINT.
+    /// Ended by SIGINT, with the number that shells report for it.
     case interrupted = 130
 }

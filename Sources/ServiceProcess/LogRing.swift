@@ -3,16 +3,16 @@ import Synchronization
 
 /// The newest lines that were logged, for a report; older ones make room.
 package final class LogRing: Sendable {
-    /// How many lines are kept.
+    /// The number of lines that are kept.
     package static let lineLimit = 400
-    /// How many bytes of a line are kept.
+    /// The number of bytes of a line that are kept.
     static let byteLimit = 1024
 
     private let state = Mutex(State())
 
     private struct State {
         var lines: [String] = []
-        /// Where the oldest line stands, once there is no more room.
+        /// The index of the oldest line once the ring is full.
         var start = 0
     }
 

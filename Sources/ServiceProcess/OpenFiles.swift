@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// How many files the process may hold open.
+/// The limit on files that the process holds open.
 package enum OpenFiles {
-    /// What may be open besides connections: databases, logs, the radio, threads' wake-ups.
+    /// The files beside connections: databases, logs, the radio, threads' wake-ups.
     private static let others = 500
 
     /// Lets the process hold so many for connections, as far as the system allows.

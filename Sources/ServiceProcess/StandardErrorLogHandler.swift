@@ -40,7 +40,7 @@ package struct StandardErrorLogHandler: LogHandler {
         ring?.append("\(event.level): \(line)")
     }
 
-    /// What came from outside must not forge a line: control characters and quotes are escaped.
+    /// Escapes control characters and quotes, so that text from outside cannot forge a line.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0 != "\"" && $0.value != 0x7F

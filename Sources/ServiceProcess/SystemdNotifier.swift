@@ -25,7 +25,7 @@ package struct SystemdNotifier: Sendable {
     /// Start-up is complete.
     package func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
 
-    /// What `systemctl status` shows.
+    /// Sets the text that `systemctl status` shows.
     package func status(_ status: String) { send("STATUS=\(status)") }
 
     /// A reload begins. The time is needed by managers that treat us as `notify-reload`.
@@ -40,7 +40,7 @@ package struct SystemdNotifier: Sendable {
     /// We are alive.
     package func watchdog() { send("WATCHDOG=1") }
 
-    /// How often the manager wants to hear `watchdog()`, or `nil` if it does not
+    /// The interval within which the service manager expects `watchdog()`; `nil` if it expects none
     /// (sd_watchdog_enabled(3)).
     package static var watchdogInterval: Duration? {
         guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }),
