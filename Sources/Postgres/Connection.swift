@@ -7,7 +7,7 @@ internal import Glibc
 /// every call here may block on the network. No call blocks for longer than its limit, and one that
 /// does not get its answer in time leaves a connection that is of no more use.
 package struct Connection: ~Copyable {
-    /// How long an answer may take unless the caller says otherwise.
+    /// The time limit of an answer unless the caller gives another.
     package static let usualLimit: Duration = .seconds(15)
 
     let handle: OpaquePointer
@@ -48,7 +48,7 @@ package struct Connection: ~Copyable {
         PQfinish(handle)
     }
 
-    /// Whether another call may come to anything.
+    /// A Boolean that is true if another call can succeed.
     package var isUsable: Bool { !health.isBroken && PQstatus(handle) == CONNECTION_OK }
 
     /// A Boolean that is true if the rows of its tables are spread over several servers (Citus).
@@ -58,7 +58,7 @@ package struct Connection: ~Copyable {
         nonmutating set { health.isDistributed = newValue }
     }
 
-    /// Whether a transaction is open, failed or not.
+    /// A Boolean that is true while a transaction is open, failed or not.
     package var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
 
     /// The server's process that serves this connection.
@@ -86,7 +86,7 @@ package struct Connection: ~Copyable {
         guard isUsable else { throw lost(sql: script) }
     }
 
-    /// What other connections have notified this one of, once there is something.
+    /// Waits for notifications by other connections and returns them.
     ///
     /// - Parameter waker: Ends the waiting early.
     /// - Returns: Nothing if the limit passed or the waker woke.

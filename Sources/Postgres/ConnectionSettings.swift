@@ -1,15 +1,16 @@
 internal import CPostgres
 internal import Glibc
 
-/// Where a database is and how to get in, read from a `postgres://` URL as libpq reads it: several
-/// hosts, `service`, `passfile`, `sslmode` and the `PG…` variables work as everywhere else.
+/// The address of a database and the credentials for it, read from a `postgres://` URL as libpq
+/// reads it: several hosts, `service`, `passfile`, `sslmode` and the `PG…` variables work as
+/// everywhere else.
 ///
-/// Neither the URL nor what it says ever appears in an error: it may hold a password.
+/// Neither the URL nor any part of it ever appears in an error: it may hold a password.
 package struct ConnectionSettings: Sendable {
-    /// What libpq is told unless the URL or the environment says otherwise.
+    /// The parameters that hold unless the URL or the environment gives others.
     ///
-    /// A dead peer is noticed within about ten seconds, and of several hosts the one that can be
-    /// written to is taken: that is how a promoted replica is followed.
+    /// A dead peer is noticed within about ten seconds. Of several hosts the one that accepts
+    /// writes is used, so that a promoted replica is followed.
     private static let usual = [
         ("connect_timeout", "5"),
         ("target_session_attrs", "read-write"),
@@ -19,11 +20,12 @@ package struct ConnectionSettings: Sendable {
         ("tcp_user_timeout", "10000"),
         ("fallback_application_name", "gotchu-server"),
     ]
-    /// What must not be otherwise.
+    /// The parameters that the URL cannot change.
     private static let fixed = [("client_encoding", "UTF8")]
 
     let options: [(keyword: String, value: String)]
-    /// Whether the URL itself holds a password, which everybody on the machine can then read.
+    /// A Boolean that is true if the URL itself holds a password, which everybody on the machine
+    /// can then read.
     package let holdsPassword: Bool
 
     /// - Throws: `malformedAddress`.

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// What was asked in one round trip, and what has come back of it.
+/// The queries of one round trip and the results received so far.
 struct Exchange {
     enum Expected {
         case preparation(of: Int, name: String)
@@ -8,11 +8,11 @@ struct Exchange {
     }
 
     let queries: [Query]
-    /// What the server will answer, in order.
+    /// The results still to be received, in order.
     var expected: [Expected] = []
     /// The first statement's that failed.
     private(set) var failure: PostgresError?
-    /// What reading the rows came to, if it failed.
+    /// The error thrown while rows were read, if any.
     private(set) var readFailure: (any Error)?
 
     init(_ queries: [Query]) {
@@ -60,7 +60,7 @@ struct Exchange {
         return PostgresError(kind, state: state, message: message, sql: query.sql)
     }
 
-    /// What a broken connection means here: with a COMMIT under way, that nobody knows.
+    /// Translates a broken connection: while a COMMIT is in flight its outcome is unknown.
     func meaning(of error: PostgresError) -> PostgresError {
         guard error.kind == .connectionLost, error.state == nil, hasCommit else { return error }
         return PostgresError(.unknownOutcome, message: error.message, sql: error.sql)

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// What the server says beside its answers.
+/// A message of the server beside its results.
 package struct Notice: Sendable {
     /// `WARNING`, `NOTICE`, `INFO` …, never translated.
     package let severity: String

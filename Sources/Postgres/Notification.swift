@@ -1,4 +1,4 @@
-/// What another connection has said with NOTIFY.
+/// A message that another connection sent with NOTIFY.
 package struct Notification: Equatable, Sendable {
     package let channel: String
     package let payload: String

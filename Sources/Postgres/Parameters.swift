@@ -4,7 +4,7 @@ internal import CPostgres
 struct Parameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
-    /// Of those that are not text, which ends with a NUL.
+    /// The lengths of binary values; text ends with a NUL.
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 

@@ -1,11 +1,11 @@
 /// A call of PostgreSQL that failed.
 package struct PostgresError: Error, Equatable, Sendable {
-    /// What the failure means to whoever asked.
+    /// The failure's meaning to the caller.
     package let kind: Kind
     /// The server's code, if it was the server that refused.
     package let state: SQLState?
-    /// What the server or libpq said about it. For people, never to be matched on; it holds neither
-    /// a password nor a row's values.
+    /// The message of the server or libpq. For people, never matched on; it holds neither a
+    /// password nor a row's values.
     package let message: String
     /// The statement it happened in, if there was one. It holds no values: those are always bound.
     package let sql: String?
@@ -17,7 +17,7 @@ package struct PostgresError: Error, Equatable, Sendable {
         self.sql = sql
     }
 
-    /// What a failure means.
+    /// The meaning of a failure.
     package enum Kind: String, Sendable {
         /// The address of the database makes no sense.
         case malformedAddress
@@ -35,13 +35,13 @@ package struct PostgresError: Error, Equatable, Sendable {
         case unavailable
         /// The server refuses these values, now and for ever.
         case rejected
-        /// What came back is not what was asked for.
+        /// The result is not of the form that was requested.
         case corrupt
         /// A statement that the server does not understand, or may not be run.
         case refused
     }
 
-    /// Whether the transaction, repeated from its start, may come out otherwise.
+    /// A Boolean that is true if the transaction may succeed when it is repeated from its start.
     package var isWorthRepeating: Bool {
         switch kind {
         case .retryable, .conflict, .connectionLost: true
@@ -64,11 +64,11 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension PostgresError.Kind {
-    /// What a server's code means.
+    /// Classifies the server's code.
     ///
-    /// - Parameter isCommit: Whether the statement was a COMMIT. One that the server broke off may
+    /// - Parameter isCommit: True if the statement was a COMMIT. One that the server broke off may
     ///   have been carried out; one that it refused was not. A coordinator has an internal error
-    ///   where a worker did not say that it has committed.
+    ///   when a worker did not confirm its commit.
     package init(_ state: SQLState, isCommit: Bool = false) {
         switch state {
         case .serializationFailure, .deadlockDetected: self = .retryable

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// What one statement came to; its handle is cleared with it.
+/// The result of one statement. Owns the handle and clears it.
 struct Result: ~Copyable {
     let handle: OpaquePointer
 
@@ -14,7 +14,7 @@ struct Result: ~Copyable {
 
     var status: ExecStatusType { PQresultStatus(handle) }
 
-    /// Whether the statement did what it should.
+    /// A Boolean that is true if the statement succeeded.
     var isGood: Bool { status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK }
 
     /// `COMMIT`, or `ROLLBACK` for a COMMIT of what had failed before.
@@ -33,8 +33,8 @@ struct Result: ~Copyable {
         return (field("C").map { SQLState(rawValue: $0) }, onOneLine(primary ?? ""))
     }
 
-    /// Whether the server ended the session with this (`FATAL`), or itself (`PANIC`), instead of
-    /// refusing the statement and rolling back.
+    /// A Boolean that is true if the server ended the session with this error (`FATAL`), or itself
+    /// (`PANIC`), instead of refusing the statement and rolling back.
     var isBreakdown: Bool {
         let severity = field("V") ?? field("S")
         return severity == "FATAL" || severity == "PANIC"
@@ -45,7 +45,7 @@ struct Result: ~Copyable {
     }
 }
 
-/// What libpq says may have several lines and end with one.
+/// Joins libpq's message, which may have several lines, into one.
 func onOneLine(_ text: String) -> String {
     text.split { $0 == "\n" || $0 == "\t" }.joined(separator: " ")
 }

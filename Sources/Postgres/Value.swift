@@ -15,11 +15,11 @@ package enum Value: Equatable, Sendable {
     /// Text, or NULL.
     package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
 
-    /// How the server is to read it.
+    /// A Boolean that is true if the value is sent in binary.
     ///
     /// A batch of payments has thousands of values in columns: as text they would have to be quoted
-    /// here and looked through twice there. Of a single value the server may take another type than
-    /// ours, a timestamp for instance, which only as text it can.
+    /// here and parsed twice there. The server may take a single value as another type than ours,
+    /// such as a timestamp, which works only with text.
     var isBinary: Bool {
         switch self {
         case .null, .integer, .text, .bytes: false
