@@ -129,7 +129,7 @@ package struct Connection: ~Copyable {
 }
 
 extension Connection {
-    /// What a connection may do with its file.
+    /// The access that a connection has to its file.
     package enum Mode: Sendable {
         /// Read and write, making the file if there is none.
         case create
@@ -149,7 +149,7 @@ extension Connection {
 }
 
 extension SQLiteError {
-    /// What the connection has to say about the call that just failed.
+    /// Reads the connection's description of the call that just failed.
     init(_ code: Int32, on connection: OpaquePointer, sql: String?) {
         self.init(
             code: ResultCode(rawValue: code),

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// What an SQLite function answered: a primary code in the low byte, detail above it
+/// The result of an SQLite function: a primary code in the low byte, detail above it
 /// (sqlite.org/rescode.html).
 package struct ResultCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32

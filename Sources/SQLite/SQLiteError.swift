@@ -1,13 +1,13 @@
 /// A call of SQLite that failed.
 package struct SQLiteError: Error, Equatable, Sendable {
-    /// What went wrong, with SQLite's detail.
+    /// SQLite's extended result code.
     package let code: ResultCode
-    /// What SQLite said about it. For people, never to be matched on.
+    /// SQLite's message. For people, never matched on.
     package let message: String
     /// The statement it happened in, if there was one. It holds no values: those are always bound.
     package let sql: String?
-    /// Whether it happened in a COMMIT so late that the transaction may be found committed when the
-    /// file is opened the next time.
+    /// A Boolean that is true if it happened so late in a COMMIT that the transaction may prove
+    /// committed when the file is next opened.
     package private(set) var mayBeCommitted = false
 
     package init(code: ResultCode, message: String, sql: String? = nil) {
