@@ -1,9 +1,9 @@
-/// Where a client gets the token for its next call.
+/// A source of tokens for a client's calls.
 package protocol AccessSource: Sendable {
-    /// What to send now.
+    /// Returns the access for the next call.
     func access() async -> Access
 
-    /// What to send instead of a token that the server has refused.
+    /// Returns another access after the server has refused a token.
     func access(insteadOf refused: String) async -> Access
 
     /// Told what the server made of a login.
@@ -27,7 +27,7 @@ package struct GivenToken: AccessSource {
     package func note(isTaken: Bool, token: String?) {}
 }
 
-/// What a call carries to say who makes it.
+/// The authorization that a call carries.
 package enum Access: Equatable, Sendable {
     /// Nothing: nobody is logged in.
     case none

@@ -1,6 +1,6 @@
 package import GotchuAPI
 
-/// What became of a call to the payment server.
+/// The outcome of a call to the payment server.
 package enum Answer<Reply: Sendable>: Sendable {
     /// The server did it.
     case success(Reply)
@@ -13,14 +13,14 @@ package enum Answer<Reply: Sendable>: Sendable {
     case unknown(Outage)
 }
 
-/// Why there is no definite answer.
+/// The reason why there is no definite answer.
 package struct Outage: Error, Equatable, Sendable {
     package var code: Code
-    /// What the server asked us to wait, if it did.
+    /// The server's `Retry-After`, if it sent one.
     package var retryAfter: Duration?
     /// The reason that the server itself gave, for a person.
     package var said: String?
-    /// What lay underneath, for logs. Never matched on.
+    /// The underlying error, for logs. Never matched on.
     package var underlying: String?
 
     package init(

@@ -7,10 +7,11 @@ import NIOPosix
 import NIOSSL
 
 extension PaymentClient {
-    /// What an answer means: the rules of the client's side.
+    /// Classifies a reply by the client's rules.
     ///
-    /// 2xx is done; a problem document with any other 4xx is a definite refusal; 401 is about who
-    /// asks; 408, 429, 5xx and whatever is not the payment server's own words say nothing.
+    /// 2xx is success; a problem document with any other 4xx is a definite refusal; 401 concerns
+    /// the caller; 408, 429, 5xx and anything that does not come from the payment server itself
+    /// decide nothing.
     static func classify(
         status: Int,
         body: [UInt8],
@@ -107,8 +108,8 @@ extension String {
 }
 
 extension Answer<SendOutcomeReply> {
-    /// What is known of a payment by its key. A 404 is no answer: the server has decided nothing,
-    /// or is of the first contract and cannot be asked.
+    /// The payment's state by its key. A 404 decides nothing: the server has no decision, or is of
+    /// the first contract, which has no such call.
     package var paymentAnswer: PaymentAnswer {
         switch self {
         case .success(let known):
@@ -139,7 +140,7 @@ extension Answer<SendOutcomeReply> {
 }
 
 extension Answer {
-    /// What this answer to a lock or a send means for the payment.
+    /// Translates the answer to a lock or a send into an event of the payment.
     package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
         switch self {
         case .success(let reply): .done(receipt(reply))

@@ -29,7 +29,7 @@ extension PaymentClient {
             .map { $0.advanced(by: latency / 2 + .milliseconds(500)).duration(to: .now) }
     }
 
-    /// What a look at the server found.
+    /// The result of a probe of the server.
     package struct Probe: Sendable {
         /// The reason why it cannot do its work, or why that is unknown.
         package let outage: Outage?

@@ -16,18 +16,19 @@ import OutboundHTTP
 /// where the token is not taken, and `.unknown` where nobody knows, within `callLimit` at the
 /// latest. Amounts are whole minor units of the currency that stands beside them.
 package struct PaymentClient: Sendable {
-    /// How long a call may take, from connecting to the last byte of the answer.
+    /// The time limit of a call, from connecting to the last byte of the reply.
     static let callLimit: Duration = .seconds(10)
-    /// How many connections to the server there can be at once. Whoever follows a session keeps one
-    /// for as long; 16 open requests, an EID's change and a payment beside each, leave as many for
-    /// all else. A call that finds none free waits, and then fails as if there were no server.
+    /// The number of simultaneous connections to the server. Each stream of a session's events
+    /// keeps one. 16 open requests with streams, and an EID's change and a payment beside each,
+    /// leave as many for other calls. A call that finds none free waits, and then fails as if there
+    /// were no server.
     private static let connectionLimit = 64
-    /// How large an answer may be, in bytes.
+    /// The largest reply, in bytes.
     static let replyLimit = 256 * 1024
 
     static let readyPath = "/readyz"
 
-    /// Where the calls go.
+    /// The server that is called.
     package let server: ServerURL
     let http: HTTPClient
     private var access: any AccessSource
@@ -118,12 +119,12 @@ package struct PaymentClient: Sendable {
         await call(.POST, "/sessions/create", request)
     }
 
-    /// What an EID stands for. Changes nothing, and needs no token.
+    /// Resolves an EID to its session. Changes nothing, and needs no token.
     ///
-    /// - Parameter isBackground: Whether nobody waits for the answer. The server counts unknown
-    ///   EIDs of such questions apart: they never keep a user's own from being answered.
-    /// - Returns: Amount in minor units, payee, and what else a payer should see. Refused with
-    ///   `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
+    /// - Parameter isBackground: True if nobody waits for the answer. The server counts unknown
+    ///   EIDs of such calls apart: they never keep a user's own from being answered.
+    /// - Returns: Amount in minor units, payee, and everything else that a payer should see.
+    ///   Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func resolve(_ eid: EID, isBackground: Bool = false) async -> Answer<ResolveReply> {
         // The least urgent of all (RFC 9218, section 4.1).
         let headers = isBackground ? [("Priority", "u=7")] : []
@@ -210,11 +211,12 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// What became of a payment.
+    /// Asks for the outcome of a payment.
     ///
-    /// - Parameter key: The one that it was sent with.
-    /// - Returns: Its end and the balance then, in minor units. Refused with `NOT_FOUND` while the
-    ///   server has decided nothing under this key, which a `send` on its way may still change.
+    /// - Parameter key: The key that it was sent with.
+    /// - Returns: Its outcome and the balance at that time, in minor units. Refused with
+    ///   `NOT_FOUND` while the server has decided nothing under this key; a `send` in flight may
+    ///   still change that.
     package func sendOutcome(of key: IdempotencyKey) async -> Answer<SendOutcomeReply> {
         decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
     }

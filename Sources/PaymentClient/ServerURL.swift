@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a payment server is: `http` or `https`, a host, maybe a port, maybe a path prefix.
+/// The address of a payment server: `http` or `https`, a host, optionally a port and a path prefix.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// Without a trailing slash.
     package let description: String
@@ -11,7 +11,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// `nil` for the scheme's own.
     let port: UInt16?
 
-    /// Whether what is said to this server cannot be read on the way, or never leaves this machine.
+    /// A Boolean that is true if calls are encrypted or never leave this machine.
     package let isPrivate: Bool
 
     /// Reads a URL.
