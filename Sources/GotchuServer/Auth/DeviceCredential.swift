@@ -15,8 +15,8 @@ struct DeviceCredential: Sendable {
     let device: DeviceID
     private let family: [UInt8]
     private let secret: [UInt8]
-    /// How often it was exchanged, and the server's seal on that and on all else; a first one has
-    /// neither.
+    /// The number of exchanges so far and the server's seal on that and on the rest; absent from a
+    /// first credential.
     private let seal: (number: Int64, code: [UInt8])?
     /// The nonce that its bearer has appended, to tell this exchange from one that a copy makes.
     private let nonce: [UInt8]

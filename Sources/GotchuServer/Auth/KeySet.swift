@@ -3,7 +3,7 @@ internal import JWTKit
 
 /// An issuer's public keys by their names: a JSON Web Key Set (RFC 7517).
 struct KeySet: Sendable {
-    /// How large a set may be, in bytes and in keys.
+    /// The largest set, in bytes and in keys.
     static let sizeLimit = 256 * 1024
     private static let keyLimit = 64
     /// In base64: 8192 bits. Larger keys would only make checking slow.

@@ -4,12 +4,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import OutboundHTTP
 
-/// Where an issuer's keys are: a URL or a file.
+/// The location of an issuer's keys: a URL or a file.
 enum KeySource: Equatable, Sendable {
     case file(String)
     case url(String)
 
-    /// How long a fetch may take, to the last byte.
+    /// The time limit of a fetch, to the last byte.
     private static let limit: TimeAmount = .seconds(5)
 
     /// Reads `https://…`, `http://` of this machine, or a path.

@@ -7,11 +7,11 @@ struct OpenIDIssuer: Sendable {
 
     /// The `iss` of its tokens, to the letter.
     let name: String
-    /// What their `aud` must name.
+    /// The audience that a token's `aud` must contain.
     let audience: String
     let keys: KeyRing
 
-    /// Whether a token is the issuer's, for us, and good at `time`.
+    /// Returns true if a token is the issuer's, meant for this server, and valid at `time`.
     func believes(_ token: SignedToken, at time: Timestamp) async -> Bool {
         let claims = token.claims
         // What costs nothing comes first: an unknown key may cost a fetch.

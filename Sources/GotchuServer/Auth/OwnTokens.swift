@@ -9,7 +9,7 @@ internal import Ledger
 struct OwnTokens: Sendable {
     static let issuer = "gotchu-server"
     private static let algorithm = "HS256"
-    /// What `{"alg":"HS256","typ":"JWT"}` is in base64: the header of each of them.
+    /// The header of all own tokens: `{"alg":"HS256","typ":"JWT"}` in base64.
     private static let header = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
 
     let key: SymmetricKey
@@ -42,7 +42,7 @@ struct OwnTokens: Sendable {
         return "\(signed).\(Base64URL.encode(code))"
     }
 
-    /// Whether a token is one of ours and good at `time`, to the second.
+    /// Returns true if a token is one of ours and valid at `time`, to the second.
     func believes(_ token: SignedToken, at time: Timestamp) -> Bool {
         let claims = token.claims
         guard token.algorithm == Self.algorithm, claims.issuer == Self.issuer,
@@ -55,7 +55,7 @@ struct OwnTokens: Sendable {
         )
     }
 
-    /// Whether a token with these claims has begun and is not over.
+    /// Returns true if `time` lies between the claims' beginning and end.
     static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {
         time < claims.expiresAt && claims.notBefore ?? time <= time
     }

@@ -1,4 +1,4 @@
-/// What a token allows.
+/// The calls that a token allows.
 enum Scope: String, CaseIterable, Sendable {
     /// To ask for money.
     case payee

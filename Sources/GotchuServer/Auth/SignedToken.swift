@@ -7,11 +7,11 @@ struct SignedToken: Sendable {
     static let longest = 8 * 1024
     private static let longestHeader = 2 * 1024
 
-    /// What the header claims. Only ever compared with the algorithm that a key is pinned to.
+    /// The header's algorithm. Only ever compared with the one that a key is pinned to.
     let algorithm: String
     let keyID: String?
     let claims: TokenClaims
-    /// What the signature covers.
+    /// The bytes that the signature covers.
     let signedBytes: [UInt8]
     let signature: [UInt8]
 

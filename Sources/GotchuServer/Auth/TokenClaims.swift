@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 
-/// What a token says about its bearer (RFC 7519, RFC 9068), read strictly.
+/// The claims of a token about its bearer (RFC 7519, RFC 9068), parsed strictly.
 struct TokenClaims: Equatable, Sendable {
     static let longestName = 64
 
@@ -17,7 +17,7 @@ struct TokenClaims: Equatable, Sendable {
     let scopes: Set<String>
     /// The client that the token was issued to (RFC 9068, 2.2): a device's id in tokens of ours.
     let clientID: String?
-    /// What the issuer calls the bearer, if it does.
+    /// The issuer's name for the bearer, if it has one.
     let name: String?
 
     /// - Returns: `nil` unless it is one JSON object that names nothing twice and has all that a

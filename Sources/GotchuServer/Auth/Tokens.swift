@@ -9,11 +9,11 @@ internal import Ledger
 /// Whoever is believed is pinned to a key, and each key to an algorithm; what a token's header says
 /// is only compared with that, so that neither `none` nor another algorithm can be smuggled in.
 struct Tokens: Sendable {
-    /// How long a development token is good.
+    /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
     let own: OwnTokens
-    /// Whose tokens are good besides our own.
+    /// The OpenID issuer whose tokens are accepted beside the server's own.
     let issuer: OpenIDIssuer?
     let users: UserDirectory
     let clock: @Sendable () -> Timestamp
@@ -85,7 +85,7 @@ struct Tokens: Sendable {
         return users.forget(token.claims)
     }
 
-    /// What a token says, if it is to be believed now.
+    /// Returns a token's claims if it is valid now.
     private func claims(of text: String) async -> TokenClaims? {
         let now = clock()
         if let claims = verified.claims(of: text) {

@@ -3,10 +3,10 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Which user of the books an issuer's subject is. One who comes for the first time is taken in,
-/// with an empty wallet.
+/// Maps an issuer's subjects to users of the ledger. A subject that is new gets a user with an
+/// empty wallet.
 final class UserDirectory: Sendable {
-    /// How many are remembered; beyond it the books are asked again.
+    /// The number of subjects that are cached; beyond it the ledger is read again.
     private static let limit = 20_000
 
     private let ledger: Ledger

@@ -7,7 +7,7 @@ internal import Synchronization
 /// process. Its times are to be asked anew each time. Tokens of others are not kept here: their
 /// issuer may withdraw a key.
 final class VerifiedTokenCache: Sendable {
-    /// How many are remembered; beyond it all are read once more.
+    /// The number of entries at which the cache is emptied.
     static let limit = 10_000
 
     private let entries = Mutex<[Text: TokenClaims]>([:])

@@ -39,7 +39,7 @@ extension DatabaseOption {
         }
     }
 
-    /// Where they are, if they are there and this user may do `rights` with them.
+    /// Returns the location of books that exist and that this user may access with `rights`.
     func existing(_ rights: Int32) throws -> DatabaseLocation {
         let location = try database
         guard case .sqlite(let path) = location else { return location }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {
-    /// As it was written. Never part of a message: a URL may hold a password.
+    /// The text that was given. Never part of a message: a URL may hold a password.
     @Option(
         name: .customLong("database"),
         help: ArgumentHelp(

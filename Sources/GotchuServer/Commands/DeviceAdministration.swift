@@ -30,7 +30,7 @@ struct DeviceAdministration: Sendable {
 }
 
 extension Device {
-    /// How it stands, in one word.
+    /// The device's state in one word.
     func state(at time: Timestamp) -> String {
         switch revocation {
         case .byOperator: "revoked"

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import ServiceProcess
 
 extension ServerFailure {
-    /// Why nothing can listen at an address; `nil` for a failure of something else.
+    /// Describes why nothing can listen at an address; `nil` for a failure of something else.
     init?(_ error: any Error, at address: ListenAddress) {
         let place = address.text
         switch error {

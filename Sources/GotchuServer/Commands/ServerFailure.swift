@@ -1,11 +1,11 @@
 internal import ServiceProcess
 
-/// Why the program stops, with the exit code that a script sees.
+/// The reason why the program stops, with the exit status for scripts.
 struct ServerFailure: Error, Sendable {
     let exitCode: ExitStatus
     /// Sentences for a person.
     let message: String
-    /// What to do about it.
+    /// The action that helps, if there is one.
     let fix: String?
 
     init(_ exitCode: ExitStatus, _ message: String, fix: String? = nil) {

@@ -4,7 +4,8 @@ internal import Ledger
 internal import Outbox
 internal import ServiceProcess
 
-/// What `webhooks pending` and `webhooks dead` share: each lists a part of the outbox.
+/// The arguments and output that `webhooks pending` and `webhooks dead` share: each lists a part of
+/// the outbox.
 struct WebhookListing: ParsableArguments {
     @Option(help: "How many at most.")
     var limit = 100

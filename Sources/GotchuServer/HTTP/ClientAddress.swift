@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// Whom a limit counts: an IPv4 address, or an IPv6 network of 64 bits, since one subscriber has
-/// all of those.
+/// An address as limits count it: IPv4, or an IPv6 network of 64 bits, since one subscriber has all
+/// of those.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
     private let isLoopbackV6: Bool
@@ -25,7 +25,7 @@ struct ClientAddress: Hashable, Sendable {
         self.init(address)
     }
 
-    /// Whether it is this machine.
+    /// A Boolean that is true if it is this machine.
     var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : isLoopbackV6 }
 
     init(v4 address: [UInt8]) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many connections each address has, so that one cannot take them all.
+/// Counts connections by address, so that one address cannot take all of them.
 final class ConnectionCounter: Sendable {
     private let limit: Int
     /// Addresses that speak for many: proxies of ours.

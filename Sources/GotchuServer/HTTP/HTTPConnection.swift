@@ -42,14 +42,15 @@ final class HTTPConnection: ChannelDuplexHandler {
         case idle
         case reading(HTTPRequestHead, ByteBuffer)
         case answering(HTTPVersion)
-        /// What comes is not looked at any more.
+        /// Input is ignored.
         case over
     }
 
     private let front: HTTPFront
     private let executor: LoopExecutor
     private var phase = Phase.idle
-    /// What came while a request was answered. Nothing is read until it has been looked at.
+    /// Input received while a request is answered. Nothing more is read until it has been
+    /// processed.
     private var waiting = CircularBuffer<Input>(initialCapacity: 0)
     private var isReadHeld = false
     /// True while it looks at what waited: an answer may be there at once, and the next.
@@ -355,7 +356,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             && (hosts.count == 1 || hosts.isEmpty && head.version == .http1_0)
     }
 
-    /// What a host and its port may be written with (RFC 3986, 3.2.2); nothing that would end them.
+    /// Returns true for a byte that a host with its port may contain (RFC 3986, 3.2.2); false for
+    /// any that would end them.
     private static func isOfHost(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
     }

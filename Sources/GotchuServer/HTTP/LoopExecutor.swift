@@ -8,8 +8,8 @@ final class LoopExecutor: TaskExecutor {
         self.loop = loop
     }
 
-    /// What is queued keeps the executor alive until it has run: the connection may be over
-    /// by then.
+    /// Enqueues a job. A queued job keeps the executor alive until it has run: the connection may
+    /// have ended by then.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

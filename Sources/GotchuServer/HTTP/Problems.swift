@@ -17,7 +17,7 @@ struct Problems: RouterMiddleware {
 
     let metrics: RequestMetrics
     let tokens: Tokens
-    /// Whose word about the client's address is taken.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     let proxies: Set<ClientAddress>
 
     func handle(
@@ -98,7 +98,7 @@ struct Problems: RouterMiddleware {
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
 
-    /// What an error means to the caller; what he must not know goes to the log.
+    /// Translates an error into the caller's reply; what the caller must not see is logged.
     static func refused(
         _ error: any Error,
         _ logger: Logger
@@ -135,7 +135,7 @@ struct Problems: RouterMiddleware {
         }
     }
 
-    /// What the router itself refuses.
+    /// Translates the router's own refusals.
     private static func problem(for error: HTTPError) -> Problem {
         switch error.status {
         case .notFound: Problem(.notFound, detail: "There is nothing at this address.")

@@ -3,7 +3,8 @@ internal import Hummingbird
 
 /// The parameters of an address, each asked for by name; what is left over is refused.
 struct QueryParameters {
-    /// Whose wallet it is says the token alone: who asks for somebody's must not get his own.
+    /// Names of parameters that would select a wallet. Only the token selects one, so these are
+    /// refused: a caller who asks for another user's wallet must not get their own.
     private static let ownerNames: Set = ["user", "user_id", "userid", "wallet", "wallet_id"]
 
     private var values: [String: String] = [:]

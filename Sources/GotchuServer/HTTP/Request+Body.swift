@@ -45,7 +45,7 @@ extension Request {
         }
     }
 
-    /// Whether the body is one that `fields` reads, as far as its head tells.
+    /// A Boolean that is true if the head allows `fields` to parse the body.
     var hasPlainJSONBody: Bool { hasJSONBody && isPlain }
 
     private var isPlain: Bool {

@@ -26,7 +26,8 @@ extension Problem {
 }
 
 extension Fingerprint {
-    /// Of what was understood, not of the bytes: another order of members is the same request.
+    /// Computes the fingerprint from the parsed values, not from the bytes: another order of
+    /// members is the same request.
     init(call: String, _ session: SessionID, _ amounts: Int64?...) {
         let parameters = ["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" }
         let text = parameters.joined(separator: "\n")

@@ -2,7 +2,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// What a request carries with it besides itself.
+/// The values that accompany a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The name under which support finds this request in the log.

@@ -14,7 +14,7 @@ final class WriteDeadline: ChannelOutboundHandler {
 
     private let limit: TimeAmount
     private var written = 0
-    /// How much had left when it was looked at last.
+    /// The number of bytes written at the last check.
     private var taken = 0
     private var deadline: Scheduled<Void>?
 
@@ -48,7 +48,7 @@ final class WriteDeadline: ChannelOutboundHandler {
         }
     }
 
-    /// How many bytes the kernel has not taken; `nil` of a connection that is over.
+    /// Returns the bytes that the kernel has not taken; `nil` if the connection has ended.
     private func waiting(_ context: ChannelHandlerContext) -> Int? {
         try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
     }

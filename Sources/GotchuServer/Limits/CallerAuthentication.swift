@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
 
-/// Who calls, and whether he may call so often: what every route for users asks first.
+/// Authenticates a request and applies its rate limit; every route for users calls it first.
 struct CallerAuthentication: Sendable {
     let tokens: Tokens
     let limits: Limits
@@ -22,10 +22,10 @@ struct CallerAuthentication: Sendable {
         try await login(of: request, needing: scope).user
     }
 
-    /// Whoever asks what anybody may ask. Who sends a good token is counted for himself, and not
-    /// with his neighbours.
+    /// Returns the rate limit subject of a call that needs no token. A caller with a valid token is
+    /// counted by login, and not with others at the address.
     ///
-    /// - Throws: A problem: 429 for too many questions, or too many misses.
+    /// - Throws: A problem: 429 for too many calls, or too many misses.
     func subject(of request: Request, _ context: ServerContext) async throws -> RateLimitSubject {
         let login =
             request.headers[.authorization] == nil ? nil : try? await tokens.login(of: request)

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A token bucket for each caller, an address or a login, in bounded memory.
 final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
-    /// How many callers are remembered. When they are more, full buckets are forgotten; if there
-    /// are none, all newcomers share one bucket, so that a flood of callers costs no memory.
+    /// The number of callers that are remembered. Beyond it full buckets are forgotten; if there
+    /// are none, all new callers share one bucket, so that a flood of callers costs no memory.
     static var callerLimit: Int { 10_000 }
 
     private struct State {
@@ -40,7 +40,7 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         change(caller) { $0.charge(rate, at: $1) }
     }
 
-    /// What a caller has left, without remembering him for the question.
+    /// Returns a caller's bucket without remembering the caller for the question.
     func bucket(of caller: Caller) -> TokenBucket {
         let now = clock()
         return state.withLock { state in

@@ -11,7 +11,8 @@ struct Limits: Sendable {
     /// Each by its first secret, which stays the same: so nobody can use up another's.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
-    /// As with EIDs, so that no number of addresses makes more than fifty look-ups a second.
+    /// The limiter of unknown credentials, like that of EIDs: no number of addresses makes more
+    /// than fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
 
     /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at

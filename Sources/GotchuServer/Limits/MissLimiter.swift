@@ -42,14 +42,14 @@ final class MissLimiter: Sendable {
         )
     }
 
-    /// How many misses there were, and how many questions were not answered for them.
+    /// The numbers of misses and of calls refused because of them.
     var counts: (misses: Int, refusals: Int) {
         shared.withLock { ($0.misses, $0.refusals) }
     }
 
-    /// Whether an asker may ask.
+    /// Decides if a look-up for the subject is allowed.
     ///
-    /// - Returns: `nil` if he may, or after how many seconds to come back.
+    /// - Returns: `nil` if it is, otherwise the seconds to wait.
     func wait(for subject: RateLimitSubject) -> Int? {
         let now = clock()
         var own = subjects.bucket(of: subject)

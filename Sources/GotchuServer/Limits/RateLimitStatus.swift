@@ -2,7 +2,7 @@ internal import GotchuCore
 internal import HTTPTypes
 internal import Synchronization
 
-/// What a limit had to say about the request under way, for the reply's headers
+/// The state of the limit that applied to the current request, for the reply's headers
 /// (draft-ietf-httpapi-ratelimit-headers-10).
 final class RateLimitStatus: Sendable {
     /// The note of the request that the current task answers.

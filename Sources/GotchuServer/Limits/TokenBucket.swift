@@ -6,7 +6,7 @@ struct TokenBucket: Equatable, Sendable {
         let capacity: Double
         let perSecond: Double
 
-        /// How long an empty bucket takes to be full.
+        /// The time in which an empty bucket becomes full.
         var refill: Duration { .seconds(capacity / perSecond) }
     }
 
@@ -18,7 +18,7 @@ struct TokenBucket: Equatable, Sendable {
         updatedAt = time
     }
 
-    /// How many whole tokens there were when it was last asked.
+    /// The number of whole tokens at the last update.
     var remaining: Int { max(0, Int(tokens)) }
 
     /// Takes one token.
@@ -42,7 +42,7 @@ struct TokenBucket: Equatable, Sendable {
         return tokens >= 1 ? nil : (1 - tokens) / rate.perSecond
     }
 
-    /// Whether nothing would be lost by forgetting it.
+    /// Returns true if the bucket is full, so that forgetting it loses nothing.
     mutating func isFull(_ rate: Rate, at time: MonotonicTime) -> Bool {
         refill(rate, at: time)
         return tokens >= rate.capacity

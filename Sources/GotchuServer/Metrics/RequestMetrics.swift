@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// How many requests were answered, by address and status. There are only so many of either.
+/// Counts answered requests by route and status. Both are bounded sets.
 final class RequestMetrics: Sendable {
     struct Key: Hashable, Sendable {
-        /// As the router knows it: `/sessions/{sid}`; `NotFound` for what is nowhere.
+        /// The router's pattern: `/sessions/{sid}`; `NotFound` for an unknown address.
         let route: String
         let status: Int
     }

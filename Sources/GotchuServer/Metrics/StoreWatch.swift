@@ -2,11 +2,11 @@ internal import GotchuCore
 internal import LedgerStore
 internal import Synchronization
 
-/// What is in the store, read at most every few seconds and once at a time, however often the
-/// metrics are read.
+/// Reads the store's figures for the metrics, at most every few seconds and once at a time, however
+/// often the metrics are read.
 final class StoreWatch: Sendable {
     private static let usualPeriod: Duration = .seconds(5)
-    /// How long the metrics wait for it: the other figures are wanted most when the store hangs.
+    /// The time that the metrics wait for the store: the other figures matter most when it hangs.
     private static let patience: Duration = .seconds(1)
 
     private struct State {
@@ -16,7 +16,7 @@ final class StoreWatch: Sendable {
         /// Those who wait for the question's end: all who come within a second of its beginning.
         var waiting: [AsyncStream<Never>.Continuation] = []
 
-        /// Whether the store has not answered for longer than anybody waits.
+        /// Returns true if the store has not answered within the time that callers wait.
         func isSilent(at now: MonotonicTime) -> Bool {
             question != nil && askedAt.map { now - $0 >= StoreWatch.patience } ?? false
         }
@@ -32,8 +32,8 @@ final class StoreWatch: Sendable {
         self.period = period
     }
 
-    /// What was read last, or `nil` if it could not be read of late: the store has failed, or has
-    /// been silent for longer than anybody waits.
+    /// The latest reading; `nil` if the store has failed or has not answered within the time that
+    /// callers wait.
     var reading: StoreReading? {
         get async {
             let (answers, answer) = AsyncStream.makeStream(of: Never.self)

@@ -11,7 +11,7 @@ struct DevelopmentLogin: Sendable {
     let ledger: Ledger
     let tokens: Tokens
     let limits: Limits
-    /// What a new wallet starts with, in minor units.
+    /// The opening balance of a new wallet, in minor units.
     let opening: Int64
 
     @Sendable func login(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -40,7 +40,7 @@ struct DevelopmentLogin: Sendable {
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }
 
-    /// What stands before the `@`, if the text is an address of visible ASCII.
+    /// Returns the text before the `@`, if the text is an address of visible ASCII.
     static func localPart(of email: String) -> String? {
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
         guard email.utf8.count <= longestEmail, parts.count == 2,

@@ -2,10 +2,11 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Ledger
 
-/// Where the next entries of a history begin, in a form that nobody but this server should read.
+/// The position in a history after which the next page begins, in a form that only this server
+/// reads.
 ///
-/// It says after which entry to go on, not on which page: entries that arrive meanwhile move
-/// nothing. It is bound to its wallet: taken to another one, or changed, it is refused.
+/// It holds an entry, not a page: entries that arrive meanwhile move nothing. It is bound to its
+/// wallet: with another wallet, or changed, it is refused.
 struct HistoryCursor: Equatable, Sendable {
     private static let checkLength = 8
     /// The longest text that is read, in bytes.

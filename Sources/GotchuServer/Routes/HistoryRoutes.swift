@@ -105,8 +105,7 @@ struct HistoryRoutes: Sendable {
 }
 
 extension WalletTransaction {
-    /// What a person's program may see of an entry, and nothing else: no idempotency key, no name
-    /// of a request.
+    /// Selects what a person's program may see of an entry: no idempotency key, no request id.
     fileprivate init(_ entry: Entry, _ record: Record?, in account: Account) throws {
         let kind = try TransferKind.of(entry)
         let session = try record?.session

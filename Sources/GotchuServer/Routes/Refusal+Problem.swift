@@ -74,7 +74,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether the same request may succeed later without anybody doing anything else.
+    /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
         case .tooManyLiveSessions, .noFreeEID: true

@@ -8,7 +8,7 @@ internal import Payments
 /// Pushes a session's changes as server-sent events (WHATWG HTML, "Server-sent events"): first the
 /// whole state, then each newer one, until the session is over.
 struct SessionEvents: Sendable {
-    /// What a client should wait before it reconnects.
+    /// The time that a client should wait before it reconnects.
     private static let reconnectMilliseconds = 1_000
 
     let ledger: Ledger

@@ -13,7 +13,7 @@ struct SessionStream: ReplyStream {
 
     private let watch: RecordWatch
     private let user: UserID
-    /// What the client knows.
+    /// The version of the session that was sent last.
     private var version: Int64
     private var isOver = false
 

@@ -14,7 +14,8 @@ struct TokenRoutes: Sendable {
     let devices: DeviceRegistry
     let tokens: Tokens
     let limits: Limits
-    /// How long an access token is good, and so how long a revoked device may go on at most.
+    /// The lifetime of an access token, and so the longest time for which a revoked device can go
+    /// on.
     let lifetime: Duration
 
     @Sendable func refresh(_ request: Request, _ context: ServerContext) async throws -> Response {

@@ -59,8 +59,8 @@ struct WalletRoutes: Sendable {
         }
     }
 
-    /// What became of a payment. Asked for a key that nothing was decided on, 404: the payment may
-    /// then be sent again with that key.
+    /// Returns the outcome of a payment by its key. 404 if nothing was decided under the key: the
+    /// payment may then be sent again with it.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await authentication.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""

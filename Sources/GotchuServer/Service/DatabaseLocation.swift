@@ -1,4 +1,4 @@
-/// Where the books are kept: `sqlite:PATH` or `postgres://…`.
+/// The location of the database: `sqlite:PATH` or `postgres://…`.
 ///
 /// A URL may hold a password: neither it nor anything taken from it is ever printed.
 enum DatabaseLocation: Equatable, Sendable {

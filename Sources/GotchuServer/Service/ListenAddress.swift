@@ -1,9 +1,9 @@
-/// Where to listen: `127.0.0.1:8080`, `[::1]:8080`; port 0 lets the system choose.
+/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`; port 0 lets the system choose.
 struct ListenAddress: Equatable, Sendable {
     let host: String
     let port: Int
 
-    /// Where the server listens unless it is told otherwise.
+    /// The default address.
     static let usual = ListenAddress(host: "127.0.0.1", port: 8080)
 
     private init(host: String, port: Int) {
@@ -31,14 +31,14 @@ struct ListenAddress: Equatable, Sendable {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
     }
 
-    /// Whether only this machine can reach it.
+    /// A Boolean that is true if only this machine can reach it.
     var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// As it is written.
+    /// The address in the form that is parsed.
     var text: String { text(port: port) }
 
     /// The address with the port that was really taken, as a URL.

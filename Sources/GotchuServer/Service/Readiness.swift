@@ -3,12 +3,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Whether the books can be written, proved by writing to them and waiting for the commit.
+/// Answers `/readyz`: proves that the database accepts writes by making one and waiting for its
+/// commit.
 ///
-/// Anybody may ask, so that asking must not burden payments: there is at most one proof a second
-/// and one at a time, and none while many payments wait.
+/// Anybody may ask, so a question must not burden payments: there is at most one proof a second,
+/// one at a time, and none while many payments wait.
 final class Readiness: Sendable {
-    /// How long a proof is good.
+    /// The time for which a proof is valid.
     static let period: Duration = .seconds(1)
     private static let retryAfterSeconds = 1
 
@@ -21,7 +22,7 @@ final class Readiness: Sendable {
     }
 
     private let ledger: Ledger
-    /// How long whoever asks waits for a proof before the answer is no.
+    /// The time that a caller waits for a proof before the answer is no.
     private let patience: Duration
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
@@ -36,7 +37,7 @@ final class Readiness: Sendable {
         self.clock = clock
     }
 
-    /// Whether a stop was asked for.
+    /// A Boolean that is true once a stop was requested.
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
     /// From now on the answer is no: new requests should go elsewhere.
@@ -54,7 +55,7 @@ final class Readiness: Sendable {
         }
     }
 
-    /// What the last proof showed, or `nil` if it is for the caller to prove anew.
+    /// The last proof's result; `nil` if the caller has to make a new proof.
     private func known() -> Bool? {
         let now = clock()
         return state.withLock { state in

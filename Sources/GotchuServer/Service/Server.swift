@@ -15,9 +15,9 @@ internal import UnixSignals
 
 /// The whole server: a store, its writer, and what answers on the network, in one service group.
 struct Server: Sendable {
-    /// How long a stop may take: enough for queued commits, well below what systemd waits.
+    /// The time limit of a stop: enough for queued commits, well below systemd's limit.
     private static let longestShutdown: Duration = .seconds(8)
-    /// What of the connections one address may have.
+    /// The divisor that gives one address's share of all connections.
     private static let addressShare = 8
     static let name = "gotchu-server"
 

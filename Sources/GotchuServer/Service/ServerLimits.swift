@@ -1,7 +1,7 @@
 internal import Ledger
 internal import Payments
 
-/// How much a server takes on, and from whom it takes what.
+/// The limits on what a server accepts, as options set them.
 struct ServerLimits: Equatable, Sendable {
     /// Further clients wait in the kernel's queue. Below what the unit file lets be open.
     var connections = 14_000
@@ -13,10 +13,10 @@ struct ServerLimits: Equatable, Sendable {
     var streamsPerLogin = RecordFeed.usualWatchersPerLogin
     /// Sessions of one payee that may be open at once.
     var sessionsPerPayee = CreateSession.usualLiveLimit
-    /// How long a server that was told to stop goes on answering.
+    /// The time for which a server that was told to stop goes on answering.
     var drain: Duration = .zero
     /// Proxies of ours, whose word about the client's address is taken.
     var proxies: Set<ClientAddress> = []
-    /// Whether everybody may read the metrics.
+    /// A Boolean that is true if every address may read the metrics.
     var hasOpenMetrics = false
 }

@@ -4,11 +4,11 @@ internal import ServiceProcess
 struct ServerOptions: Sendable {
     let listen: ListenAddress
     let database: DatabaseLocation
-    /// What a new wallet starts with, in minor units; `nil` without development logins.
+    /// The opening balance of a new wallet, in minor units; `nil` without development logins.
     let developmentOpening: Int64?
-    /// Whose tokens are good besides our own.
+    /// The OpenID issuer whose tokens are accepted beside the server's own.
     let openID: OpenIDSettings?
-    /// How long a device's access token is good.
+    /// The lifetime of a device's access token.
     let tokenLifetime: Duration
     let limits: ServerLimits
 

@@ -1,10 +1,10 @@
-/// How many tries may run at once, and to whom.
+/// Limits the delivery attempts that run at once, in total and for each endpoint.
 ///
-/// Each endpoint has one place of its own, so that none keeps another waiting, however many hang
-/// for however long. Each event that it accepts earns it one more from a common pool, and one that
-/// it does not accept takes all of those back.
+/// Each endpoint has one slot of its own, so that endpoints that hang never delay another. Each
+/// accepted event earns the endpoint one more slot from a common pool; an attempt that fails takes
+/// all of those back.
 struct DeliverySlots {
-    /// How many tries may run besides the first one of each endpoint.
+    /// The number of attempts that run at once besides the first one of each endpoint.
     static let commonLimit = 32
     static let limitPerEndpoint = 16
 
@@ -15,7 +15,7 @@ struct DeliverySlots {
 
     private var endpoints: [String: Endpoint] = [:]
 
-    /// How many more tries may begin for an endpoint.
+    /// Returns the number of attempts that may begin for an endpoint now.
     func free(for endpoint: String) -> Int {
         let it = endpoints[endpoint] ?? Endpoint()
         let taken = endpoints.values.reduce(0) { $0 + max(0, $1.running - 1) }

@@ -2,12 +2,12 @@ internal import Ledger
 internal import Outbox
 internal import Synchronization
 
-/// Where tries that are over are left until they are written down, and the bell that tells of them.
+/// A mailbox of finished delivery attempts that have not been recorded yet; wakes the worker.
 final class FinishedAttempts: Sendable {
     struct Work {
         /// At most as many as there are places.
         var ended: [WebhookDelivery.Ended] = []
-        /// Whether it is time to look for what has become due by itself.
+        /// A Boolean that is true if the outbox is to be searched for due deliveries.
         var isTime = false
     }
 

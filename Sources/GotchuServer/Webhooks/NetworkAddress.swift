@@ -22,8 +22,8 @@ struct NetworkAddress: Equatable, Sendable {
             ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// Whether it belongs to the open Internet: no machine of our own network, no link, no
-    /// loopback, nothing reserved (IANA's special-purpose registries).
+    /// A Boolean that is true if it belongs to the public Internet: no private network, no
+    /// link-local address, no loopback, nothing reserved (IANA's special-purpose registries).
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
         // An IPv4 address in disguise is judged as what it is, and then still not called.

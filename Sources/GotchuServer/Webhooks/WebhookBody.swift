@@ -5,7 +5,7 @@ internal import Ledger
 internal import Outbox
 internal import Payments
 
-/// What a merchant's systems are told. The same event is the same bytes each time it is tried.
+/// The body of a webhook. The same event has the same bytes in each attempt.
 struct WebhookBody: Encodable, Sendable {
     let type: String
     let timestamp: Timestamp

@@ -1,4 +1,4 @@
-/// When an event that did not arrive is tried again.
+/// The delays between delivery attempts.
 struct WebhookSchedule: Sendable {
     /// The first wait; each next one is twice as long.
     var firstDelay: Duration = .seconds(5)

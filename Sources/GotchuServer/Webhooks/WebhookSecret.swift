@@ -1,7 +1,8 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// What an endpoint's messages are signed with (Standard Webhooks). Shown once, when it is made.
+/// The secret that an endpoint's messages are signed with (Standard Webhooks). Shown once, when it
+/// is made.
 struct WebhookSecret: Equatable, Sendable {
     private static let length = 32
 
@@ -15,7 +16,7 @@ struct WebhookSecret: Equatable, Sendable {
         WebhookSecret(bytes: .random(length))
     }
 
-    /// As the receiver's library takes it.
+    /// The secret in the form that receivers' libraries accept.
     var text: String { "whsec_" + Data(bytes).base64EncodedString() }
 
     /// The value of `webhook-signature`.

@@ -10,12 +10,12 @@ internal import Outbox
 
 /// Makes one try to deliver one event.
 struct WebhookSender: Sendable {
-    /// How long a try may take from the look-up to the answer's head.
+    /// The time limit of an attempt, from the look-up to the head of the reply.
     static let limit: Duration = .seconds(15)
 
     let isDevelopment: Bool
 
-    /// What a try came to.
+    /// The result of an attempt.
     enum Answer: Equatable, Sendable {
         case accepted
         case gone

@@ -3,7 +3,7 @@ struct WebhookTarget: Equatable, Sendable {
     let url: WebhookURL
     let address: NetworkAddress
 
-    /// Why a URL may not be called.
+    /// The reason why a URL may not be called.
     struct Refusal: Error, Equatable {
         /// A constant sentence.
         let sentence: String

@@ -1,5 +1,5 @@
-/// Where a webhook goes: `https://host[:port][/path][?query]`, taken apart by ourselves, so that
-/// what was checked is what is called.
+/// The URL of a webhook: `https://host[:port][/path][?query]`. Parsed here, so that exactly what
+/// was checked is called.
 struct WebhookURL: Equatable, Sendable {
     private static let longest = 2_000
 

@@ -11,7 +11,7 @@ internal import ServiceProcess
 /// As with payments there is no timer between a try and the next one: whatever has ended during the
 /// last commit is written down together, and its places are taken again at once.
 struct WebhookWorker: Service {
-    /// How often it looks for what has become due by itself.
+    /// The interval at which the outbox is searched for due deliveries.
     private static let usualInterval: Duration = .milliseconds(500)
     /// A delivery that is not finished by then is due again, here or at another server.
     private static let lease: Duration = .seconds(60)
@@ -39,7 +39,7 @@ struct WebhookWorker: Service {
         self.logger = logger
     }
 
-    /// What is under way at a stop is left to its lease.
+    /// Delivers until a stop. Attempts in flight at that moment are left to their leases.
     func run() async {
         let finished = FinishedAttempts()
         await cancelWhenGracefulShutdown {
@@ -63,7 +63,7 @@ struct WebhookWorker: Service {
         await note(finished.take().ended)
     }
 
-    /// What is known from one look at the outbox to the next.
+    /// The state between two readings of the outbox.
     private struct Round {
         var slots = DeliverySlots()
         /// Endpoints for which more may be due than there were places for.
@@ -125,7 +125,7 @@ struct WebhookWorker: Service {
         }
     }
 
-    /// What cannot be noted is due again when its lease ends.
+    /// Records finished attempts. One that cannot be recorded is due again when its lease ends.
     private func note(_ tries: [WebhookDelivery.Ended]) async {
         guard !tries.isEmpty else { return }
         do {
