@@ -21,10 +21,10 @@ struct BugReportCommand: ReportingCommand {
             """
     )
 
-    /// What `--json` prints.
+    /// The output of `--json`.
     struct Written: Encodable {
         let file: String
-        /// What the report lacks, and why.
+        /// The parts that the report lacks, with the reasons.
         let missing: [String]
     }
 

@@ -80,7 +80,7 @@ struct RecordCommand: SocketCommand {
         }
     }
 
-    /// What is in the file, beside its header.
+    /// A summary of the file's content beside its header.
     private struct Written: Encodable, Sendable {
         let file: String
         var lines = 0

@@ -20,9 +20,9 @@ struct ScanCommand: SocketCommand {
             """
     )
 
-    /// How often the table is drawn at most, while things change.
+    /// The shortest time between two drawings of the table.
     private static let frameInterval = Duration.milliseconds(100)
-    /// How many frames pass at most until ages are drawn anew.
+    /// The number of frames after which ages are drawn again even if nothing changed.
     private static let framesPerAge = 5
 
     @OptionGroup var options: CommonOptions

@@ -74,7 +74,8 @@ struct WaitCommand: SocketCommand {
         }
     }
 
-    /// Why nothing with that id is there; a refusal if this user may see neither kind.
+    /// Explains why there is nothing with that id; a refusal if this user may see neither requests
+    /// nor payments.
     private func missing(_ client: LocalClient) async throws -> CommandFailure {
         let what =
             switch try await client.shown() {

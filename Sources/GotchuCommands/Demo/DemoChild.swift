@@ -4,9 +4,9 @@ import SystemPackage
 
 /// A program that runs for as long as the demo needs it.
 final class DemoChild: Sendable {
-    /// How much of its log is kept to be shown if it fails.
+    /// The number of log lines that are kept to be shown if it fails.
     private static let logLimit = 12
-    /// How long it may take to end before it is killed.
+    /// The time it has to end before it is killed.
     private static let grace = Duration.seconds(5)
     private static let lineLimit = 64 * 1024
 

@@ -16,7 +16,7 @@ struct DemoEnvironment: Sendable {
         var email: String { "\(name)@demo.example" }
     }
 
-    /// What each wallet starts with, in cents.
+    /// The opening balance of each wallet, in cents.
     static let openingBalance: Int64 = 10_000
 
     private let folder: String

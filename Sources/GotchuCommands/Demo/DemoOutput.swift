@@ -14,7 +14,7 @@ final class DemoOutput: Sendable {
         }
     }
 
-    /// How long any step may take.
+    /// The time limit of a step.
     private static let limit = Duration.seconds(20)
 
     private struct Story: Encodable {

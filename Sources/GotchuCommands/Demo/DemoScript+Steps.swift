@@ -5,9 +5,9 @@ import Subprocess
 import SystemPackage
 
 extension DemoScript {
-    /// How far away the payer is at each step of the walk, in metres.
+    /// The payer's distance at each step of the walk, in metres.
     private static let walk = [2.5, 1.0, 0.5, 0.05]
-    /// How long the payer stays at each.
+    /// The time that the payer stays at each distance.
     private static let stride = Duration.milliseconds(500)
     /// The most that the proof is expected to print.
     private static let proofLimit = 64 * 1024
@@ -144,7 +144,7 @@ extension DemoScript {
         }
     }
 
-    /// What `gotchu-server verify` prints.
+    /// Returns the output of `gotchu-server verify`.
     private func proof() async throws -> [String] {
         let (path, arguments) = environment.verification
         let result = try await Subprocess.run(

@@ -4,7 +4,7 @@ import LocalAPI
 
 /// A payer walks up to a kiosk and pays. Every step is checked; the first that fails ends it.
 struct DemoScript: Sendable {
-    /// How often a daemon that starts is looked for.
+    /// The interval at which a starting daemon is polled.
     private static let pollInterval = Duration.milliseconds(50)
 
     let amount: Money

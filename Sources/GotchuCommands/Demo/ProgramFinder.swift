@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Where the other two programs are: beside this one.
+/// Finds the other two programs beside this one.
 enum ProgramFinder {
     /// The folder of this process's own executable.
     static func ownFolder() throws -> String {

@@ -8,7 +8,7 @@ struct BluetoothAdapters {
         let name: String
         let isPowered: Bool
         let canAdvertise: Bool
-        /// Of the bluetoothd that has it; `nil` if it hides behind another device id.
+        /// The version of the bluetoothd that has the adapter; `nil` if it shows another device id.
         let version: BlueZVersion?
         /// Only an experimental bluetoothd has this interface at the versions that matter here.
         let isExperimental: Bool

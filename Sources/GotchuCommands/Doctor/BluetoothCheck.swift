@@ -16,7 +16,7 @@ struct BluetoothCheck {
         return kernel.findings + kernel.switches.map(\.finding) + (await service(kernel))
     }
 
-    /// What stands on the kernel.
+    /// Checks the layers above the kernel.
     private func service(_ kernel: KernelCheck) async -> [Finding] {
         let quiet = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
         let connection: Connection
@@ -39,7 +39,7 @@ struct BluetoothCheck {
         return findings
     }
 
-    /// What it means that bluetoothd's objects could not be had.
+    /// Explains why bluetoothd's objects could not be read.
     static func findings(for error: DBusError, policy: PolicyCheck) -> [Finding] {
         let bluetoothd =
             PolicyCheck.isDenial(error)

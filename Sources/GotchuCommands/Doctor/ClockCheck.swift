@@ -1,13 +1,13 @@
 import CLinux
 
-/// Whether the clock is right: requests expire by it, and so do logins.
+/// Checks the clock, by which requests and logins expire.
 struct ClockCheck {
     /// A request lives for minutes; from here on its countdown is visibly wrong.
     static let doubtfulOffset: Duration = .seconds(5)
     /// From here on requests and logins are refused that are good.
     static let badOffset: Duration = .seconds(60)
 
-    /// Whether the kernel knows that a time server keeps it right.
+    /// A Boolean that is true if the kernel says that a time server keeps the clock right.
     let isSynchronised: Bool
     /// By how much this clock is ahead of the payment server's, if that is known.
     let lead: Duration?

@@ -3,7 +3,7 @@ import ServiceProcess
 import Subprocess
 import SystemPackage
 
-/// Whether gotchud could start with what is configured: gotchud itself is asked.
+/// Checks that gotchud could start with its configuration, by asking gotchud itself.
 struct ConfigurationCheck {
     static let usualFile = "/etc/gotchu/gotchud.json"
     private static let warningMark = "warning: "

@@ -2,7 +2,7 @@ import Glibc
 import GotchuAPI
 import LocalAPI
 
-/// Whether gotchud answers on its socket.
+/// Checks that gotchud answers on its socket.
 struct DaemonCheck {
     let invocation: Invocation
 

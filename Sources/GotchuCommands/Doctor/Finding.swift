@@ -1,4 +1,4 @@
-/// What the doctor found in one layer.
+/// The result of a check of one layer.
 struct Finding: Encodable, Equatable, Sendable {
     enum Verdict: String, Encodable, Sendable {
         case good
@@ -13,7 +13,7 @@ struct Finding: Encodable, Equatable, Sendable {
     /// Stable, lower-kebab.
     let layer: String
     let verdict: Verdict
-    /// What was seen, in a few words.
+    /// The observation, in a few words.
     let text: String
     /// The command to run, or the thing to do.
     var fix: String?

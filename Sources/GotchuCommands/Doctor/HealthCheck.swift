@@ -1,6 +1,6 @@
 import GotchuAPI
 
-/// What the daemon's own health says beyond what was looked at already.
+/// Selects those items of the daemon's health that no other check covers.
 enum HealthCheck {
     /// Codes that a finding of another layer says in its own words.
     private static let saidAlready: Set = ["not-logged-in", "login-refused"]

@@ -3,7 +3,7 @@ import Glibc
 
 /// The adapters that the kernel has, whether bluetoothd runs or not. Needs no privilege.
 struct KernelCheck {
-    /// What the kernel said when it was asked for its adapters.
+    /// The kernel's list of adapters, or the errno of its refusal.
     let answer: Result<[KernelAdapter], KernelAdapter.Errno>
     /// The switches that may be why one is down.
     let switches: [RadioSwitch]
@@ -14,7 +14,7 @@ struct KernelCheck {
         KernelCheck(answer: Result(catching: KernelAdapter.all), switches: RadioSwitch.all())
     }
 
-    /// Whether bluetoothd cannot have one either.
+    /// A Boolean that is true if bluetoothd cannot have an adapter either.
     var hasNone: Bool {
         switch answer {
         case .success(let adapters): adapters.isEmpty

@@ -4,8 +4,8 @@ import FoundationEssentials
 struct MainConfiguration: Equatable {
     static let path = "/etc/bluetooth/main.conf"
 
-    /// What stands in the file, by section and key in lower case; a key that comes twice counts as
-    /// its last.
+    /// The values in the file by section and key in lower case; of a key that comes twice the last
+    /// counts.
     private let values: [String: String]
 
     /// The one that bluetoothd reads when it starts; empty when there is none.
@@ -28,7 +28,7 @@ struct MainConfiguration: Equatable {
         self.values = values
     }
 
-    /// Whether bluetoothd is told to be experimental when it next starts.
+    /// A Boolean that is true if bluetoothd will be experimental at its next start.
     var isExperimental: Bool {
         ["true", "1"].contains(values["general.experimental"]?.lowercased() ?? "")
     }

@@ -14,7 +14,7 @@ struct PermissionCheck {
     /// The group's name.
     var group = usualGroup
 
-    /// As it is for this process: with the group that the socket has, or will have as a rule.
+    /// Returns the check of this process, with the group that the socket has, or usually will have.
     static func current(socketPath: String) -> PermissionCheck {
         let socketGroup = Self.group(of: socketPath)
         let group = socketGroup?.name ?? usualGroup

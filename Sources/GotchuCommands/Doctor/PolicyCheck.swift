@@ -1,15 +1,15 @@
 import DBus
 import Glibc
 
-/// Whether the bus lets gotchud talk to bluetoothd. Debian's own policy lets everybody, others do
-/// not, so the installation brings one.
+/// Checks that the bus lets gotchud talk to bluetoothd. Debian's policy lets every user; others do
+/// not, so the installation brings a policy.
 struct PolicyCheck {
     static let file = "org.gotchu.gotchud.conf"
     static let folders = [
         "/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d", "/usr/local/share/dbus-1/system.d",
     ]
 
-    /// Where our policy lies, if it does.
+    /// The path of our policy, if it is installed.
     let path: String?
 
     static var current: PolicyCheck {

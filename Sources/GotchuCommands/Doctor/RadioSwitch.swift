@@ -3,7 +3,7 @@ import FoundationEssentials
 /// One of the kernel's switches that silence a Bluetooth radio (rfkill). Reading needs no
 /// privilege.
 struct RadioSwitch: Equatable {
-    /// What it silences, such as `hci0`.
+    /// The name of the device that is switched off, such as `hci0`.
     let name: String
     /// Switched off by a program.
     let isSoftBlocked: Bool

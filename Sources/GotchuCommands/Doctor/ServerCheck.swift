@@ -1,8 +1,8 @@
 import GotchuAPI
 import ServiceProcess
 
-/// What the daemon says about the payment server: it is the daemon's way to it that matters. While
-/// it is dead, what was found on the same way.
+/// Reports the payment server's state as the daemon sees it, because its connection is the one that
+/// matters. While the daemon does not run, reports the result of a probe on the same path.
 enum ServerCheck {
     static func findings(_ status: StatusReply?, probe: ServerProbeReply?) -> [Finding] {
         guard let server = status?.server else {

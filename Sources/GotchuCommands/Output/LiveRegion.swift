@@ -6,9 +6,9 @@ struct LiveRegion {
     private let output: Output
     /// The columns that each drawn line took.
     private var drawn: [Int] = []
-    /// How often the process had gone on after a stop when that was last looked at.
+    /// The number of continuations after a stop (SIGCONT) at the last check.
     private var continuations: UInt32
-    /// Whether it goes on behind the shell's back (`bg`).
+    /// A Boolean that is true while the process runs in the background (`bg`).
     private var isInBackground = false
 
     init(output: Output) {

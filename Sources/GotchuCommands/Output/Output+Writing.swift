@@ -3,7 +3,7 @@ import ServiceProcess
 import Synchronization
 
 extension Output {
-    /// Why data could not be written, as errno has it, while a command tidies up because of it.
+    /// The errno of the first write of data that failed, while the command cleans up because of it.
     private static let failure = Mutex<CInt?>(nil)
 
     /// Ends the process if data could not be written, now that all is tidied up.

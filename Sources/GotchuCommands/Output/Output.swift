@@ -8,7 +8,7 @@ struct Output: Sendable {
     let data = Terminal(descriptor: STDOUT_FILENO)
     let talking = Terminal(descriptor: STDERR_FILENO)
 
-    /// Whether the data is text that a person looks at as it changes.
+    /// A Boolean that is true if the data is text that a person watches change.
     var isLive: Bool { !isJSON && data.canRedraw }
 
     /// One line of data for a person.
@@ -31,7 +31,7 @@ struct Output: Sendable {
         try write(encoded(value, []) + "\n", to: data)
     }
 
-    /// What is not data: notes, progress, questions.
+    /// Writes text that is not data: notes, progress, questions.
     func talk(_ text: String, terminator: String = "\n") {
         write(text + terminator, to: talking)
     }

@@ -11,7 +11,7 @@ extension String {
         }.joined()
     }
 
-    /// What this program writes itself.
+    /// The replacements for characters that this program writes itself.
     private static let nearest: [Character: String] = [
         "·": "-", "…": ".", "→": ">", "✓": "+", "✗": "x", "“": "\"", "”": "\"", "–": "-", "−": "-",
     ]

@@ -44,7 +44,7 @@ extension String {
         "“" + String(shortened.map { "\"“”„‟".contains($0) ? "'" : $0 }) + "”"
     }
 
-    /// How many columns of a terminal the text takes.
+    /// The number of terminal columns of the text.
     var columns: Int {
         reduce(0) { $0 + $1.columns }
     }

@@ -48,14 +48,14 @@ struct Table {
         }
     }
 
-    /// Whether a column is shown where so much room is.
+    /// Returns true if a column is shown at the terminal's width.
     func shows(_ title: String, on terminal: Terminal) -> Bool {
         layout(limit: terminal.size?.columns ?? Int.max).kept.contains {
             columns[$0].title == title
         }
     }
 
-    /// Which columns are shown, and how wide each column is.
+    /// Selects the columns that fit, and their widths.
     func layout(limit: Int) -> (kept: [Int], widths: [Int]) {
         let whole = columns.indices.map { index in
             rows.reduce(columns[index].title.columns) { max($0, $1[index].text.columns) }

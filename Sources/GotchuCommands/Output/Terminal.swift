@@ -1,14 +1,14 @@
 import Glibc
 
-/// What one of the standard streams leads to. Decided once, for each stream by itself.
+/// The abilities of one standard stream's other end. Decided once, for each stream by itself.
 struct Terminal: Sendable {
     let descriptor: CInt
-    /// Whether a person looks at it.
+    /// A Boolean that is true if it is a terminal.
     let isTerminal: Bool
-    /// Whether lines may be drawn over.
+    /// A Boolean that is true if lines can be redrawn.
     let canRedraw: Bool
     let hasColour: Bool
-    /// Whether a person would see ASCII alone as it is meant.
+    /// A Boolean that is true if the terminal shows no characters but ASCII reliably.
     let isPlain: Bool
 
     init(descriptor: CInt) {
@@ -20,8 +20,8 @@ struct Terminal: Sendable {
         isPlain = isTerminal && !Self.isUTF8
     }
 
-    /// What the locale says of the terminal (locale(7)). Where nothing was said it is as new
-    /// terminals are.
+    /// A Boolean that is true if the locale's character set is UTF-8 (locale(7)). Without a locale
+    /// UTF-8 is assumed, as new terminals have it.
     private static var isUTF8: Bool {
         guard
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap({ Environment[$0] }).first

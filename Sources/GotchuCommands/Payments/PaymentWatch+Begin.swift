@@ -39,7 +39,7 @@ extension PaymentWatch {
 }
 
 extension LocalClientFailure {
-    /// Whether the call may have reached gotchud, which has said nothing about it.
+    /// A Boolean that is true if the call may have reached gotchud, which has not answered it.
     fileprivate var isNoAnswer: Bool {
         switch self {
         // Another version's answer comes after it has acted.

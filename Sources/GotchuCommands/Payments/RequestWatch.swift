@@ -134,7 +134,8 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// How long it took, and since when: the payer's part where the lock was seen.
+    /// Renders the time until payment: since the lock if that was seen, which is the payer's part,
+    /// otherwise since the request.
     private func tookText(_ request: RequestView) -> String {
         let (lock, paid) = state.withLock { ($0.lockSeen, $0.paidSeen) }
         if let lock, let paid {

@@ -7,7 +7,7 @@ import LocalAPI
 struct LevelMeasurement {
     /// By how many dB the till must be nearer than the next one to be the one that is meant.
     private static let lead = 6.0
-    /// How often standard input is looked at.
+    /// The interval at which standard input is polled.
     private static let inputInterval = Duration.milliseconds(50)
 
     let client: LocalClient
@@ -17,7 +17,7 @@ struct LevelMeasurement {
     let count: Int
     let limit: Duration
 
-    /// What was heard.
+    /// The levels heard at one distance.
     struct Result {
         let adapter: String
         let levels: [RSSI]
@@ -81,7 +81,7 @@ struct LevelMeasurement {
         }
     }
 
-    /// What was heard so far. One task's own.
+    /// The levels heard so far. Confined to one task.
     private final class Tally {
         private let count: Int
         private let wanted: EID?

@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 
 extension PresenceList {
-    /// Which presence a person means who holds this device somewhere.
+    /// The presence that a person at this place means.
     enum Pick: Equatable, Sendable {
         case nothing
         case one(PresenceView)
@@ -40,11 +40,11 @@ extension PresenceList {
         return found.sorted { ($0.level, $1.eid) > ($1.level, $0.eid) }
     }
 
-    /// How near is near enough to pay.
+    /// The distance that is near enough to pay.
     enum Reach: Sendable {
         case tap, near
 
-        /// What the daemon is asked to make sure of at the moment of paying.
+        /// The verdict that the daemon must find at the moment of paying.
         var verdict: Verdict {
             switch self {
             case .tap: .tap

@@ -1,9 +1,10 @@
 import GotchuAPI
 import GotchuCore
 
-/// What is heard now, as told by the daemon's events; which of it is worth a line when it changes.
+/// The presences heard now, kept up to date from the daemon's events; reports the changes that a
+/// person should see.
 struct PresenceList: Sendable {
-    /// What changed for a person.
+    /// A change that a person should see.
     enum Change: Equatable, Sendable {
         /// Appeared, or its verdict, amount or payee became another.
         case seen(PresenceView)
@@ -11,16 +12,16 @@ struct PresenceList: Sendable {
     }
 
     private(set) var presences: [EID: PresenceView] = [:]
-    /// Why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` while the radio listens.
     private(set) var receptionProblem: HealthItem?
-    /// Which verdicts are of interest.
+    /// The verdicts that are shown.
     let wanted: Set<Verdict>
 
     init(wanted: Set<Verdict> = Set(Verdict.allCases)) {
         self.wanted = wanted
     }
 
-    /// What is of interest, nearest first.
+    /// The presences with a wanted verdict, nearest first.
     var sorted: [PresenceView] {
         presences.values.filter { wanted.contains($0.verdict) }.sorted { left, right in
             let order = (left.verdict.rank, right.verdict.rank)

@@ -1,7 +1,7 @@
 import GotchuAPI
 import GotchuCore
 
-/// How a presence is shown: a row of the live table, or a line in a pipe.
+/// Renders a presence: as a row of the live table, or as a line in a pipe.
 enum PresenceRow {
     /// The levels at the two ends of a signal bar, in dBm.
     private static let barRange = -100.0 ... -30.0

@@ -2,7 +2,7 @@ import GotchuAPI
 import LocalAPI
 
 extension StatusReply {
-    /// Why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` while the radio listens.
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
         return rootCauses.first { $0.severity == .error && $0.isOfRadio }
@@ -10,20 +10,21 @@ extension StatusReply {
 }
 
 extension HealthItem {
-    /// Whether it is about the radio, and neither about the payment server nor the person.
+    /// A Boolean that is true if it concerns the radio, and neither the payment server nor the
+    /// person.
     fileprivate var isOfRadio: Bool {
         !["server-", "login-", "not-logged-in", "payment-", "configuration-"]
             .contains { code.hasPrefix($0) }
     }
 
-    /// What a person is told who waits for something to be heard.
+    /// The sentence for a person who waits for an advertisement.
     var receptionText: String { "Nothing can be heard: \(text.printable)" }
 }
 
 extension LocalClient {
-    /// What it means that nothing was heard in time.
+    /// Returns the failure for a wait in which nothing was heard.
     ///
-    /// - Parameter usual: Unless the radio does not listen at all.
+    /// - Parameter usual: The failure if the radio does listen.
     func silence(orElse usual: CommandFailure) async -> CommandFailure {
         guard let receptionProblem = try? await status().receptionProblem else { return usual }
         return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)

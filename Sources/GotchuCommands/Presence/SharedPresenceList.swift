@@ -7,7 +7,7 @@ final class SharedPresenceList: Sendable {
     private struct State {
         var list: PresenceList
         var hasHeard = false
-        /// Whether anything changed; `nil` while nothing is known yet.
+        /// A Boolean that is true if anything changed; `nil` before the first event.
         var isDirty: Bool?
     }
 
@@ -26,16 +26,16 @@ final class SharedPresenceList: Sendable {
         }
     }
 
-    /// Whether anything of interest was heard at any time.
+    /// A Boolean that is true once a wanted presence was heard.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
-    /// Why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` while the radio listens.
     var receptionProblem: HealthItem? { state.withLock { $0.list.receptionProblem } }
 
-    /// What is of interest now, nearest first.
+    /// The presences with a wanted verdict now, nearest first.
     var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
 
-    /// Whether anything changed since this was last asked; `nil` while nothing is known yet.
+    /// Returns true if anything changed since the last call; `nil` before the first event.
     func takeDirty() -> Bool? {
         state.withLock { state in
             defer { state.isDirty = state.isDirty.map { _ in false } }

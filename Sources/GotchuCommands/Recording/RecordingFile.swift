@@ -3,7 +3,7 @@ import ServiceProcess
 
 /// A file that a recording is written to: new, for its owner alone, and bounded.
 struct RecordingFile: ~Copyable {
-    /// What a replay reads at most, in bytes.
+    /// The largest file that a replay reads, in bytes.
     static let limit = 64 << 20
 
     private let descriptor: Int32

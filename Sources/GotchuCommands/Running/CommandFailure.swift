@@ -1,7 +1,7 @@
 import ArgumentParser
 import LocalAPI
 
-/// Why a command did not do what was asked. Sentences are complete; `next` is a command to run.
+/// The reason why a command failed. Sentences are complete; `next` is a command to run.
 enum CommandFailure: Error {
     /// The daemon could not be asked, or refused.
     case client(LocalClientFailure)
@@ -17,7 +17,7 @@ enum CommandFailure: Error {
     case inputOutput(String, next: String)
     /// Something that never happens, happened.
     case bug(String)
-    /// What was asked about is known, and is not what was hoped for: in JSON both are one object.
+    /// A failure with the object that it concerns: in JSON both are one object.
     indirect case about(any Encodable & Sendable, CommandFailure)
 
     init(_ error: any Error) {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import LocalAPI
 
-/// What every command understands.
+/// The options of every command.
 struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(

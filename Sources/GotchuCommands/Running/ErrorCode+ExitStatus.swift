@@ -22,7 +22,7 @@ extension ErrorCode {
         }
     }
 
-    /// What usually helps, where the problem itself brings no fix.
+    /// The command that usually helps, for a problem without a fix.
     var usualFix: String {
         switch self {
         case .unauthorized, .notLoggedIn: "gotchu-ctl login"

@@ -3,16 +3,17 @@ import LocalAPI
 
 /// Reads the daemon's events across its restarts.
 struct EventFollower: Sendable {
-    /// How long to wait before the daemon is looked for again.
+    /// The pause before the daemon is tried again.
     static let retryInterval = Duration.milliseconds(500)
 
     let client: LocalClient
     let output: Output
-    /// Whether the daemon may be absent at first too, as when the machine boots.
+    /// A Boolean that is true if the daemon may be absent at first, as when the machine boots.
     var toleratesAbsence = false
-    /// Whether the daemon has answered just now: then its absence is a restart.
+    /// A Boolean that is true if the daemon has just answered: then its absence is a restart.
     var wasReached = false
-    /// Whether missed events matter: if so, a `lagged` reader connects again for a snapshot.
+    /// A Boolean that is true if missed events matter: then a `lagged` reader connects again for a
+    /// snapshot.
     var needsEverything = true
 
     /// Gives each event to `handle` until that returns something.
@@ -59,7 +60,7 @@ extension LocalClientFailure {
         if case .permissionDenied = self { true } else { false }
     }
 
-    /// Whether the daemon is just not there, which time may heal.
+    /// A Boolean that is true if the daemon is only absent, so that waiting may help.
     var isAbsence: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .timedOut: true

@@ -1,7 +1,7 @@
 import ServiceProcess
 
 extension ExitStatus {
-    /// What it means of `gotchu-ctl`.
+    /// The meaning of the status in `gotchu-ctl`.
     var meaning: String {
         switch self {
         case .done: "done, or ready"

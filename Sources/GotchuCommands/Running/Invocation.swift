@@ -3,7 +3,7 @@ import Glibc
 import LocalAPI
 import ServiceProcess
 
-/// How this process was called, as far as advice to a person depends on it.
+/// The way this process was called, as far as advice to a person depends on it.
 struct Invocation {
     let socketPath: String
     let arguments: [String]
@@ -47,14 +47,14 @@ struct Invocation {
         return "gotchud --socket \((folder + socketPath).shellQuoted)"
     }
 
-    /// Whether the daemon that was asked is the one that systemd runs.
+    /// A Boolean that is true if the daemon called is the one that systemd runs.
     private var isService: Bool {
         socketPath == SocketPath.system && access("/run/systemd/system", F_OK) == 0
     }
 }
 
 extension String {
-    /// Whether a socket is at this path, or nothing that could be looked at.
+    /// A Boolean that is true if there is a socket at the path, or the path cannot be read.
     var isSocket: Bool {
         var status = stat()
         return stat(self, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK

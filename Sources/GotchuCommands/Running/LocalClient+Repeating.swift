@@ -38,9 +38,9 @@ extension LocalClient {
 }
 
 extension LocalClientFailure {
-    /// Whether a daemon that is just starting again looks like this.
+    /// A Boolean that is true if a daemon that is restarting fails like this.
     ///
-    /// It makes its socket for itself alone and opens it to others a moment later.
+    /// It makes its socket accessible to itself alone and opens it to others a moment later.
     fileprivate var isRestart: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .permissionDenied: true
@@ -48,7 +48,7 @@ extension LocalClientFailure {
         }
     }
 
-    /// Whether it says that no call with this key has made anything.
+    /// A Boolean that is true if it proves that no call with this key has created anything.
     fileprivate var isDefinite: Bool {
         switch self {
         case .problem(let problem): problem.errorCode?.isOfAnUnknownKey ?? false
@@ -60,7 +60,8 @@ extension LocalClientFailure {
 }
 
 extension ErrorCode {
-    /// Whether gotchud says this only once it has looked for what the key made, and found nothing.
+    /// A Boolean that is true if gotchud gives this answer only after it has looked the key up and
+    /// found nothing.
     fileprivate var isOfAnUnknownKey: Bool {
         switch self {
         case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,

@@ -4,7 +4,7 @@ import Glibc
 struct Question {
     let output: Output
 
-    /// Whether there is somebody who sees it and can answer.
+    /// A Boolean that is true if there is a person who sees the question and can answer.
     var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && output.talking.isTerminal }
 
     /// Asks. The answer is no unless it is yes.
@@ -26,6 +26,6 @@ struct Question {
         return answer.flatMap { Int($0) }.flatMap { (1...count).contains($0) ? $0 : nil }
     }
 
-    /// What was typed before something was asked is no answer to it: nobody has seen it yet.
+    /// Discards input typed before the question was shown: it answers nothing.
     static func forgetInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
 }

@@ -1,4 +1,4 @@
-/// How something ended that a person may interrupt and that may have a time limit.
+/// The outcome of work that a person may interrupt and that may have a time limit.
 enum RaceOutcome<Success: Sendable>: Sendable {
     case finished(Success)
     case timedOut

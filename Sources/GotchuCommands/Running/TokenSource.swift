@@ -1,7 +1,7 @@
 import Glibc
 import ServiceProcess
 
-/// Where a token comes from: a file, a pipe, or a person who types it unseen. Never an argument.
+/// The source of a token: a file, a pipe, or hidden input. Never an argument.
 struct TokenSource {
     /// A token is a few hundred bytes; whatever is longer is another file.
     static let limit = 16 * 1024

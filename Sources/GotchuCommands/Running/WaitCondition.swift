@@ -2,7 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import GotchuCore
 
-/// What `gotchu-ctl wait` waits for.
+/// The condition that `gotchu-ctl wait` waits for.
 enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     /// Requests and payments can be made.
     case ready
@@ -26,12 +26,12 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
 
     static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
 
-    /// What an event says about the condition.
+    /// The state of a condition after an event.
     enum Truth: Equatable, Sendable {
         case holds
         /// It can not become true any more; why.
         case impossible(String)
-        /// What it is about is not there, or not for this user to see.
+        /// The object does not exist, or this user may not see it.
         case notShown
         /// Not yet, or the event is about something else.
         case open
