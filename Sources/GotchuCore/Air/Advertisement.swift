@@ -1,9 +1,9 @@
-/// What a radio heard of one advertisement, before anyone decided whether it is ours.
+/// The content of an advertisement that a radio received, before it is known to be ours.
 package struct HeardAdvertisement: Equatable, Sendable {
     /// The service data under our UUID, if there was any in this report.
     package var serviceData: [UInt8]?
 
-    /// Whether our UUID stood among the advertised service UUIDs.
+    /// A Boolean that is true if our UUID is among the advertised service UUIDs.
     package var listsService: Bool
 
     /// The local name, if it was sent in this scan (never a name remembered from an earlier one).
@@ -40,7 +40,7 @@ package struct HeardAdvertisement: Equatable, Sendable {
     }
 }
 
-/// Why an advertisement is not one of ours. Counted, never fatal.
+/// The reason why an advertisement is not one of ours. Counted, never fatal.
 package enum StrangerReason: String, CaseIterable, Codable, Sendable {
     /// A Tile's service data, which begins `02 00` and is as long as an EID.
     case tile

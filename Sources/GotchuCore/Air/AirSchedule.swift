@@ -1,18 +1,18 @@
-/// Which of the open requests are on the air at a moment, when an adapter cannot advertise them all
+/// Selects the open requests that are on the air at a moment, when an adapter cannot advertise all
 /// at once. Pure.
 ///
-/// The newest is on the air at once: somebody has just asked for it. Beyond what there is room for,
-/// each has its turn, and whoever has waited longest comes next.
+/// The newest is on the air at once, because a person has just made it. Those beyond the capacity
+/// take turns; the one that has waited longest is next.
 package struct AirSchedule: Sendable {
-    /// How long one stays on the air while others wait: long enough for a tap.
+    /// The time that a request stays on the air while others wait: long enough for a tap.
     package static let turn: Duration = .seconds(4)
 
-    /// How many advertisements the adapter can have for us; `nil` if that is not known.
+    /// The number of advertisements that the adapter can have for us; `nil` if that is not known.
     package var capacity: Int?
 
     private struct Turn {
         var isOn: Bool
-        /// Since when it is on the air, or waits.
+        /// The time at which it went on the air, or began to wait.
         var since: MonotonicTime
         /// Grows with each change: tells apart what happened at one moment.
         var order: Int
@@ -25,8 +25,9 @@ package struct AirSchedule: Sendable {
         self.capacity = capacity
     }
 
-    /// How many are on the air at once. One place stays free where there are several, so that an
-    /// EID can be replaced, and a new request put up, before an old one is taken off.
+    /// The number of requests on the air at once. One advertisement stays free where there are
+    /// several, so that an EID can be replaced, and a new request advertised, before an old one is
+    /// removed.
     package var room: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
     /// Adds a request, on the air from now.
@@ -54,7 +55,7 @@ package struct AirSchedule: Sendable {
         return Set(turns.filter(\.value.isOn).keys)
     }
 
-    /// When `advance` will change something although nothing happens; `nil` if nobody waits.
+    /// The time at which `advance` will change something without an event; `nil` if none waits.
     package var nextChange: MonotonicTime? {
         guard turns.values.contains(where: { !$0.isOn }) else { return nil }
         return turns.values.filter(\.isOn).map { $0.since + Self.turn }.min()

@@ -1,7 +1,7 @@
-/// How long to let reports of advertisements gather before they are read.
+/// Decides how long reports of advertisements gather before they are read.
 ///
-/// To wake a thread costs more than to read a frame. Where many come, reading each by itself is
-/// most of the work; a few milliseconds later nobody at a till can tell.
+/// Waking a thread costs more than reading a frame. Where many come, reading each by itself is most
+/// of the work; nobody at a till notices a few milliseconds.
 package struct ReadingPace: Sendable {
     /// Reports per window from which on they are let gather: 400 a second.
     static let busyCount = 100

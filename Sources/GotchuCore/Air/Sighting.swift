@@ -1,15 +1,15 @@
 /// One advertisement of ours that was heard.
 package struct Sighting: Hashable, Sendable {
-    /// When it was heard, by the listening radio's clock.
+    /// The time at which it was heard, by the listening radio's clock.
     package let time: MonotonicTime
 
-    /// Which EID it carried.
+    /// The EID that it carried.
     package let eid: EID
 
-    /// Where in the advertisement the EID stood.
+    /// The part of the advertisement that held the EID.
     package let carrier: Carrier
 
-    /// How strongly it was heard; `nil` if the controller did not say.
+    /// The received level; `nil` if the controller did not report one.
     package let rssi: RSSI?
 
     /// The adapter that heard it, by BlueZ's name (`hci0`) or the simulated radio's.
@@ -29,7 +29,7 @@ package struct Sighting: Hashable, Sendable {
         self.adapter = adapter
     }
 
-    /// Where an EID stands in an advertisement.
+    /// The part of an advertisement that holds an EID.
     package enum Carrier: String, Codable, Sendable {
         /// Service data under our UUID: a kiosk, or an Android phone.
         case serviceData = "service_data"

@@ -1,10 +1,10 @@
-/// How long something took, many times, counted by size: what Prometheus calls a histogram. Pure.
+/// A Prometheus histogram of durations. Pure.
 package struct Histogram: Equatable, Sendable {
     /// The upper bounds of the buckets, ascending; what is longer than the last is in none of them.
     package let bounds: [Duration]
     /// All of what was observed together.
     package private(set) var sum: Duration = .zero
-    /// How many observations there were.
+    /// The number of observations.
     package private(set) var count = 0
     private var counts: [Int]
 
@@ -39,7 +39,7 @@ package struct Histogram: Equatable, Sendable {
         counts[index] += 1
     }
 
-    /// How many observations were at most as long as each bound, in the order of `bounds`.
+    /// The number of observations up to each bound, in the order of `bounds`.
     package var cumulativeCounts: [Int] {
         var total = 0
         return counts.map { count in

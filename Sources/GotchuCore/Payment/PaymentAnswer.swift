@@ -1,4 +1,4 @@
-/// What a payment server's answer to a lock or a send means for the payment.
+/// The meaning of the payment server's answer to a lock or a send.
 package enum PaymentAnswer: Equatable, Sendable {
     /// Done. The receipt is empty for a lock.
     case done(Receipt)
@@ -20,15 +20,15 @@ package enum PaymentAnswer: Equatable, Sendable {
     }
 }
 
-/// What the server told of a payment that it made.
+/// The server's description of a payment that it made.
 package struct Receipt: Equatable, Codable, Sendable {
     /// The payer's balance right after it, in minor units.
     package var newBalanceCents: Int64?
     package var transferID: String?
     /// With a refund: the part of it that was tip, in minor units, if the session allowed tips.
     package var tipCents: Int64?
-    /// Whether it was made before this payment or refund began, under the same key: nothing more
-    /// has moved.
+    /// A Boolean that is true if it was made under the same key before this payment or refund
+    /// began: nothing more has moved.
     package var wasMadeBefore: Bool?
 
     package init(
@@ -44,7 +44,7 @@ package struct Receipt: Equatable, Codable, Sendable {
     }
 }
 
-/// Why a payment was not made.
+/// The reason why a payment was not made.
 package struct Decline: Equatable, Codable, Sendable {
     /// The stable code, as the server or this daemon gave it.
     package var code: String
@@ -81,8 +81,8 @@ package struct Decline: Equatable, Codable, Sendable {
         )
     }
 
-    /// Whether only the payment server itself, having looked the key up, answers a send with this
-    /// code.
+    /// A Boolean that is true if only the payment server itself, after looking the key up, answers
+    /// a send with this code.
     var isDecidedByKey: Bool {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",
@@ -94,7 +94,7 @@ package struct Decline: Equatable, Codable, Sendable {
     }
 }
 
-/// How a payment ended, definitely.
+/// The definite outcome of a payment.
 package enum PaymentEnd: Equatable, Sendable {
     case paid(Receipt)
     case declined(Decline)

@@ -1,10 +1,10 @@
-/// How long to wait before the same request is sent again: 2, 4, 8 … 60 seconds, with jitter.
+/// The delays before the same request is sent again: 2, 4, 8 … 60 seconds, with jitter.
 package struct RetrySchedule: Sendable {
     /// The first wait.
     package static let firstDelay: Duration = .seconds(2)
     /// No wait is longer, except where the server asked for more.
     static let maximumDelay: Duration = .seconds(60)
-    /// What the server may ask for at most with `Retry-After`.
+    /// The longest `Retry-After` that is honored.
     static let maximumRetryAfter: Duration = .seconds(300)
 
     private var attempt = 0

@@ -1,4 +1,5 @@
-/// What one adapter was found to hear at tap distance and at one metre, and what follows from it.
+/// The levels that one adapter measured at tap distance and at one metre, and the thresholds
+/// computed from them.
 package struct Calibration: Codable, Equatable, Sendable {
     /// Held against the till, as a customer does.
     package let tap: LevelPercentiles
@@ -15,7 +16,7 @@ package struct Calibration: Codable, Equatable, Sendable {
     private static let widestTapBand = 10.0
     private static let nearBand = 8.0
 
-    /// Why nothing follows from what was measured.
+    /// The reason why measurements give no thresholds.
     package enum Refusal: Error, Equatable, Sendable {
         case tooFewSamples(place: Place, count: Int)
         /// Nine of ten are above `tap` there and below `metre` here, in dBm.
@@ -59,7 +60,8 @@ package struct Calibration: Codable, Equatable, Sendable {
         return .init(enter: enter, leave: enter - Self.nearBand)
     }
 
-    /// Whether it can have been measured: what is read from a file is judged again.
+    /// A Boolean that is true if the values can have been measured: what is read from a file is
+    /// checked again.
     package var isSound: Bool {
         [tap, metre].allSatisfy {
             $0.count >= Self.minimumSamples && $0.p10 <= $0.p50 && $0.p50 <= $0.p90
@@ -82,7 +84,7 @@ extension Calibration.Refusal {
         }
     }
 
-    /// What a person can do about it.
+    /// The advice to the person who measured.
     package var advice: String {
         switch self {
         case .tooFewSamples:

@@ -7,11 +7,11 @@ import Glibc
 /// the average smooths what is left, and keeps up where the device is moved. All of it is monotone:
 /// raising any sample never lowers the level.
 struct LevelFilter: Sendable {
-    /// How many samples the median looks at.
+    /// The number of samples in the median.
     static let window = 5
 
     private var samples: [Int] = []
-    /// When the last sample was taken.
+    /// The time of the last sample.
     private(set) var lastTime: MonotonicTime?
 
     /// The filtered level in dBm, once there was a sample.

@@ -1,6 +1,6 @@
-/// What was measured at one distance, in dBm.
+/// The levels measured at one distance, in dBm.
 package struct LevelPercentiles: Codable, Equatable, Sendable {
-    /// How many samples there were.
+    /// The number of samples.
     package let count: Int
     /// The level that nine of ten samples reach.
     package let p10: Int

@@ -1,7 +1,7 @@
 extension Presence {
-    /// Why the verdict is what it is, with the numbers behind it.
+    /// The reason for the verdict, with its numbers.
     ///
-    /// - Parameter margin: By how many dB it leads the next best, as the board says.
+    /// - Parameter margin: The lead over the next best in dB, as the board computes it.
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
         // It stands in nearly every event.

@@ -36,13 +36,13 @@ package struct Presence: Sendable {
         case session(SessionID)
     }
 
-    /// What each adapter measures: nearly always there is one.
+    /// The level filter of each adapter: nearly always there is one.
     private var filters: [(adapter: String, filter: LevelFilter)] = []
     private var tapGate = ZoneGate()
     private var nearGate = ZoneGate()
     private var policy: ProximityPolicy
 
-    /// How many adapters' levels are kept for one EID.
+    /// The number of adapters whose levels are kept for one EID.
     private static let adapterLimit = 4
 
     init(first sighting: Sighting, policy: ProximityPolicy) {
@@ -69,7 +69,7 @@ package struct Presence: Sendable {
         return 1 / interval.inSeconds
     }
 
-    /// Where it stands by its own level alone.
+    /// The zone by its own level alone.
     var zone: Zone {
         if level == nil, policy.acceptsUnknownRSSI { return .tap }
         if tapGate.isInside { return .tap }
@@ -80,11 +80,11 @@ package struct Presence: Sendable {
     var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
     var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }
 
-    /// Whether they were measured with this adapter.
+    /// A Boolean that is true if the thresholds were measured with this adapter.
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
-    /// When it counts as gone if nothing more is heard. Kept, for it is asked of all of them again
-    /// and again.
+    /// The time at which it counts as gone if nothing more is heard. Stored, because it is read of
+    /// all presences again and again.
     private(set) var silentAfter: MonotonicTime
 
     private mutating func findSilence() {

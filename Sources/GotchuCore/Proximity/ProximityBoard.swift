@@ -18,7 +18,7 @@ package struct ProximityBoard: Sendable {
         self.policy = policy
     }
 
-    /// What a step changed: presences that are new or have a new verdict, and those that are gone.
+    /// The result of a step: presences that are new or have a new verdict, and those that are gone.
     package struct Changes: Equatable, Sendable {
         package var changed: Set<EID> = []
         package var lost: Set<EID> = []

@@ -58,14 +58,16 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// For how long it must lead.
     var timeToLead: Duration = .milliseconds(300)
 
-    /// Whether a presence whose level was never given counts as held against the device. Only for
-    /// virtual controllers that report no level at all: with it on, everything heard is payable.
+    /// A Boolean that is true if a presence without any level counts as held against the device.
+    /// Only for virtual controllers that report no level at all: with it on, everything heard is
+    /// payable.
     package var acceptsUnknownRSSI = false
 
-    /// What was measured with an adapter, by its name: there it replaces `tap` and `near`.
+    /// The calibrations by adapter; each replaces `tap` and `near` there.
     package var calibrations: [String: Calibration] = [:]
 
-    /// How many EIDs are kept; beyond, the farthest and longest unheard makes room.
+    /// The number of EIDs that are kept; beyond it the farthest one that was not heard for longest
+    /// is dropped.
     static let presenceLimit = 256
 
     package init() {}

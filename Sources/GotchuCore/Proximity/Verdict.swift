@@ -1,4 +1,4 @@
-/// How near a presence is believed to be.
+/// The distance at which a presence is judged to be.
 package enum Verdict: String, Codable, CaseIterable, Sendable {
     /// Held against the device: payable.
     case tap

@@ -10,7 +10,7 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     /// The radio, `bluez`, and its adapter, `hci0`.
     package var radio: String
     package var adapter: String?
-    /// What sightings came over, `management` or `dbus`.
+    /// The transport of the sightings, `management` or `dbus`.
     package var transport: String?
     package var bluezVersion: String?
     package var startedAt: Timestamp

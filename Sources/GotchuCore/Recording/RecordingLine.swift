@@ -1,6 +1,6 @@
 /// One line of a recording after its header: something that the radio noticed, and when.
 package struct RecordingLine: Equatable, Sendable {
-    /// Since the recording's start.
+    /// The time since the recording's start.
     package var time: Duration
     package var event: Event
 
@@ -10,7 +10,7 @@ package struct RecordingLine: Equatable, Sendable {
         case ignored(StrangerReason)
         /// The scan began or ended.
         case scanning(Bool)
-        /// So many lines were lost, because the reader was too slow.
+        /// A number of lines that were lost, because the reader was too slow.
         case lost(Int)
     }
 

@@ -4,7 +4,7 @@
 /// What is known to be secret is given with `hide`; the rest is recognised by its form. Pure, and
 /// bounded by the text that it is given.
 package struct Redactor: Sendable {
-    /// What was taken out.
+    /// The kind of a value that was removed.
     package enum Kind: String, CaseIterable, Sendable {
         case token, credential, email, address, id, eid, memo, name, user
     }
@@ -98,7 +98,7 @@ package struct Redactor: Sendable {
             && word.contains(where: \.isLowercase)
     }
 
-    /// Whether it is one of our own names, put there before.
+    /// Returns true if the text is a placeholder that was inserted before.
     private func isName(_ text: Substring) -> Bool {
         let text = text.prefix { $0 != "@" }
         guard let dash = text.lastIndex(of: "-") else { return false }

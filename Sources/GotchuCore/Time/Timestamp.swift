@@ -93,7 +93,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: milliseconds + duration.wholeMilliseconds)
     }
 
-    /// How much later `other` is than this.
+    /// Returns the time from this to `other`.
     package func duration(to other: Timestamp) -> Duration {
         .milliseconds(other.milliseconds - milliseconds)
     }

@@ -38,7 +38,7 @@ private final class JSONValueWriter: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     @exclusivity(unchecked) fileprivate var text = TextBytes(capacity: 512)
-    /// What has begun and not ended, the innermost last.
+    /// The containers that have begun and not ended, the innermost last.
     @exclusivity(unchecked) private var frames: [Frame] = []
     /// The members of all objects that have not ended, with the places where they begin.
     @exclusivity(unchecked) private var members: [(name: String, start: Int)] = []

@@ -2,7 +2,7 @@
 package enum Currency: String, CaseIterable, Codable, Hashable, Sendable {
     case usd, eur, gbp, chf, sek, cad, aud, jpy
 
-    /// How many decimal digits the minor unit has (ISO 4217 "exponent").
+    /// The number of decimal digits of the minor unit (ISO 4217 "exponent").
     package var minorUnitDigits: Int {
         switch self {
         case .usd, .eur, .gbp, .chf, .sek, .cad, .aud: 2

@@ -1,6 +1,6 @@
 /// The name that a payer gives to one attempt to pay, so that any number of resends charge once.
 package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
-    /// How long a key may be, in ASCII characters.
+    /// The allowed length of a key, in ASCII characters.
     static let allowedLength = 16...255
 
     /// 16 to 255 visible ASCII characters, without the quotes that a header may put around them.

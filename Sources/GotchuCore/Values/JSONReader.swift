@@ -3,7 +3,7 @@
 /// `JSONDecoder` would take `50.0` and `5e1` for integers and the last of two equal names; with
 /// amounts of money either is a mistake of the sender that must not be guessed at.
 package struct JSONReader {
-    /// How deep arrays and objects may nest, which no member of ours does.
+    /// The depth to which arrays and objects may nest; no member of ours nests that deep.
     private static let depthLimit = 8
 
     private let bytes: [UInt8]
@@ -29,7 +29,7 @@ package struct JSONReader {
 
     /// The text is not one JSON object, or names a member twice.
     package struct Malformed: Error, Equatable {
-        /// How many bytes from the start it stops making sense.
+        /// The offset in bytes at which the text is not valid.
         package let offset: Int
         /// The name that stands there a second time, if that is what is wrong.
         package var repeatedName: String?

@@ -3,7 +3,7 @@ package struct Money: Hashable, Sendable {
     /// The amount in the currency's minor unit (cents for `usd`). May be negative in ledger lines.
     package let minorUnits: Int64
 
-    /// What the minor units are of.
+    /// The currency of the minor units.
     package let currency: Currency
 
     package init(minorUnits: Int64, currency: Currency = .usd) {
@@ -11,7 +11,8 @@ package struct Money: Hashable, Sendable {
         self.currency = currency
     }
 
-    /// What one request may ask for, in minor units: 0.01 to 1,000,000.00 of a two-digit currency.
+    /// The amounts that one request may have, in minor units: 0.01 to 1,000,000.00 of a two-digit
+    /// currency.
     package static let allowedRequest: ClosedRange<Int64> = 1...100_000_000
 
     /// The tips that may come with an amount, in minor units: both together are what one request

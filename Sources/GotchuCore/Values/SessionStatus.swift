@@ -1,4 +1,4 @@
-/// Where a session stands, as the payment server decided it.
+/// The state of a session, as the payment server decided it.
 ///
 /// CREATED → ADVERTISING → LOCKED → PAID; TIMEOUT from any but PAID when it expires; CANCEL by the
 /// payee from CREATED or ADVERTISING.
@@ -10,7 +10,7 @@ package enum SessionStatus: String, Codable, CaseIterable, Sendable {
     case timeout = "TIMEOUT"
     case cancelled = "CANCEL"
 
-    /// Whether nothing can change any more.
+    /// A Boolean that is true if the state is final.
     package var isFinal: Bool {
         switch self {
         case .paid, .timeout, .cancelled: true
