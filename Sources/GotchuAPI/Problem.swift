@@ -1,4 +1,4 @@
-/// What both APIs answer when they cannot do what was asked: RFC 9457 `application/problem+json`.
+/// An error answer of either API: RFC 9457 `application/problem+json`.
 ///
 /// `error` and `code` are the members that the first clients read; the others are the standard's.
 package struct Problem: Codable, Equatable, Sendable, Error {
@@ -14,7 +14,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var error: String
     /// The stable code; a string, so that a client survives a code it does not know.
     package var code: String
-    /// What a person can do about it, where there is something.
+    /// The action that helps a person, if there is one.
     package var fix: String?
     /// On money calls: whether the same request may be sent again and could then succeed.
     package var retryable: Bool?
@@ -24,8 +24,8 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var availableCents: Int64?
     /// The server's name for this request, to be quoted when asking for help.
     package var requestID: String?
-    /// Whether the server had kept this refusal under the call's key and repeats it: the header
-    /// `Idempotent-Replayed`, so no member of the document.
+    /// A Boolean that is true if the server repeats a refusal that it stored under the call's key:
+    /// the header `Idempotent-Replayed`, so no member of the document.
     package var isReplay = false
 
     package init(

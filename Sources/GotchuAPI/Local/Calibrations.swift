@@ -9,7 +9,7 @@ package struct NewCalibration: Codable, Equatable, Sendable {
     /// Levels at one metre.
     package var metre: String
 
-    /// How many samples are taken of one distance.
+    /// The number of samples that are taken of one distance.
     package static let sampleLimit = 1000
 
     package init(adapter: String, tap: [RSSI], metre: [RSSI]) {
@@ -32,7 +32,7 @@ package struct NewCalibration: Codable, Equatable, Sendable {
     }
 }
 
-/// What is known of one adapter, and what it is held against since.
+/// The calibration of one adapter, with the thresholds that apply since then.
 package struct CalibrationView: Codable, Equatable, Sendable {
     /// The adapter's address, or its name where it has none.
     package var adapter: String

@@ -1,4 +1,4 @@
-/// How the two ends of the daemon's socket tell each other what they are.
+/// The version headers by which the two ends of the daemon's socket recognize each other.
 package enum LocalAPIVersion {
     /// The contract's major version. Ends with different ones do not talk to each other.
     package static let current = "1"

@@ -2,12 +2,12 @@ package import GotchuCore
 
 /// `POST /v1/payments`: pay what a person has seen and agreed to.
 package struct NewPayment: Codable, Equatable, Sendable {
-    /// What was picked from the air, or typed. One of `eid` and `sid` must be there.
+    /// The EID that was picked from the air, or typed. One of `eid` and `sid` must be present.
     package var eid: EID?
     package var sid: SessionID?
     /// The amount the person saw; anything else is refused.
     package var confirmAmountCents: Int64
-    /// What the person adds to that amount; refused if the session allows no tip.
+    /// The tip that the person adds to that amount; refused if the session allows none.
     package var tipCents: Int64?
     /// The currency the person saw; anything else is refused.
     package var confirmCurrency: Currency?
@@ -15,8 +15,8 @@ package struct NewPayment: Codable, Equatable, Sendable {
     package var confirmPayee: String?
     /// The payee's id, which no other payee has; any other is refused.
     package var confirmPayeeID: String?
-    /// How near the EID must be heard at this very moment: `tap` or `near`; absent when a person
-    /// typed the EID. An ambiguous or farther presence is refused.
+    /// The distance at which the EID must be heard at this moment: `tap` or `near`; absent when a
+    /// person typed the EID. An ambiguous or farther presence is refused.
     package var proximity: Verdict?
 
     package init(
@@ -57,7 +57,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var state: State
     package var sid: SessionID
     package var eid: EID?
-    /// Of a refund all that goes back, tip included.
+    /// The amount; of a refund everything that goes back, tip included.
     package var amountCents: Int64
     /// The tip, if there is one: beside the amount; of a refund that is `paid` the part of it.
     package var tipCents: Int64?
@@ -72,7 +72,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var code: String?
     /// One sentence about the state.
     package var detail: String
-    /// What the person can do next, if anything.
+    /// The person's next step, if there is one.
     package var nextStep: String?
     /// With `paid`.
     package var newBalanceCents: Int64?
@@ -126,13 +126,13 @@ package struct PaymentView: Codable, Equatable, Sendable {
         return TippedAmount(money, tip: tipCents, isIncluded: kind == .refund)
     }
 
-    /// What it is, if it is no payment.
+    /// The kind of a payment that is not a plain one.
     package enum Kind: String, Codable, Sendable {
         /// Money that goes back to the payer of one's own request.
         case refund
     }
 
-    /// Where a payment stands.
+    /// The state of a payment.
     package enum State: String, Codable, CaseIterable, Sendable {
         /// Locking the session: nothing was sent yet, and it can be cancelled.
         case locking
@@ -145,7 +145,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
         /// Definitely not paid; `code` says why.
         case declined
 
-        /// Whether nothing can change any more.
+        /// A Boolean that is true if the state is final.
         package var isFinal: Bool {
             switch self {
             case .paid, .declined: true

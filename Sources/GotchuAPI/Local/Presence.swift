@@ -17,7 +17,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
     package var rssiDBm: Int?
     /// The filtered level that the verdict stands on, in dBm.
     package var smoothedDBm: Double?
-    /// How far it leads the next best presence, in dB; negative for one that is behind.
+    /// The lead over the next best presence in dB; negative for one that is behind.
     package var marginDB: Double?
     package var carrier: Sighting.Carrier
     package var adapter: String
@@ -25,9 +25,9 @@ package struct PresenceView: Codable, Equatable, Sendable {
     package var lastHeardAt: Timestamp
     /// Advertisements heard per second, lately.
     package var rateHz: Double
-    /// Why the verdict is what it is: one short sentence.
+    /// The reason for the verdict: one short sentence.
     package var reason: String
-    /// What the payment server says about it, once it was asked.
+    /// The session behind the EID, once the payment server has resolved it.
     package var session: ResolvedSession?
 
     package init(
@@ -69,7 +69,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
     }
 }
 
-/// What an EID stands for, as the payment server resolved it: `POST /v1/resolve`.
+/// The session behind an EID, as the payment server resolved it: `POST /v1/resolve`.
 package struct ResolvedSession: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: Int64

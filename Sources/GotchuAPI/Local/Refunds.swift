@@ -9,8 +9,8 @@ package struct NewRefund: Codable, Equatable, Sendable {
     package var sid: SessionID
     /// In minor units; all that has not gone back yet unless said.
     package var amountCents: Int64?
-    /// What the amount is meant in: if said and not the payment's, nothing goes back. It does not
-    /// tell one refund from another.
+    /// The currency of the amount: if it is present and not the payment's, the refund is refused.
+    /// It does not tell one refund from another.
     package var currency: Currency?
     /// Tells one refund from another of the same amount. At most 140 characters.
     package var reference: String?

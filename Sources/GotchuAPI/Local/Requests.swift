@@ -45,7 +45,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
     package var paidAt: Timestamp?
-    /// Whether its EID is on the air at this moment.
+    /// A Boolean that is true while its EID is on the air.
     package var isOnAir: Bool
     /// One short sentence about the state: `Waiting for a payer.`
     package var reason: String
@@ -82,7 +82,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
-    /// Where a request stands.
+    /// The state of a request.
     package enum State: String, Codable, CaseIterable, Sendable {
         /// Waiting for a payer.
         case advertising
@@ -97,7 +97,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         /// It ended while the server could not be asked; the truth is being found out.
         case unknown
 
-        /// Whether nothing can change any more.
+        /// A Boolean that is true if the state is final.
         package var isFinal: Bool {
             switch self {
             case .paid, .expired, .cancelled: true

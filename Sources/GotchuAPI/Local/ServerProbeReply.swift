@@ -1,4 +1,4 @@
-/// What `gotchud --check-server` prints.
+/// The output of `gotchud --check-server`.
 package struct ServerProbeReply: Codable, Equatable, Sendable {
     package var url: String
     package var isReachable: Bool

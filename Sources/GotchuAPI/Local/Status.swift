@@ -42,19 +42,20 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var address: String?
     package var bluezVersion: String?
     package var isScanning: Bool
-    /// What sightings come over, where there is a choice: `management`, `dbus`, or `monitor` while
-    /// the kernel refuses a scan.
+    /// The transport of sightings, where there is a choice: `management`, `dbus`, or `monitor`
+    /// while the kernel refuses a scan.
     package var transport: String?
-    /// Why it is not the better one, in one sentence.
+    /// The reason why it is not the better transport, in one sentence.
     package var transportNote: String?
-    /// Whether an advertisement monitor listens beside discovery, where there can be one.
+    /// A Boolean that is true if an advertisement monitor listens beside discovery; absent where
+    /// there can be none.
     package var hasMonitor: Bool?
     package var advertising: [EID]
-    /// How many EIDs can be on the air at once, if the adapter says so.
+    /// The number of EIDs that can be on the air at once, if the adapter reports it.
     package var advertisingCapacity: Int?
     /// Advertisements that were not ours since the start, by reason.
     package var ignored: [String: Int]
-    /// What verdicts are judged by, if the adapter was calibrated.
+    /// The thresholds for verdicts, if the adapter was calibrated.
     package var calibration: CalibrationView?
 
     package init(

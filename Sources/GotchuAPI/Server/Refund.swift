@@ -20,13 +20,13 @@ package struct RefundReply: Codable, Equatable, Sendable {
     package var amountCents: WireInteger
     /// The part of it that was tip; absent if the session allows none.
     package var tipCents: WireInteger?
-    /// What the session has been refunded in all, this included.
+    /// The session's total refunds, this one included.
     package var refundedCents: WireInteger
     /// The payee's balance right after it.
     package var newBalanceCents: WireInteger
     package var transferID: String
-    /// Whether it was made by an earlier call with the same key: the header `Idempotent-Replayed`,
-    /// so no member of the document.
+    /// A Boolean that is true if an earlier call with the same key made it: the header
+    /// `Idempotent-Replayed`, so no member of the document.
     package var isReplay = false
 
     package init(

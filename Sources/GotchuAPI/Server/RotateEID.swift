@@ -14,10 +14,10 @@ package struct RotateEIDRequest: Codable, Equatable, Sendable {
 /// The answer to `POST /sessions/{sid}/eids`: the session's present EID, and the one before it.
 package struct RotateEIDReply: Codable, Equatable, Sendable {
     package var eid: EID
-    /// When the session itself ends.
+    /// The expiry of the session itself.
     package var expiresAt: Timestamp
     package var replacedEID: EID
-    /// Until when the replaced EID resolves too.
+    /// The time until which the replaced EID resolves too.
     package var replacedUntil: Timestamp
 
     package init(eid: EID, expiresAt: Timestamp, replacedEID: EID, replacedUntil: Timestamp) {

@@ -3,9 +3,10 @@ package import GotchuCore
 /// `POST /wallet/send`, which also carries an `Idempotency-Key` header.
 package struct SendRequest: Codable, Equatable, Sendable {
     package var sid: SessionID
-    /// What the payer saw; the server refuses the payment if the session asks for anything else.
+    /// The amount that the payer saw; the server refuses the payment if the session requests
+    /// another.
     package var expectedAmountCents: Int64?
-    /// What the payer adds to that amount, if the session allows a tip.
+    /// The tip that the payer adds to that amount, if the session allows one.
     package var tipCents: Int64?
 
     package init(sid: SessionID, expectedAmountCents: Int64?, tipCents: Int64? = nil) {

@@ -103,7 +103,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         self.allowsTip = allowsTip
     }
 
-    /// What is asked for. A server that names no currency means `usd`.
+    /// The requested amount. A server that names no currency means `usd`.
     package var amount: Money { Money(minorUnits: amountCents.value, currency: currency ?? .usd) }
 
     enum CodingKeys: String, CodingKey {
@@ -118,7 +118,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     }
 }
 
-/// How a payee is shown to payers: a name, never an e-mail address or a user id.
+/// The payee as shown to payers: a name, never an e-mail address or a user id.
 package struct PayeeDisplay: Codable, Equatable, Sendable {
     package var name: String
 
@@ -144,7 +144,7 @@ package struct LockRequest: Codable, Equatable, Sendable {
 /// The answer to `POST /sessions/lock`, and without the lease to `…/unlock`.
 package struct LockReply: Codable, Equatable, Sendable {
     package var ok: Bool
-    /// Until when the session is this payer's.
+    /// The time until which this payer holds the session.
     package var lockExpiresAt: Timestamp?
 
     package init(ok: Bool, lockExpiresAt: Timestamp?) {
@@ -173,7 +173,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var allowsTip: Bool?
     /// The tip that the payer gave, beside the amount; absent if the session allows none.
     package var tipCents: WireInteger?
-    /// What has gone back to the payer, tip included; absent while nothing has.
+    /// The amount refunded to the payer, tip included; absent while there is none.
     package var refundedCents: WireInteger?
     /// Grows by one with each change; the `id:` of the session's events.
     package var version: Int64

@@ -19,7 +19,7 @@ package struct TokenReply: Codable, Equatable, Sendable {
     package var tokenType: String
     /// For how many seconds the access token is good.
     package var expiresIn: Int64
-    /// What to show next time; the one that was shown is spent. A secret.
+    /// The credential for the next exchange; the one that was shown is spent. A secret.
     package var refreshToken: String
     package var userID: String
     package var scope: String

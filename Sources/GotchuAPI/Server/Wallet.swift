@@ -29,7 +29,7 @@ package struct WalletReply: Codable, Equatable, Sendable {
 /// One line of a wallet's history.
 package struct WalletEntry: Codable, Equatable, Sendable {
     package var id: String
-    /// What happened: `SEND_P2P`, `RECEIVE_P2P`, `SEND_REFUND`, `RECEIVE_REFUND`,
+    /// The kind of the entry: `SEND_P2P`, `RECEIVE_P2P`, `SEND_REFUND`, `RECEIVE_REFUND`,
     /// `DEV_OPENING`.
     package var type: String
     package var direction: EntryDirection
@@ -70,7 +70,7 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// Which way an entry moved money: out of the wallet, or into it.
+/// The direction in which an entry moved money: out of the wallet, or into it.
 package enum EntryDirection: String, Codable, Sendable {
     case debit = "DEBIT"
     case credit = "CREDIT"

@@ -6,7 +6,7 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     package var userID: String
     package var balanceCents: WireInteger
     package var currency: Currency
-    /// When the newest entry was made.
+    /// The time of the newest entry.
     package var lastUpdated: Timestamp
 
     package init(
