@@ -2,7 +2,7 @@ package import GotchuCore
 package import Logging
 package import ServiceLifecycle
 
-/// The ledger as the rest of the server sees it: commands go to the one writer, reads to the store.
+/// The ledger's public interface: commands go to the one writer, reads to the store.
 package struct Ledger: Sendable {
     package let feed: RecordFeed
     package let metrics = LedgerMetrics()
@@ -43,7 +43,7 @@ package struct Ledger: Sendable {
         }
     }
 
-    /// The services that must run, in the order in which they must be started.
+    /// The services that must run, in the order in which they are started.
     package var services: [any Service] {
         let always: [any Service] = [writer, sweep]
         return relay.map { always + [$0] } ?? always
@@ -52,23 +52,23 @@ package struct Ledger: Sendable {
     /// The time by which records expire.
     package var now: Timestamp { store.now }
 
-    /// The time up to which what time has done to records may be written down.
+    /// The time up to which expiry may be recorded.
     package var settledUntil: Timestamp { store.now.advanced(by: .zero - store.expiryMargin) }
 
     /// The number of commands that wait for the next commit.
     package var waitingCount: Int { writer.waitingCount }
 
-    /// A Boolean that is true if so many commands wait that none should be added without need.
+    /// A Boolean that is true if the queue is so long that optional commands should wait.
     package var isBusy: Bool { waitingCount > queueLimit / 2 }
 
-    /// Has a command decided and committed of which nothing is remembered.
+    /// Decides and commits a command that has no key.
     package func submit<Command: LedgerCommand>(
         _ command: Command
     ) async throws(LedgerError) -> Result<Command.Outcome, Refusal> {
         try await writer.submit(command).outcome
     }
 
-    /// Has a command decided and committed once for its key; a resend gets the same answer.
+    /// Decides and commits a command once for its key; a resend gets the same answer.
     package func submit<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest
@@ -86,22 +86,22 @@ package struct Ledger: Sendable {
         return reply
     }
 
-    /// A record as it is stored.
+    /// Returns a record as it is stored.
     package func record(_ id: RecordID) async throws(LedgerError) -> Record? {
         try await reads.record(id)
     }
 
-    /// The record that a name stands for, or has stood for.
+    /// Returns the record of a unique name, also if the name has ended.
     package func record(named name: String) async throws(LedgerError) -> NamedRecord? {
         try await reads.record(named: name)
     }
 
-    /// The answer that was given to a key.
+    /// Returns the answer that was given to a key.
     package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
         try await reads.answer(key)
     }
 
-    /// A range of an account's history, newest first; `nil` if there is no such account.
+    /// Returns a range of an account's history, newest first; `nil` if there is no such account.
     package func history(
         of account: Account.Key,
         _ range: HistoryRange
@@ -109,7 +109,7 @@ package struct Ledger: Sendable {
         try await reads.history(of: account, range)
     }
 
-    /// Commits something, to prove that it can be done.
+    /// Commits a write, to prove that writing works.
     package func probe() async throws(LedgerError) {
         _ = try await writer.submit(Probe())
     }

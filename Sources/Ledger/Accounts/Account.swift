@@ -17,7 +17,7 @@ package struct Account: Equatable, Sendable {
     package enum Owner: Hashable, Sendable {
         case user(UserID)
         case house(HouseAccount)
-        /// Money held for one record until it is decided whose it is.
+        /// Money held for one record until its owner is decided.
         case pot(RecordID)
     }
 
@@ -54,7 +54,7 @@ package struct Account: Equatable, Sendable {
 /// An account of the house itself. It may be negative: money enters the ledger from there, so that
 /// the sum over all accounts is always zero.
 package enum HouseAccount: String, CaseIterable, Sendable {
-    /// The source of a development server's opening balances.
+    /// The source of opening balances on a development server.
     case developmentMint = "DEV_MINT"
 }
 

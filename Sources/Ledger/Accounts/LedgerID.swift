@@ -7,7 +7,7 @@ package import GotchuCore
 /// Ids are made by the caller of a command, never by a decision, which must be repeatable.
 package protocol LedgerID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible
 where RawValue == String {
-    /// Takes an id that the ledger itself made or stored.
+    /// Wraps an id that the ledger itself made or stored.
     init(trusted rawValue: String)
 }
 
@@ -46,7 +46,8 @@ package struct UserID: LedgerID {
     }
 }
 
-/// The id of what money is about: a session, for instance. A user's opening is about the user.
+/// The id of a record: of a session, for instance. A user's opening transfer names the user
+/// instead.
 package struct RecordID: LedgerID {
     package let rawValue: String
 
@@ -55,7 +56,7 @@ package struct RecordID: LedgerID {
     }
 }
 
-/// An opaque id computed from what already identifies a thing: a UUID of version 8 (RFC 9562) with
+/// Computes an opaque id from the parts that identify a thing: a UUID of version 8 (RFC 9562) with
 /// 122 bits of the SHA-256 of `parts`. The same parts have the same id for ever, so that it needs
 /// no column.
 package func computedID(_ parts: String...) -> String {

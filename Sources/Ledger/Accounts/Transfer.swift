@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// Money that moved: entries whose sum is zero per currency, inserted once and never changed.
 package struct Transfer: Equatable, Sendable {
-    /// The record that it is about, and the step of that: doing one thing twice is refused by the
-    /// primary key.
+    /// The record that it belongs to, and that record's step. The primary key: the same step cannot
+    /// be posted twice.
     package struct Key: Hashable, Sendable, Codable {
         package let record: RecordID
         package let step: String

@@ -9,8 +9,7 @@ package struct TransferKind: Equatable, Sendable {
         case numbered(String)
     }
 
-    /// The words of an account's history. There will never be a fifth: old programs decode no
-    /// other.
+    /// The words of an account's history. There will never be a fifth: old clients decode no other.
     package enum Face: String, Sendable {
         case deposit, debit, credit, refund
     }
@@ -25,7 +24,7 @@ package struct TransferKind: Equatable, Sendable {
     package let from: Set<Party>
     package let to: Set<Party>
     package let steps: Steps
-    /// The words of history for an entry that takes money, and for one that brings it.
+    /// The words of history for an entry that debits its account, and for one that credits it.
     package let debit: Face
     package let credit: Face
     /// The names of both in the short list of `/wallet/me`.
@@ -59,7 +58,7 @@ package struct TransferKind: Equatable, Sendable {
         self.isAnswered = isAnswered
     }
 
-    /// A development server opens an account with money: about the user.
+    /// The opening balance of an account on a development server; its record is the user.
     package static let opening = TransferKind(
         "OPENING",
         from: [.house(.developmentMint)],

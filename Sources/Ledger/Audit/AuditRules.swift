@@ -1,9 +1,8 @@
 internal import GotchuCore
 
-/// The proof that the ledger is right, made on one unchanging view of a database that may be in
-/// use.
+/// The proof of the ledger's rules, made on one unchanging view of a database that may be in use.
 package struct Audit: Sendable {
-    /// One rule, and whether it holds.
+    /// The result of one rule.
     package struct Finding: Equatable, Sendable {
         /// The sentence that must be true.
         package let rule: String
@@ -11,7 +10,7 @@ package struct Audit: Sendable {
         package let count: Int64
         /// The first row that breaks the rule, if one does.
         package let broken: String?
-        /// The way out, if one does.
+        /// The remedy for that.
         package let remedy: Remedy
 
         package init(rule: String, count: Int64, broken: String?, remedy: Remedy = .restore) {
@@ -22,20 +21,20 @@ package struct Audit: Sendable {
         }
     }
 
-    /// The ways out of books that break a rule.
+    /// The remedies for books that break a rule.
     package enum Remedy: CaseIterable, Sendable {
-        /// A backup of books that break none.
+        /// Restore a backup that breaks none.
         case restore
-        /// Indexes, guards or rows that hold no money, made anew.
+        /// Make indexes, guards or rows that hold no money anew.
         case makeAnew
-        /// A program that knows what they hold.
+        /// Use a newer program, which knows the rows' content.
         case update
-        /// A look at where a seal that was written down comes from.
+        /// Look where a seal that was written down comes from.
         case compareSeals
     }
 
     package var findings: [Finding]
-    /// The seals to be written down elsewhere: all others lead to these.
+    /// The seals to be written down elsewhere: every other seal leads to one of these.
     package var heads: [SealPin] = []
 
     package init(findings: [Finding]) {
@@ -54,7 +53,7 @@ package struct RecordFile: Sendable {
     package let transfers: [Transfer]
     /// The answers that name one of its transfers.
     package let answers: [Answer]
-    /// The unique names that stand for it, or have stood for it.
+    /// The unique names that stand for it, or did.
     package let names: [Name]
 
     package init(
@@ -98,7 +97,7 @@ package struct LedgerRules: Sendable {
         self.kinds = Dictionary(uniqueKeysWithValues: kinds.map { ($0.name, $0) })
     }
 
-    /// - Returns: The reason why a transfer is not one that can be, if it is not.
+    /// - Returns: The reason why a transfer breaks the rules, if it does.
     package func broken(_ transfer: Transfer, storedHash: [UInt8]) -> String? {
         let name = "transfer \(transfer.key.step) of \(transfer.key.record)"
         guard let kind = kinds[transfer.kind] else {
@@ -131,7 +130,7 @@ package struct LedgerRules: Sendable {
         return nil
     }
 
-    /// An opening brings the first money of the user that it is about.
+    /// Returns true if the transfer is the first money of the user that it names.
     private func isOpening(_ transfer: Transfer) -> Bool {
         transfer.entries.contains {
             $0.amount > 0 && $0.number == 1
@@ -139,8 +138,8 @@ package struct LedgerRules: Sendable {
         }
     }
 
-    /// - Parameter isRecorded: A Boolean that is true if the transfer's record is there.
-    /// - Returns: The reason why a transfer and the answers that name it do not agree, if so.
+    /// - Parameter isRecorded: True if the transfer's record exists.
+    /// - Returns: The reason why a transfer and the answers that name it disagree, if they do.
     package func broken(
         _ transfer: Transfer,
         answeredBy answers: [Answer],
@@ -164,7 +163,7 @@ package struct LedgerRules: Sendable {
     }
 }
 
-/// Follows an account's entries in their order.
+/// Checks an account's entries one after the other.
 package struct AccountRun: Sendable {
     package let key: Account.Key
     private let rules: LedgerRules
@@ -200,7 +199,7 @@ package struct AccountRun: Sendable {
         return nil
     }
 
-    /// - Returns: The reason why the account is not the sum of its entries, if it is not.
+    /// - Returns: The reason why the account differs from the sum of its entries, if it does.
     package func broken(_ account: Account?) -> String? {
         guard let account else { return "account of \(key.owner.rawValue) is missing" }
         let isRight =

@@ -2,16 +2,17 @@ internal import Crypto
 internal import GotchuCore
 
 /// The hash of one committed batch's transfers, chained to the batch before it of the same writer.
-/// A change to a transfer, made past the database's own guards, breaks it and all that follow.
+/// It detects a change of a transfer made past the database's own guards: that seal and all that
+/// follow then fail.
 ///
-/// Each run of a server has a chain of its own, and begins a new one when it does not know how the
-/// last one ends. The first seal of a chain covers the newest one that there was then.
+/// Each run of a server has a chain of its own, and begins another when the end of the last one is
+/// unknown. The first seal of a chain covers the newest seal of that moment.
 package struct Seal: Equatable, Sendable {
     /// The id of its chain. Those of chains begun later sort later, by the servers' clocks.
     package let chain: String
-    /// 1, 2, 3 … without a gap.
+    /// The seal's number in its chain: 1, 2, 3 … without a gap.
     package let number: Int64
-    /// The hash of the seal that it follows; of the first of a chain, one of another chain.
+    /// The hash of the seal before it; for the first of a chain, of a seal of another chain.
     package let previous: [UInt8]
     /// SHA-256, 32 bytes.
     package let hash: [UInt8]
@@ -23,7 +24,7 @@ package struct Seal: Equatable, Sendable {
         self.hash = hash
     }
 
-    /// The stand-in before the first seal of all.
+    /// The placeholder before the first seal of all.
     package static let origin = Seal(
         chain: "",
         number: 0,
@@ -39,12 +40,12 @@ package struct Seal: Equatable, Sendable {
         return String(id.prefix(12)) + String(id.suffix(8))
     }
 
-    /// The stand-in before the first seal of a new chain.
+    /// The placeholder before the first seal of a new chain.
     package static func beginning(of chain: String, after newest: Seal) -> Seal {
         Seal(chain: chain, number: 0, previous: newest.previous, hash: newest.hash)
     }
 
-    /// The seal that comes next, over the transfers of a batch.
+    /// Returns the next seal, over the transfers of a batch.
     package func next(over transfers: [Transfer]) -> Seal {
         let ordered = transfers.sorted {
             ($0.key.record.rawValue, $0.key.step) < ($1.key.record.rawValue, $1.key.step)
@@ -52,7 +53,7 @@ package struct Seal: Equatable, Sendable {
         return next(overHashes: ordered.map(\.hash))
     }
 
-    /// The seal that comes next, over the hashes of a batch's transfers in the order of their keys.
+    /// Returns the next seal, over the hashes of a batch's transfers in the order of their keys.
     package func next(overHashes hashes: [[UInt8]]) -> Seal {
         var digest = SHA256()
         digest.update(data: hash)
@@ -108,7 +109,7 @@ extension TextBytes {
     }
 }
 
-/// A seal that was written down outside of the database, as `verify` prints it:
+/// A seal that was written down outside the database, in the form that `verify` prints:
 /// `CHAIN:NUMBER:HASH`.
 package struct SealPin: Equatable, Sendable, CustomStringConvertible {
     private static let digits = 64

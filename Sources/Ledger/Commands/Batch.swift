@@ -1,15 +1,15 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// Commands that one commit carries, strictly in their order, each decided on what those before it
-/// left. A batch comes to the same as its commands one by one.
+/// The commands of one commit, decided in order, each on the state that those before it left. The
+/// result is the same as that of committing them one by one.
 package struct Batch: Sendable {
     let submissions: [any Submission]
-    /// The seal that the next one of this writer follows; `nil` if a new chain must begin.
+    /// The newest seal of this writer's chain; `nil` if a new chain must begin.
     let tail: Seal?
     private let chain: String?
 
-    /// - Parameter chain: The id of the chain that begins if one must; a new one unless said.
+    /// - Parameter chain: The id of a new chain, if one must begin; random unless given.
     package init(_ submissions: [any Submission], tail: Seal? = nil, chain: String? = nil) {
         self.submissions = submissions
         self.tail = tail
@@ -26,9 +26,8 @@ package struct Batch: Sendable {
         return footprint
     }
 
-    /// Decides all commands on at least the rows of their footprint. A command of which another
-    /// transaction holds a row is not decided.
-    ///
+    /// Decides all commands on at least the rows of their footprint. A command is left undecided if
+    /// another transaction holds one of its rows.
     package func decide(on rows: Snapshot) -> Effects {
         var books = Books(rows)
         for submission in submissions {
@@ -40,7 +39,7 @@ package struct Batch: Sendable {
         }
         var effects = books.effects
         if !effects.transfers.isEmpty {
-            // A loaded newest seal means that the writer does not know the end of its chain.
+            // A loaded newest seal means that the end of the writer's own chain is unknown.
             let previous =
                 rows.newestSeal.map { Seal.beginning(of: chain ?? Seal.newChain(), after: $0) }
                 ?? tail
@@ -50,19 +49,19 @@ package struct Batch: Sendable {
     }
 }
 
-/// A command that waits for its commit, whatever its type. It keeps what was decided until it is
-/// known that it was committed.
+/// A command that waits for its commit, with its type erased. It holds the decision until the
+/// commit's outcome is known.
 package protocol Submission: Sendable {
     /// The command's name.
     var name: String { get }
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
-    /// Decides, and forgets what was decided before.
+    /// Decides the command; replaces an earlier decision.
     func decide(on books: inout Books)
-    /// Leaves it undecided.
+    /// Leaves the command undecided.
     func hold()
-    /// Tells the caller what was decided, now that it is committed.
+    /// Gives the caller the decision, once it is committed.
     ///
-    /// - Returns: What it came to.
+    /// - Returns: The kind of decision, for counters.
     func succeed() -> SubmissionEnd
     /// Tells the caller that nothing is known to be committed.
     func fail(_ error: LedgerError)
@@ -72,7 +71,7 @@ package protocol Submission: Sendable {
 package enum SubmissionEnd: Equatable, Sendable {
     case accepted, replayed
     case refused(Refusal.Reason)
-    /// Another transaction held a row, or one could not be read.
+    /// Another transaction held a row, or a row could not be read.
     case undecided
 }
 
@@ -81,7 +80,7 @@ final class Pending<Command: LedgerCommand>: Submission {
     typealias Outcome = CommandReply<Command.Outcome>
 
     private let command: Command
-    /// The identity under which its answer is remembered, if it is.
+    /// The identity under which the answer is remembered; `nil` for a command without a key.
     private let request: KeyedRequest?
     private let decideOn: @Sendable (inout Books) throws(LedgerError) -> Outcome
     private let answer: @Sendable (Result<Outcome, LedgerError>) -> Void
@@ -138,7 +137,8 @@ final class Pending<Command: LedgerCommand>: Submission {
 
     /// The reply that was decided.
     ///
-    /// - Throws: `tryAgain` if it was held, `corrupt` if what was remembered cannot be read.
+    /// - Throws: `tryAgain` if it was left undecided, `corrupt` if a remembered answer cannot be
+    ///   read.
     var reply: Result<Outcome, LedgerError> { decided.withLock { $0 } }
 
     func hold() { decided.withLock { $0 = .failure(.held) } }

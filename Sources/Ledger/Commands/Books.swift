@@ -1,10 +1,9 @@
 internal import FoundationEssentials
 package import GotchuCore
 
-/// A snapshot in the hands of a batch: what its commands read and change, and which rows they
-/// changed.
+/// A snapshot that a batch's commands read and change, with a record of the rows that changed.
 ///
-/// Every change goes through here, so that no effect can be forgotten.
+/// Every change goes through these methods, so that no effect can be forgotten.
 package struct Books: Sendable {
     /// The largest number of entries of one transfer.
     static let entryLimit = 10_003
@@ -22,7 +21,7 @@ package struct Books: Sendable {
     }
 
     /// The rows to be written. Changed rows are in the order of their keys, so that two writers of
-    /// one database would always lock them in the same order.
+    /// one database always lock them in the same order.
     package var effects: Effects {
         var effects = written
         effects.names = changedNames.sorted().compactMap { rows.names[$0] }
@@ -40,7 +39,7 @@ package struct Books: Sendable {
 
     // MARK: Users, names, records
 
-    /// Takes in a user under the unique name of their login, with an empty account.
+    /// Inserts a user under the unique name of their login, with an empty account.
     package mutating func insert(_ user: User, accountIn currency: Currency) {
         changeCount += 1
         rows.users[user.id] = user
@@ -49,9 +48,9 @@ package struct Books: Sendable {
         put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
     }
 
-    /// Claims a name that is free; or gives one up, which need not be known, at a time.
+    /// Claims a free name, or sets the time at which a name ends.
     ///
-    /// - Precondition: The name is free or stands for the same.
+    /// - Precondition: The name is free or stands for the same target.
     package mutating func put(_ name: Name) {
         changeCount += 1
         precondition(rows.names[name.text].map { $0.target == name.target } ?? true)
@@ -59,7 +58,7 @@ package struct Books: Sendable {
         rows.names[name.text] = name
     }
 
-    /// Writes a record's next version, and what others are told of it.
+    /// Writes a record's next version, and the event that others receive.
     package mutating func put(_ record: Record, telling event: Event? = nil) {
         changeCount += 1
         let wasDue = rows.records[record.id]?.dueAt != nil
@@ -98,7 +97,8 @@ package struct Books: Sendable {
         precondition((2...Self.entryLimit).contains(amounts.count) && kind.allows(step))
         let key = Transfer.Key(record, step)
         precondition(!posted.contains(key), "a step is posted once")
-        // Debits first: who cannot pay is told so, whatever is wrong with the other side.
+        // Debits first: a payer without enough money is told so, even if the other side has a
+        // problem.
         var changed: [Account] = []
         var entries: [Entry] = []
         for (account, amount) in amounts.filter({ $0.1 < 0 }) + amounts.filter({ $0.1 > 0 }) {
@@ -182,7 +182,7 @@ package struct Books: Sendable {
 
     // MARK: Commands
 
-    /// Decides a command that nothing is remembered of.
+    /// Decides a command without a remembered answer.
     ///
     /// - Precondition: A command that is refused has changed nothing.
     package mutating func decide<Command: LedgerCommand>(
@@ -198,7 +198,7 @@ package struct Books: Sendable {
         }
     }
 
-    /// Decides a command under its key: the key is looked at first, so that a resend gets its
+    /// Decides a command under its key: the key is looked up first, so that a resend gets its
     /// answer whatever has happened since.
     package mutating func decide<Command: KeyedCommand>(
         _ command: Command,
@@ -215,7 +215,7 @@ package struct Books: Sendable {
         let decision: Answer.Decision
         switch outcome {
         case .success(let value):
-            // A posted transfer must not be committed without its answer.
+            // A posted transfer is never committed without its answer.
             guard let json = try? canonicalJSON(value) else {
                 preconditionFailure("an outcome can be written as JSON")
             }
@@ -254,7 +254,7 @@ package struct Books: Sendable {
     }
 }
 
-/// JSON whose members are sorted, so that the same value is always the same text.
+/// Encodes JSON with sorted members, so that the same value is always the same text.
 ///
 /// - Throws: `LedgerError` with `corrupt` for a value that JSON cannot hold.
 package func canonicalJSON(_ value: some Encodable) throws(LedgerError) -> String {
@@ -265,7 +265,7 @@ package func canonicalJSON(_ value: some Encodable) throws(LedgerError) -> Strin
     }
 }
 
-/// Reads what `canonicalJSON` has written.
+/// Decodes the output of `canonicalJSON`.
 ///
 /// - Throws: `LedgerError` with `corrupt`.
 package func decoded<Value: Decodable>(

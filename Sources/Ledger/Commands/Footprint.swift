@@ -8,16 +8,16 @@ package struct Footprint: Equatable, Sendable {
     package var records: Set<RecordID> = []
     /// Owners whose accounts are locked, in every currency.
     package var owners: Set<Account.Owner> = []
-    /// Records, among `records`, whose owners' accounts are locked too. So a command that knows
-    /// no more than a record's id is loaded in one round.
+    /// Records, among `records`, whose owners' accounts are locked too, so that a command that
+    /// knows only a record's id is loaded in one round.
     package var ownedRecords: Set<RecordID> = []
     /// Groups whose records with a row in `due` must be counted.
     package var dueGroups: Set<RecordGroup> = []
     package var answers: Set<Answer.Key> = []
     /// A Boolean that is true if the newest seal of all must be loaded.
     package var needsNewestSeal = false
-    /// A Boolean that is true if more will be asked for once this is known. Accounts are loaded in
-    /// the last round only: rows are locked records first, then accounts.
+    /// A Boolean that is true if the command needs another round once this is loaded. Accounts are
+    /// loaded in the last round only: rows are locked records first, then accounts.
     package var asksAgain = false
 
     package init() {}
@@ -25,7 +25,7 @@ package struct Footprint: Equatable, Sendable {
     /// The largest number of rounds of loading.
     package static let roundLimit = 4
 
-    /// The rows that are in this footprint and not in another.
+    /// Returns the rows of this footprint that are not in another.
     package func subtracting(_ other: Footprint) -> Footprint {
         var rest = self
         rest.names.subtract(other.names)
@@ -38,8 +38,7 @@ package struct Footprint: Equatable, Sendable {
     }
 }
 
-/// The rows of a footprint as they are before a batch, or within one, as its commands have left
-/// them.
+/// The rows of a footprint: as loaded, or within a batch as its commands have left them.
 package struct Snapshot: Equatable, Sendable {
     package var names: [String: Name] = [:]
     package var users: [UserID: User] = [:]
@@ -48,21 +47,21 @@ package struct Snapshot: Equatable, Sendable {
     /// The numbers of records that have a row in `due`.
     package var dueCounts: [RecordGroup: Int] = [:]
     package var answers: [Answer.Key: Answer] = [:]
-    /// The newest seal of all, where it was asked for; `Seal.origin` if there is none.
+    /// The newest seal of all, if it was requested; `Seal.origin` if there is none.
     package var newestSeal: Seal?
     /// Records and owners whose rows were not loaded, because another transaction holds them.
     package var held = Footprint()
 
     package init() {}
 
-    /// A Boolean that is true if there is such a user, as far as their row was loaded or an account
-    /// of theirs. Nobody is taken in without an account.
+    /// Returns true if the user exists, as far as the user's row or account was loaded. No user is
+    /// inserted without an account.
     package func knows(_ user: UserID) -> Bool {
         users[user] != nil
             || Currency.allCases.contains { accounts[Account.Key(.user(user), $0)] != nil }
     }
 
-    /// A Boolean that is true if another transaction holds a row that a command needs.
+    /// Returns true if another transaction holds a row that the command needs.
     func holdsBack(_ submission: any Submission) -> Bool {
         guard !held.records.isEmpty || !held.owners.isEmpty else { return false }
         var footprint = Footprint()
@@ -74,14 +73,14 @@ package struct Snapshot: Equatable, Sendable {
     }
 }
 
-/// The rows that a batch writes, each in its last state; nothing else may be written.
+/// The rows that a batch writes, each in its last state; nothing else is written.
 package struct Effects: Equatable, Sendable {
     package var newUsers: [User] = []
-    /// New ones, ones given another time, in the order of their texts.
+    /// New names, and names with another end, in the order of their texts.
     package var names: [Name] = []
-    /// New ones and changed ones, in the order of their ids.
+    /// New and changed records, in the order of their ids.
     package var records: [Record] = []
-    /// New ones and changed ones, in the order of their keys.
+    /// New and changed accounts, in the order of their keys.
     package var accounts: [Account] = []
     package var transfers: [Transfer] = []
     package var answers: [Answer] = []

@@ -1,9 +1,9 @@
 package import GotchuCore
 
-/// Something that changes the ledger.
+/// A command that changes the ledger.
 ///
-/// Deciding is a pure function of the rows and the time: it knows no clock, no randomness and no
-/// database. A command throws before its first change.
+/// Deciding is a pure function of the rows and the time: no clock, no randomness, no database. A
+/// command throws before its first change.
 package protocol LedgerCommand: Sendable {
     associatedtype Outcome: Sendable
 
@@ -12,8 +12,8 @@ package protocol LedgerCommand: Sendable {
 
     /// Adds the rows that it reads or changes.
     ///
-    /// - Parameter rows: What is known so far; `nil` in the first round. A command that needs to
-    ///   know more before it can say sets `asksAgain`.
+    /// - Parameter rows: The rows loaded so far; `nil` in the first round. A command that needs
+    ///   further rows depending on these sets `asksAgain`.
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
 
     func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome
@@ -22,7 +22,7 @@ package protocol LedgerCommand: Sendable {
 /// A command that is sent with a key. The canonical JSON of its outcome is remembered, and a replay
 /// renders the same bytes from it for ever.
 package protocol KeyedCommand: LedgerCommand where Outcome: Codable {
-    /// The record that it is about, which its answer names.
+    /// The record that it concerns, which its answer names.
     var record: RecordID { get }
 }
 
@@ -33,8 +33,8 @@ package struct KeyedRequest: Equatable, Sendable {
     package let fingerprint: Fingerprint
     /// The request's id, which its answer names.
     package let id: String
-    /// A Boolean that is true if a refusal for an unknown session is remembered; otherwise it is
-    /// looked up again each time.
+    /// A Boolean that is true if a refusal for an unknown session is remembered; otherwise the
+    /// session is looked up again each time.
     var remembersUnknown = true
 
     package init(user: UserID, key: IdempotencyKey, fingerprint: Fingerprint, id: String) {
@@ -55,7 +55,7 @@ package struct CommandReply<Outcome: Sendable>: Sendable {
     /// The id of the request that was decided: of a replay, the first one's.
     package let requestID: String
     package let isReplay: Bool
-    /// A Boolean that is true if it is remembered.
+    /// A Boolean that is true if the answer is stored.
     package let isRemembered: Bool
 }
 

@@ -1,16 +1,16 @@
 package import GotchuCore
 
-/// Finds the user of a login, or takes them in and opens their account, once.
+/// Finds the user of a login; inserts the user with an account at the first login.
 package struct OpenAccount: LedgerCommand {
     package static let name = "open-account"
 
-    /// The identity at login: an e-mail address in lower case, `<issuer>subject` of an
-    /// OpenID token, or `<device>id`. No address has a `<` in it, so that the three never meet.
+    /// The identity at login: an e-mail address in lower case, `<issuer>subject` of an OpenID
+    /// token, or `<device>id`. No address contains `<`, so the three never collide.
     package let login: String
     package let displayName: String
-    /// The first money of a new account, from the development mint; may be zero.
+    /// The opening balance of a new account, from the development mint; may be zero.
     package let opening: Money
-    /// An id for a user who may have to be made.
+    /// The id for the user if a new one is inserted.
     package let user: UserID
 
     package init(login: String, displayName: String, opening: Money, user: UserID = .make()) {
@@ -70,8 +70,8 @@ struct Probe: LedgerCommand {
     }
 }
 
-/// Changes nothing of a record, but locks it, so that its commit waits until replicas have what was
-/// written before.
+/// Locks a record without changing it, so that its commit waits until replicas have everything that
+/// was written before.
 struct Touch: LedgerCommand {
     static let name = "touch"
 

@@ -1,10 +1,9 @@
 package import GotchuCore
 
-/// A decision for one key of a user's, kept for ever so that a resend gets the same answer
-/// and no more money moves: refusals too, or a retry could turn "refused" into "charged" behind the
-/// payer's back.
+/// The decision for one key of a user, kept for ever: a resend gets the same answer and moves no
+/// more money. Refusals too, or a retry could turn "refused" into "charged" unnoticed.
 package struct Answer: Equatable, Sendable {
-    /// The scope of an idempotency key: a user's own, and one command's.
+    /// The scope of an idempotency key: one user and one command.
     package struct Key: Hashable, Sendable {
         package let user: UserID
         package let command: String
@@ -28,9 +27,9 @@ package struct Answer: Equatable, Sendable {
     package let decision: Decision
     /// The record that the command is about.
     package let record: RecordID
-    /// The step of the record's that it posted, if it moved money.
+    /// The record's step that it posted, if it moved money.
     package let step: String?
-    /// The first request's id; part of the answer that is repeated.
+    /// The first request's id; part of every replay.
     package let requestID: String
     package let decidedAt: Timestamp
 
@@ -52,7 +51,7 @@ package struct Answer: Equatable, Sendable {
         self.decidedAt = decidedAt
     }
 
-    /// The transfer that it made, if it did.
+    /// The key of the transfer that it made, if it made one.
     package var transfer: Transfer.Key? { step.map { Transfer.Key(record, $0) } }
 }
 

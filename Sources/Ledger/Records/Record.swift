@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// A thing that money is about, as it is stored: a session, for instance. Its particulars are a
+/// The stored form of a session, or of another thing that money is about. Its particulars are a
 /// canonical JSON body, so that a new kind of record needs no table.
 package struct Record: Equatable, Sendable {
     package let id: RecordID
@@ -9,10 +9,10 @@ package struct Record: Equatable, Sendable {
     package let owner: UserID
     /// The state, in the words of its kind.
     package let state: String
-    /// 1 when made; grows by one with each change.
+    /// The version: 1 when made; grows by one with each change.
     package let version: Int64
     package let createdAt: Timestamp
-    /// The time at which it wants to be looked at; `nil` once nothing happens to it by itself.
+    /// The time at which a sweep visits it; `nil` once time changes nothing any more.
     package let dueAt: Timestamp?
     package let body: String
 
@@ -48,13 +48,13 @@ package struct RecordGroup: Hashable, Sendable {
     }
 }
 
-/// A unique name and what it stands for. Every uniqueness of the ledger is a row of these or a
-/// primary key.
+/// A unique name and the id that it stands for. Every uniqueness of the ledger is a row of these or
+/// a primary key.
 package struct Name: Equatable, Sendable {
     package let text: String
     /// The id of a record or a user.
     package let target: String
-    /// From then on it stands for nothing; `nil` for ever.
+    /// The time at which the name ends; `nil` for ever.
     package let until: Timestamp?
 
     package init(_ text: String, target: String, until: Timestamp? = nil) {
@@ -64,12 +64,12 @@ package struct Name: Equatable, Sendable {
     }
 }
 
-/// Somebody who can log in.
+/// A user who can log in.
 package struct User: Equatable, Codable, Sendable {
     package let id: UserID
     /// The identity at login, see `OpenAccount`; unique.
     package let login: String
-    /// The name that a payer is shown.
+    /// The name shown to payers.
     package let displayName: String
     package let createdAt: Timestamp
 
@@ -84,13 +84,13 @@ package struct User: Equatable, Codable, Sendable {
     package static func name(ofLogin login: String) -> String { "login:\(login)" }
 }
 
-/// A change of a record that others are told of.
+/// A change of a record, as others receive it.
 package struct Event: Equatable, Sendable {
     /// The kind, in the words of the record's kind: `session.paid`, for instance.
     package let kind: String
     package let record: Record
     package let at: Timestamp
-    /// The money that moved with it, in minor units, where the record does not tell.
+    /// The money that moved with it, in minor units, if the record does not hold it.
     package let amount: Int64?
 
     package init(kind: String, record: Record, at: Timestamp, amount: Int64? = nil) {
@@ -100,6 +100,6 @@ package struct Event: Equatable, Sendable {
         self.amount = amount
     }
 
-    /// One id for ever: a record's version is made once.
+    /// The event's id, the same for ever: each version of a record exists once.
     package var id: String { "evt_\(record.id)_\(record.version)" }
 }

@@ -1,4 +1,4 @@
-/// A definite no, with what the caller must know about it. Being refused is an ordinary outcome.
+/// A definite refusal, with the figures that the caller needs. An ordinary outcome, not a failure.
 package struct Refusal: Error, Equatable, Sendable, Codable {
     package let reason: Reason
     /// With `insufficientBalance`: what the transfer needs, in minor units.
@@ -54,8 +54,8 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case unreadable = "UNREADABLE"
     }
 
-    /// A Boolean that is true if it is remembered with a key. What concerns who may do what is no
-    /// decision about money: it is asked again each time.
+    /// A Boolean that is true if it is remembered with a key. Refusals about permissions are no
+    /// decisions about money: they are made anew each time.
     var isRemembered: Bool {
         switch reason {
         case .unknownUser, .forbidden, .ownSession, .keyReused, .unreadable: false

@@ -1,11 +1,11 @@
-/// A failure of the ledger itself. A refused command is not one: see `Refusal`.
+/// A failure of the ledger itself. A refused command is no failure: see `Refusal`.
 package struct LedgerError: Error, Sendable {
     package let code: Code
     /// A constant sentence.
     package let message: String
     /// The error underneath.
     package let underlying: (any Error)?
-    /// The next step of a person who reads it.
+    /// The action that helps a person, if there is one.
     package let fix: String?
 
     package init(
@@ -23,20 +23,20 @@ package struct LedgerError: Error, Sendable {
     package enum Code: String, CaseIterable, Sendable {
         /// Nothing was decided; the same command may be sent again.
         case tryAgain = "ledger-try-again"
-        /// The connection broke during the commit: it may have been carried out. The same command
-        /// with the same key, sent again, tells.
+        /// The connection broke during the commit, which may have been carried out. Sending the
+        /// same command with the same key again tells.
         case unknownOutcome = "ledger-unknown-outcome"
-        /// The store would not take what was decided.
+        /// The database refused the rows that were decided.
         case rejected = "ledger-rejected"
         /// The database cannot be opened or read.
         case cannotOpen = "ledger-cannot-open"
-        /// Another server has the books for itself.
+        /// Another server has exclusive use of the books.
         case inUse = "ledger-in-use"
         /// The database is no ledger of ours, or a newer program's.
         case foreign = "ledger-foreign"
-        /// The database holds something that cannot be.
+        /// The database holds rows that cannot be right.
         case corrupt = "ledger-corrupt"
-        /// The database would not promise that what it has committed stays.
+        /// The database is not configured to keep what it commits.
         case notDurable = "ledger-not-durable"
     }
 }
@@ -48,7 +48,7 @@ extension LedgerError: CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// A row that cannot be one means a broken database: better to stop than to guess.
+    /// Makes the error for a row that cannot be right: stopping is better than guessing.
     package static func corrupt(_ what: String) -> LedgerError {
         LedgerError(
             .corrupt,

@@ -2,13 +2,12 @@ package import GotchuCore
 
 /// A database for the ledger: it loads and writes rows, and decides nothing.
 package protocol LedgerStorage: Sendable {
-    /// In one transaction: loads the batch's footprint, has it decided, writes its effects and
+    /// In one transaction: loads the batch's footprint, lets it decide, writes its effects and
     /// commits durably.
     ///
-    /// The caller's cancellation does not stop it: the transaction may hold other people's
-    /// payments.
+    /// Cancelling the caller does not stop it: the transaction may hold other callers' payments.
     ///
-    /// - Throws: `unknownOutcome` if it may have been committed; anything else if nothing was.
+    /// - Throws: `unknownOutcome` if it may have been committed; any other error if nothing was.
     func commit(_ batch: Batch) async throws(LedgerError) -> Effects
 
     /// A record by its id.
@@ -26,22 +25,22 @@ package protocol LedgerStorage: Sendable {
         _ range: HistoryRange
     ) async throws(LedgerError) -> AccountHistory?
 
-    /// Records whose time has come, the longest due first.
+    /// Returns the records that are due, the longest due first.
     func due(
         at time: Timestamp,
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord]
 
-    /// The time for which nobody writes down what time has done to a record, because another
-    /// server of the same database may have accepted a payment for it in time.
+    /// The time for which expiry is not recorded, because another server of the same database may
+    /// have accepted a payment in time.
     var expiryMargin: Duration { get }
 
-    /// The time by which records expire: one and the same for all servers of the database.
+    /// The time by which records expire: the same for all servers of the database.
     var now: Timestamp { get }
 
-    /// A Boolean that is true if something that can be read may still be lost, because a replica
-    /// that would take over does not have it yet.
+    /// A Boolean that is true if a read may return what can still be lost, because a replica that
+    /// would take over does not have it yet.
     var readsAhead: Bool { get }
 
     /// Records that other servers may have changed; `nil` if there are no others.
@@ -49,12 +48,12 @@ package protocol LedgerStorage: Sendable {
 }
 
 extension LedgerStorage {
-    /// A database of one machine goes by its clock.
+    /// The clock of this machine, for a database on one machine.
     package var now: Timestamp { .now }
     package var readsAhead: Bool { false }
 }
 
-/// A record whose time has come.
+/// A record that is due.
 package struct DueRecord: Equatable, Sendable {
     package let id: RecordID
     package let kind: String
@@ -69,7 +68,7 @@ package struct DueRecord: Equatable, Sendable {
 package struct NamedRecord: Equatable, Sendable {
     package let record: Record
     package let ownerName: String
-    /// From then on the name stands for nothing.
+    /// The time at which the name ends.
     package let until: Timestamp?
 
     package init(record: Record, ownerName: String, until: Timestamp?) {
@@ -82,7 +81,7 @@ package struct NamedRecord: Equatable, Sendable {
 /// A range of an account's history, of one moment.
 package struct AccountHistory: Equatable, Sendable {
     package let account: Account
-    /// Newest first, without a gap, each with the record that it is about, if that is one.
+    /// The entries, newest first and without a gap, each with its record, if it has one.
     package let entries: [(entry: Entry, record: Record?)]
 
     package init(account: Account, entries: [(entry: Entry, record: Record?)]) {
@@ -96,12 +95,12 @@ package struct AccountHistory: Equatable, Sendable {
     }
 }
 
-/// The entries that are asked for: numbered without a gap, so that any page is found at once.
+/// A range of entries: they are numbered without a gap, so that any page is found at once.
 package struct HistoryRange: Equatable, Sendable {
     package enum Start: Equatable, Sendable {
         /// A number of entries behind the newest.
         case newest(skipping: Int64)
-        /// Right behind the entry of this number, whatever has come since.
+        /// The entries before the one of this number, whatever has come since.
         case after(Int64)
     }
 
@@ -114,10 +113,10 @@ package struct HistoryRange: Equatable, Sendable {
     }
 }
 
-/// The opening of a database by a program.
+/// The mode in which a program opens a database.
 package enum Opening: Sendable {
-    /// Makes the tables: a server does, and who is told to.
+    /// Makes missing tables: for servers and `migrate`.
     case migrating
-    /// Changes nothing: others may be at work on the database.
+    /// Makes and changes no tables: other processes may be using the database.
     case asItIs
 }

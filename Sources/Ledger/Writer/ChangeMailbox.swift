@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The records that somebody else may have changed.
+/// The records that another server may have changed.
 package enum ChangedRecords: Equatable, Sendable {
     case some([RecordID])
-    /// Something may have been missed.
+    /// Any record: notifications may have been missed.
     case all
 }
 
-/// Receives the ids of records that other servers have changed, until they are looked at.
+/// Collects the ids of records that other servers have changed until they are read.
 ///
-/// State, not history: a record that changes ten times meanwhile is looked at once. When there are
-/// too many ids all that is watched is looked at.
+/// State, not history: a record that changes ten times meanwhile is read once. Beyond a number of
+/// ids every watched record is read.
 package final class ChangeMailbox: Sendable {
     private static let limit = 4_096
 
@@ -24,7 +24,7 @@ package final class ChangeMailbox: Sendable {
 
     package init() {}
 
-    /// Says when there is something to be looked at. For one reader at a time.
+    /// Signals arrivals, to one reader at a time.
     func arrivals() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(
             of: Void.self,
@@ -49,7 +49,7 @@ package final class ChangeMailbox: Sendable {
         reader?.yield()
     }
 
-    /// Takes what has arrived.
+    /// Removes and returns what has arrived.
     func take() -> ChangedRecords {
         state.withLock { state in
             defer { (state.records, state.isEverything) = ([], false) }

@@ -3,11 +3,11 @@ internal import Logging
 internal import ServiceLifecycle
 internal import ServiceProcess
 
-/// A kind of record, as far as the ledger itself has to do with it.
+/// A kind of record, as far as the ledger itself uses it.
 package struct RecordKind: Sendable {
     /// The stored name.
     package let name: String
-    /// A command that writes down what time has done to a record.
+    /// Makes the command that records what time has changed of a record.
     package let settle: @Sendable (RecordID) -> any LedgerCommand
 
     package init(_ name: String, settle: @escaping @Sendable (RecordID) -> any LedgerCommand) {
@@ -16,9 +16,9 @@ package struct RecordKind: Sendable {
     }
 }
 
-/// Writes down what time has done to records, so that those who watch them are told in time.
+/// Records the expiry of records, so that their watchers learn of it in time.
 ///
-/// Only tidying: what has expired is refused whether or not this has run.
+/// Only tidying: expired records are refused even before it has run.
 struct DueSweep: Service {
     /// The delay within which a watcher learns that a record has expired.
     static let interval: Duration = .milliseconds(250)
@@ -54,7 +54,8 @@ struct DueSweep: Service {
                 try? await Task.sleep(for: Self.interval)
                 do throws(LedgerError) {
                     let count = try await sweep(skipping: passedOver)
-                    // Records that cannot be settled stay: behind a full batch others may wait.
+                    // Records that cannot be settled stay due: behind a full batch of them others
+                    // may wait.
                     passedOver = count == Self.batchLimit ? passedOver + count : 0
                     failures.worked()
                 } catch {
@@ -64,7 +65,7 @@ struct DueSweep: Service {
         }
     }
 
-    /// A sweep that fails is made good by the next one.
+    /// Settles a batch. The next sweep makes good one that fails.
     ///
     /// - Returns: The number of records that were due behind those that it skips.
     private func sweep(skipping passedOver: Int) async throws(LedgerError) -> Int {
@@ -79,7 +80,7 @@ struct DueSweep: Service {
                     unsettled(record.id, "it is of no kind that this server knows")
                     continue
                 }
-                // They meet in the writer's queue and share a commit.
+                // The commands meet in the writer's queue and share a commit.
                 group.addTask { await settle(record.id, command) }
             }
             return await group.reduce(nil) { $0 ?? $1 }
@@ -88,7 +89,7 @@ struct DueSweep: Service {
         return due.count
     }
 
-    /// Says, now and then, that a record stays due although its time has come.
+    /// Logs, now and then, that a record stays due.
     private func unsettled(_ record: RecordID, _ reason: String) {
         logger.log(
             level: throttle.level(.error),
@@ -97,7 +98,7 @@ struct DueSweep: Service {
         )
     }
 
-    /// - Returns: The reason why it could not be written down, if there is one.
+    /// - Returns: The reason why the change could not be recorded, if there is one.
     private func settle(
         _ record: RecordID,
         _ command: some LedgerCommand

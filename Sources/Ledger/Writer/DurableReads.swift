@@ -1,10 +1,11 @@
-/// Reads that somebody acts on, who hands out goods for instance: what they tell stays.
+/// Reads whose result cannot be lost any more, for callers that act on it: those who hand out
+/// goods, for instance.
 ///
-/// A database that waits for a replica shows a payment before the replica has it once that wait was
-/// given up, or it has been started anew in between. If it dies then and the replica takes over,
-/// the payment is gone. But a commit waits until the replica has all that came before it: a record
-/// that is read is locked and committed once more by the writer, along with whatever else waits
-/// there; an account is told once something was committed after it was read.
+/// A database that waits for a replica shows a payment before the replica has it if that wait was
+/// given up, or if the database was restarted in between. If it dies then and the replica takes
+/// over, the payment is gone. But a commit waits until the replica has everything before it: so the
+/// writer locks and commits a record once more after it was read, in one batch with other commands;
+/// an account's history is returned once something was committed after it was read.
 struct DurableReads: Sendable {
     let store: any LedgerStorage
     let writer: LedgerWriter
@@ -37,7 +38,7 @@ struct DurableReads: Sendable {
             of: account,
             HistoryRange(.newest(skipping: 0), limit: 1)
         )
-        // Any commit will do. That of the probe, which has one row for all servers, would make them
+        // Any commit will do. The probe's would not: it has one row for all servers, which would
         // wait for each other.
         if let record = newest?.entries.first?.record {
             try await commit(after: record.id)
@@ -47,7 +48,7 @@ struct DurableReads: Sendable {
         return history
     }
 
-    /// A record that nothing happens to by itself any more is one that somebody may act on.
+    /// Commits after a record in a final state, which a reader may act on.
     private func commit(after record: Record) async throws(LedgerError) {
         if record.dueAt == nil { try await commit(after: record.id) }
     }

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// Counts of the writer's work since it started.
 package final class LedgerMetrics: Sendable {
-    /// A reading: everything at one moment.
+    /// A consistent reading of all counters.
     package struct Reading: Sendable {
-        /// From taking a batch from the queue to its durable end.
+        /// The time from taking a batch from the queue to its durable end.
         package var commitDuration = Histogram.local
-        /// Batches that were committed, by how many commands they carried.
+        /// Committed batches by their number of commands.
         package var batches = Array(repeating: 0, count: LedgerMetrics.batchSizes.count)
         package var commands = 0
         /// Commands by their names, and replays and refusals of those.
@@ -16,11 +16,11 @@ package final class LedgerMetrics: Sendable {
         package var refused: [String: [Refusal.Reason: Int]] = [:]
         /// Commands whose batch was not committed: their callers were told to try again.
         package var failedCommands = 0
-        /// Commands that were not taken because too many waited.
+        /// Commands refused because the queue was full.
         package var turnedAway = 0
     }
 
-    /// The largest number of commands of each kind of batch that is counted apart.
+    /// The upper bounds of the classes in which batches are counted.
     package static let batchSizes = [1, 4, 16, 64, 256]
 
     private let state = Mutex(Reading())

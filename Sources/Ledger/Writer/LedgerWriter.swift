@@ -4,17 +4,18 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import Synchronization
 
-/// The one writer: commits what queued while the last batch was committed, decided in order, and
+/// The one writer: commits the commands that queued during the last commit, decided in order, and
 /// answers each caller.
 ///
-/// There is no timer: a lone command goes at once, and batches grow by themselves under load.
+/// There is no timer: a lone command is committed at once, and batches grow by themselves under
+/// load.
 package final class LedgerWriter: Service {
     /// The largest number of commands of one commit.
     static let batchLimit = 256
     /// The usual number of commands that may wait; beyond it callers are told to try again.
     package static let queueLimit = 8_192
-    /// The longest time for which time stands still after the clock was set back: a clock that
-    /// was two hours ahead for a moment would keep sessions alive for two hours.
+    /// The longest time for which time stands still after the clock was set back. Without a limit,
+    /// a clock that was two hours ahead for a moment would keep sessions alive for two hours.
     static let longestStandstill: Duration = .seconds(2)
 
     private struct State {
@@ -22,9 +23,9 @@ package final class LedgerWriter: Service {
         var isStopped = false
         var lastAccepted = Timestamp(milliseconds: .min)
 
-        /// Takes the time of the next command.
+        /// Sets the time of the next command.
         ///
-        /// - Returns: By how much time goes back, if it does.
+        /// - Returns: The step by which time goes back, if it does.
         mutating func accept(at now: Timestamp) -> Duration? {
             guard now < lastAccepted else {
                 lastAccepted = now
@@ -66,10 +67,10 @@ package final class LedgerWriter: Service {
         self.clock = clock
     }
 
-    /// Has one command decided and its effects committed.
+    /// Decides one command and commits its effects.
     ///
-    /// Cancelling the caller does not take the command back: what is queued is decided, since its
-    /// batch is other people's too.
+    /// Cancelling the caller does not withdraw the command: a queued command is decided, since its
+    /// batch also holds those of others.
     ///
     /// - Throws: `tryAgain` if nothing was decided.
     package func submit<Command: LedgerCommand>(
@@ -78,7 +79,7 @@ package final class LedgerWriter: Service {
         try await queue { Pending(command, at: $0, answer: $1) }
     }
 
-    /// The same for a command whose answer is remembered.
+    /// Decides and commits a command whose answer is remembered.
     package func submit<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest
@@ -103,10 +104,10 @@ package final class LedgerWriter: Service {
     /// The number of commands that wait for the next commit.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-    /// Stamps the command within the lock, so that the queue's order and the times agree: a clock
-    /// that is corrected by a little must not let an earlier command look later.
+    /// Queues a command, and stamps it under the lock, so that the queue's order and the times
+    /// agree: after a small correction of the clock an earlier command must not have a later time.
     ///
-    /// - Returns: The reason why it is not taken, if it is not.
+    /// - Returns: The reason why it is not queued, if there is one.
     private func enqueue(_ make: (Timestamp) -> any Submission) -> LedgerError? {
         var step: Duration?
         let refusal: LedgerError? = state.withLock { state in
@@ -130,7 +131,7 @@ package final class LedgerWriter: Service {
         return refusal
     }
 
-    /// Commits batches until shutdown, then what is still queued.
+    /// Commits batches until shutdown, then those still queued.
     package func run() async {
         var tail: Seal?
         await withGracefulShutdownHandler {
@@ -156,7 +157,7 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// - Parameter tail: The last seal of this writer's chain. It is not known after a failure: the
+    /// - Parameter tail: The last seal of this writer's chain; `nil` after a failure, since the
     ///   batch may be committed.
     private func commit(_ submissions: [any Submission], _ tail: inout Seal?) async {
         let start = ContinuousClock.now
@@ -172,8 +173,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// Nothing is known to be committed. If the store objected to what one command does, that must
-    /// not fail its neighbours: each is then tried alone.
+    /// Handles a failed commit. If the database refused the rows of one command, its neighbours
+    /// must not fail too: each is then tried alone.
     private func fail(
         _ submissions: [any Submission],
         with error: LedgerError,
@@ -184,7 +185,7 @@ package final class LedgerWriter: Service {
             return
         }
         metrics.failed(commands: submissions.count)
-        // While the database is away that is each of them; what is unknown is never left out.
+        // While the database is away every batch fails; unknown outcomes are always logged.
         logger.log(
             level: error.code == .unknownOutcome ? .info : failures.level(.info),
             "A batch was not committed.",

@@ -1,17 +1,16 @@
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Tells those who watch a record when it has changed, after the commit.
+/// Notifies the watchers of a record after each commit that changed it.
 ///
-/// Run as a service it also gives watchers a sign of life now and then, and ends them all when the
-/// program stops.
+/// As a service it also sends watchers a regular sign of life, and ends all watches at shutdown.
 package final class RecordFeed: Service {
-    /// The watchers that there may be in all, of one record, and by one login unless said. Each
-    /// holds a connection, and some of those must be left for payments and for others.
+    /// The limits of watchers: in all, of one record, and by one login unless set otherwise. Each
+    /// holds a connection, and some connections must be left for payments.
     package static let watcherLimit = 12_000
     static let watchersPerRecordLimit = 16
     package static let usualWatchersPerLogin = 64
-    /// Each watcher gets a sign of life after so many ticks of a second, by turns: not all at once.
+    /// The ticks of a second between two signs of life of one watcher; watchers take turns.
     private static let quietTicks = 15
 
     private typealias Watchers = [Int: RecordWatch.Mailbox]
@@ -32,7 +31,7 @@ package final class RecordFeed: Service {
         self.watchersPerLogin = watchersPerLogin
     }
 
-    /// Changes of one record from now on, until the watcher lets go of it or the program stops.
+    /// Watches a record from now on, until the watch is released or the program stops.
     ///
     /// - Throws: If there are too many watchers already.
     package func watch(
@@ -61,7 +60,7 @@ package final class RecordFeed: Service {
         return watch
     }
 
-    /// Gives signs of life until the program is to stop, then ends all watches.
+    /// Sends signs of life until shutdown, then ends all watches.
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -73,7 +72,7 @@ package final class RecordFeed: Service {
         end()
     }
 
-    /// Gives a sign of life to those whose turn it is in this second.
+    /// Sends a sign of life to the watchers whose turn is in this second.
     package func tick() {
         state.withLock { state in
             state.ticks += 1
@@ -96,7 +95,7 @@ package final class RecordFeed: Service {
     /// The number of watchers at this moment.
     package var watcherCount: Int { state.withLock { $0.count } }
 
-    /// A Boolean that is true if anybody watches a record.
+    /// Returns true if a record has a watcher.
     func isWatched(_ record: RecordID) -> Bool {
         state.withLock { $0.watchers[record] != nil }
     }
@@ -109,7 +108,7 @@ package final class RecordFeed: Service {
             guard state.count > 0 else { return }
             for record in records {
                 guard let watchers = state.watchers[record.id] else { continue }
-                // A bell leaves word and never calls back.
+                // A watcher's callback only sets a flag and never calls back.
                 for watcher in watchers.values { watcher.put(record) }
             }
         }
@@ -124,15 +123,15 @@ package final class RecordFeed: Service {
             if state.watchers[record]?.isEmpty == true { state.watchers[record] = nil }
             return mailbox
         }
-        // Outside of the lock: what its bell holds may end with it.
+        // Released outside the lock: its callback may end with it.
         _ = consume forgotten
     }
 }
 
-/// The limit that leaves no room for one more watcher.
+/// The limit that allows no further watcher.
 package enum RecordFeedFull: Error {
-    /// This login has as many as one may have.
+    /// The limit of this login.
     case ofLogin
-    /// There are as many as there may be in all, or of this record.
+    /// The limit of all watchers, or of this record's.
     case ofAll
 }

@@ -1,7 +1,7 @@
 internal import Logging
 internal import ServiceLifecycle
 
-/// Tells this server's watchers what other servers have done to their records.
+/// Passes changes made by other servers to this server's watchers.
 struct RecordRelay: Service {
     /// The pause before a record that could not be read is read again.
     private static let pause: Duration = .milliseconds(500)

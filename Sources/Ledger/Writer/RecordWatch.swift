@@ -1,62 +1,61 @@
 internal import Synchronization
 
-/// The changes of a record that one watcher is told of, for as long as the watcher holds it.
+/// One watcher's subscription to the changes of a record, for as long as it is held.
 ///
 /// State, not history: a slow watcher misses versions in between but never the newest one. Ten
-/// thousand of them may be idle at a time, so that it is a small object without task or timer.
+/// thousand of them may be idle at a time, so it is a small object without task or timer.
 package final class RecordWatch: Sendable {
     package enum News: Equatable, Sendable {
         case changed(Record)
-        /// Nothing has happened for a while; a reader who has gone away can be noticed now.
+        /// Nothing has happened for a while; a write now shows that a reader has gone.
         case quiet
-        /// The program stops: nothing more comes.
+        /// The program stops; nothing more comes.
         case over
     }
 
-    /// Receives its news. It does not keep the watch itself alive.
+    /// The mailbox of this watch. It does not keep the watch itself alive.
     let mailbox = Mailbox()
     private let onEnd: @Sendable () -> Void
 
-    /// - Parameter onEnd: Called when nobody holds it any more.
+    /// - Parameter onEnd: Called when the watch is released.
     init(onEnd: @escaping @Sendable () -> Void) {
         self.onEnd = onEnd
     }
 
     deinit { onEnd() }
 
-    /// Has the watcher called when there is news, and at once if some has come already.
+    /// Sets the callback for news; calls it at once if there is some.
     ///
-    /// - Parameter bell: Called on any thread, more often than there is news. It must return at
+    /// - Parameter onNews: Called on any thread, more often than there is news. It must return at
     ///   once and not take the news itself.
-    package func listen(_ bell: @escaping @Sendable () -> Void) {
-        mailbox.listen(bell)
+    package func listen(_ onNews: @escaping @Sendable () -> Void) {
+        mailbox.listen(onNews)
     }
 
-    /// The news that has come since the last time; `nil` if there is none.
+    /// Removes and returns the news since the last call; `nil` if there is none.
     package func next() -> News? { mailbox.take() }
 
-    /// The newest state that the watcher has not seen yet, and the bell that tells the watcher to
-    /// look.
+    /// The newest state that the watcher has not seen, and the callback that wakes the watcher.
     final class Mailbox: Sendable {
         private struct State {
             var newest: Record?
             var isQuiet = false
             var isOver = false
-            var bell: (@Sendable () -> Void)?
+            var onNews: (@Sendable () -> Void)?
         }
 
         private let state = Mutex(State())
 
         func put(_ record: Record) {
-            // What was read for another server's sake may be older than what this one has written.
-            ring { if record.version >= $0.newest?.version ?? 0 { $0.newest = record } }
+            // A version that was read because of another server may be older than one written here.
+            update { if record.version >= $0.newest?.version ?? 0 { $0.newest = record } }
         }
 
-        func keepAlive() { ring { $0.isQuiet = true } }
+        func keepAlive() { update { $0.isQuiet = true } }
 
-        func end() { ring { $0.isOver = true } }
+        func end() { update { $0.isOver = true } }
 
-        func listen(_ bell: @escaping @Sendable () -> Void) { ring { $0.bell = bell } }
+        func listen(_ onNews: @escaping @Sendable () -> Void) { update { $0.onNews = onNews } }
 
         func take() -> News? {
             state.withLock { state in
@@ -71,12 +70,12 @@ package final class RecordWatch: Sendable {
             }
         }
 
-        private func ring(_ change: (inout State) -> Void) {
-            let bell = state.withLock { state in
+        private func update(_ change: (inout State) -> Void) {
+            let onNews = state.withLock { state in
                 change(&state)
-                return state.bell
+                return state.onNews
             }
-            bell?()
+            onNews?()
         }
     }
 }

@@ -1,14 +1,13 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// A budget, for each user and day, of refusals that are remembered although there is no such
-/// record.
+/// A daily budget of each user for remembered refusals of records that do not exist.
 ///
-/// A client whose server was restored from a backup needs one: it says for good that a payment was
-/// not made. An id that somebody invented is refused all the same, and would fill the database.
+/// A client whose server was restored from a backup needs one: it proves that a payment was not
+/// made. An invented id is refused all the same, and would fill the database.
 final class UnknownRecords: Sendable {
     static let dailyLimit = 100
-    /// The users whose use is counted; those beyond get none until the next day.
+    /// The number of users that are counted; those beyond get no budget until the next day.
     private static let userLimit = 10_000
     private static let day: Int64 = 24 * 3_600_000
 
@@ -19,9 +18,9 @@ final class UnknownRecords: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes one of a user's budget, before it is known whether it will be used.
+    /// Takes one of a user's budget, before it is known if it will be used.
     ///
-    /// - Returns: A Boolean that is true if there was one left.
+    /// - Returns: True if there was one left.
     func take(for user: UserID, at time: Timestamp) -> Bool {
         state.withLock { state in
             if state.day != time.milliseconds / Self.day {
@@ -35,7 +34,7 @@ final class UnknownRecords: Sendable {
         }
     }
 
-    /// Puts one back that was taken and not used.
+    /// Returns one that was taken and not used.
     func putBack(for user: UserID) {
         state.withLock { state in
             guard let count = state.counts[user] else { return }
