@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 
 extension TransferKind {
-    /// A payer paid a payee's session.
+    /// The kind of a payment of a session.
     package static let payment = TransferKind(
         "PAYMENT",
         from: [.user],
@@ -14,7 +14,7 @@ extension TransferKind {
         isAnswered: true
     )
 
-    /// A payee gave back what they were paid, or some of it.
+    /// The kind of a refund, full or partial, by the payee.
     package static let refund = TransferKind(
         "REFUND",
         from: [.user],
@@ -29,15 +29,15 @@ extension TransferKind {
     )
 }
 
-/// A payer pays the session that they have locked.
+/// Pays a session that the payer has locked.
 package struct Pay: KeyedCommand {
     package static let name = "pay"
 
     package let session: SessionID
     package let payer: UserID
-    /// The amount that the payer saw, in minor units, if they said.
+    /// The amount that the payer saw, in minor units, if the client sent it.
     package let expectedAmount: Int64?
-    /// The money that the payer adds to the amount, in minor units.
+    /// The tip beside the amount, in minor units.
     package let tip: Int64
 
     package init(session: SessionID, payer: UserID, expectedAmount: Int64?, tip: Int64 = 0) {
@@ -49,7 +49,7 @@ package struct Pay: KeyedCommand {
 
     package var record: RecordID { RecordID(session) }
 
-    /// A payment that was made.
+    /// The outcome of a payment.
     package struct Outcome: Codable, Equatable, Sendable {
         package let transfer: String
         /// The payer's balance right after it, in minor units.
@@ -93,13 +93,13 @@ package struct Pay: KeyedCommand {
     }
 }
 
-/// A payee gives back what a session was paid, whole or in part: never more than was paid.
+/// Refunds a paid session, in full or in part: never more than was paid.
 package struct RefundPayment: KeyedCommand {
     package static let name = "refund"
 
     package let session: SessionID
     package let payee: UserID
-    /// In minor units, positive; `nil` for all that has not gone back yet.
+    /// The amount in minor units, positive; `nil` for all that has not been refunded.
     package let amount: Int64?
 
     package init(session: SessionID, payee: UserID, amount: Int64?) {
@@ -110,13 +110,13 @@ package struct RefundPayment: KeyedCommand {
 
     package var record: RecordID { RecordID(session) }
 
-    /// Money that went back, in minor units.
+    /// The outcome of a refund, in minor units.
     package struct Outcome: Codable, Equatable, Sendable {
         package let transfer: String
         package let amount: Int64
         /// The part of it that is tip; `nil` if the session allows none.
         package let tip: Int64?
-        /// The money that the session was refunded in all, this included.
+        /// The session's total refunds, this one included.
         package let total: Int64
         /// The payee's balance right after it.
         package let newBalance: Int64

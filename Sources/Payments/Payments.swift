@@ -1,11 +1,11 @@
 package import GotchuCore
 package import Ledger
 
-/// Sessions as their parties may see them.
+/// Reads of sessions, limited to what their parties may see.
 extension Ledger {
-    /// A session as it is now, for those who may see it.
+    /// Returns a session as it is now, to a user who may see it.
     ///
-    /// A change by time is written down first, so that everybody sees the same versions.
+    /// Its expiry is recorded first, so that every reader sees the same versions.
     package func session(
         _ id: SessionID,
         visibleTo user: UserID
@@ -17,14 +17,14 @@ extension Ledger {
         guard stored.isVisible(to: user) else { return .failure(Refusal(.forbidden)) }
         guard stored.asOf(settledUntil) != stored else { return .success(stored) }
         let settled = try await submit(SettleSession(id))
-        // A payer whose lock is over has no business with it any more, and another may have it.
+        // A payer whose lock has lapsed may not see the session: another payer may hold it.
         guard case .success(let session) = settled, !session.isVisible(to: user) else {
             return settled
         }
         return .failure(Refusal(.forbidden))
     }
 
-    /// The session that an EID stands for at this moment, as a payer who heard it may see it.
+    /// Returns the session of an EID at this moment, as a payer who heard it may see it.
     package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
         guard let named = try await record(named: Session.name(of: eid)) else { return nil }
         let now = now

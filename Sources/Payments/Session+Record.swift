@@ -1,9 +1,9 @@
 internal import GotchuCore
 package import Ledger
 
-/// Sessions as the ledger stores them.
+/// The stored form of sessions.
 extension Session {
-    /// - Throws: `LedgerError` with `corrupt` if it is no session that can be.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible session.
     package init(_ record: Record) throws(LedgerError) {
         let body = try Body(record.body)
         guard record.kind == Self.kind, let id = SessionID(rawValue: record.id.rawValue),
@@ -27,8 +27,8 @@ extension Session {
         )
     }
 
-    /// A Boolean that is false for amounts, parties and times that no session of ours can have. A
-    /// database holds them for any text: what it says is not believed.
+    /// Returns false for amounts, parties and times that no session can have. The database stores
+    /// any text, so its content is checked.
     private static func canBe(_ body: Body, of record: Record) -> Bool {
         let tip = body.tip ?? 0
         return Money.allowedRequest.contains(body.amount)
@@ -83,7 +83,7 @@ extension Session {
 }
 
 extension Books {
-    /// A session as it is at `time`, if there is one.
+    /// Returns a session as it is at `time`.
     ///
     /// - Throws: `unreadable`, and `unknownSession`.
     func session(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Session {
@@ -95,10 +95,10 @@ extension Books {
         return try readable(record).asOf(time)
     }
 
-    /// Writes a session's next version. A change that merchants are told about goes into the outbox
-    /// with it, in the same commit.
+    /// Writes a session's next version. A change that merchants receive goes into the outbox in the
+    /// same commit.
     ///
-    /// - Parameter refund: The money that goes back with this change, in minor units.
+    /// - Parameter refund: The amount refunded with this change, in minor units.
     mutating func put(
         _ session: Session,
         refunding refund: Int64? = nil,
@@ -119,8 +119,7 @@ extension Books {
 }
 
 extension Session {
-    /// The changes that a merchant's own systems are told about. The raw values are stored and
-    /// sent.
+    /// The changes that merchants' own systems receive. The raw values are stored and sent.
     enum EventKind: String, CaseIterable, Sendable {
         case paid = "session.paid"
         case refunded = "session.refunded"
@@ -128,7 +127,7 @@ extension Session {
         case cancelled = "session.cancelled"
     }
 
-    /// The event of coming into its state; `nil` if nobody is told about that.
+    /// The event of entering its state; `nil` if nobody receives one.
     fileprivate var eventKind: EventKind? {
         switch state {
         case .paid: .paid

@@ -5,9 +5,9 @@ package import Ledger
 package struct Session: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "session"
-    /// The time for which a payer may hold it.
+    /// The time for which a payer may hold the lock.
     package static let lease: Duration = .seconds(60)
-    /// The lifetimes that it may have, in seconds.
+    /// The allowed lifetimes, in seconds.
     package static let allowedSeconds = 1...300
 
     package let id: SessionID
@@ -15,18 +15,18 @@ package struct Session: Equatable, Sendable {
     package var eid: EID
     package let amount: Money
     package let memo: String?
-    /// The payee's own name for it.
+    /// The payee's own reference.
     package let reference: String?
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
     package var state: State
-    /// 1 when made; grows by one with each change.
+    /// The version: 1 when made; grows by one with each change.
     package var version: Int64
-    /// The number of times that it got another EID.
+    /// The number of changes of its EID.
     package var rotations: Int64
-    /// The tip that the payer gave, in minor units, 0 until it is paid; `nil` if none is allowed.
+    /// The tip in minor units, 0 until it is paid; `nil` if none is allowed.
     package var tip: Int64?
-    /// The money that has gone back to the payer, in minor units; never more than the total.
+    /// The amount refunded to the payer, in minor units; never more than the total.
     package var refunded: Int64
 
     package init(
@@ -80,11 +80,11 @@ package struct Session: Equatable, Sendable {
         }
     }
 
-    /// A Boolean that is true for the payee, and for the payer who holds the lock or has paid.
+    /// Returns true for the payee, and for the payer who holds the lock or has paid.
     package func isVisible(to user: UserID) -> Bool { user == payee || user == payer }
 
-    /// The same session as it is at `time`: expired, or given back by a lock that has lapsed. Time
-    /// changes a session here alone.
+    /// Returns the session as it is at `time`: expired, or unlocked because the lock has lapsed.
+    /// Time changes a session here alone.
     func asOf(_ time: Timestamp) -> Session {
         guard !status.isFinal else { return self }
         if time >= expiresAt { return changed(to: .expired) }
@@ -92,7 +92,7 @@ package struct Session: Equatable, Sendable {
         return self
     }
 
-    /// The next version of it, in another state.
+    /// Returns the next version, in another state.
     package func changed(to state: State) -> Session {
         var next = self
         next.state = state
@@ -100,7 +100,7 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
-    /// The next version of it, paid with a tip.
+    /// Returns the next version, paid with a tip.
     ///
     /// - Throws: `tipNotAllowed`.
     func paid(by payer: UserID, tip: Int64, at time: Timestamp) throws(Refusal) -> Session {
@@ -113,14 +113,14 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
-    /// The next version of it, with more gone back to the payer.
+    /// Returns the next version, with more refunded to the payer.
     func refunded(by amount: Int64) -> Session {
         var next = changed(to: state)
         next.refunded += amount
         return next
     }
 
-    /// The next version of it, under another EID.
+    /// Returns the next version, under another EID.
     func rotated(to eid: EID) -> Session {
         var next = changed(to: state)
         next.eid = eid
@@ -135,7 +135,7 @@ extension Session {
         if case .locked(_, let until) = state { until } else { nil }
     }
 
-    /// The payer who holds it or has paid it, if there is one.
+    /// The payer who holds the lock or has paid, if there is one.
     package var payer: UserID? {
         switch state {
         case .locked(let payer, _), .paid(let payer, _): payer
@@ -148,7 +148,7 @@ extension Session {
         if case .paid(_, let time) = state { time } else { nil }
     }
 
-    /// The reason why nobody can pay it any more, if there is one.
+    /// The refusal for any further payment, once the session is final.
     package var finalReason: Refusal.Reason? {
         switch state {
         case .created, .advertising, .locked: nil
@@ -158,10 +158,10 @@ extension Session {
         }
     }
 
-    /// The amount with the tip, in minor units: what its payer pays.
+    /// The amount with the tip, in minor units: the price to the payer.
     var total: Int64 { amount.minorUnits + (tip ?? 0) }
 
-    /// The part of one of its refunds that is tip; `nil` if it allows none.
+    /// Returns the part of one of its refunds that is tip; `nil` if it allows none.
     ///
     /// - Parameter total: All refunds up to this one, in minor units.
     func tip(inRefund refund: Int64, total: Int64) -> Int64? {

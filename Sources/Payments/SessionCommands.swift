@@ -1,12 +1,12 @@
 package import GotchuCore
 package import Ledger
 
-/// A payee requests money. The session is published at once: it starts as ADVERTISING.
+/// Creates a session. It is published at once: it starts as ADVERTISING.
 package struct CreateSession: LedgerCommand {
     package static let name = "create-session"
     /// The usual number of sessions of a payee that may be open at once.
     package static let usualLiveLimit = 1_000
-    /// The number of EIDs that a caller proposes, so that a collision costs no second round.
+    /// The number of EIDs that a caller proposes, so that a collision needs no second round.
     package static let eidProposals = 3
 
     package let id: SessionID
@@ -16,7 +16,7 @@ package struct CreateSession: LedgerCommand {
     package let reference: String?
     package let lifetime: Duration
     package let allowsTip: Bool
-    /// The first that nobody has is taken.
+    /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
     /// The number of sessions of the payee that may be open, this one included.
     package let liveLimit: Int
@@ -79,7 +79,7 @@ package struct CreateSession: LedgerCommand {
     }
 }
 
-/// A payer takes a session for a while; the first one wins.
+/// Locks a session for a payer for a while; the first payer wins.
 package struct LockSession: LedgerCommand {
     package static let name = "lock-session"
 
@@ -102,7 +102,7 @@ package struct LockSession: LedgerCommand {
         guard session.payee != payer else { throw Refusal(.ownSession) }
         if let reason = session.finalReason { throw Refusal(reason) }
         if let holder = session.payer {
-            // A resend. The lease is not renewed, or one payer could hold a session for ever.
+            // A resend does not renew the lease, or one payer could hold a session for ever.
             guard holder == payer else { throw Refusal(.sessionBusy) }
             return session
         }
@@ -113,7 +113,7 @@ package struct LockSession: LedgerCommand {
     }
 }
 
-/// The payer who holds a session gives it back.
+/// Releases a payer's lock on a session.
 package struct UnlockSession: LedgerCommand {
     package static let name = "unlock-session"
 
@@ -140,7 +140,7 @@ package struct UnlockSession: LedgerCommand {
     }
 }
 
-/// The payee cancels a session, as long as no payer holds it.
+/// Cancels a session of the payee, as long as no payer holds it.
 package struct CancelSession: LedgerCommand {
     package static let name = "cancel-session"
 
@@ -172,20 +172,20 @@ package struct CancelSession: LedgerCommand {
     }
 }
 
-/// The payee gives a session another EID, so that nobody can follow them by it.
+/// Gives a session another EID, so that nobody can follow the payee by it.
 package struct RotateEID: LedgerCommand {
     package static let name = "rotate-eid"
     /// The time for which the old EID still resolves, for payers who heard it just before.
     static let overlap: Duration = .seconds(60)
-    /// The number of times that a session may change its EID: every 12 seconds of the longest one.
+    /// The number of changes of a session's EID: one in 12 seconds of the longest session.
     package static let limit = 24
 
     package let session: SessionID
     package let payee: UserID
-    /// The EID that the caller has, if they say. A caller who lost an answer asks with the same one
-    /// again, and gets that answer's EID instead of another.
+    /// The EID that the caller has, if the caller sent it. A caller that lost an answer repeats the
+    /// call with the same one, and gets that answer's EID instead of another.
     package let replaced: EID?
-    /// The first that nobody has is taken.
+    /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
 
     package init(
@@ -227,18 +227,18 @@ package struct RotateEID: LedgerCommand {
     }
 }
 
-/// The outcome of a change of EIDs: the session with its present one, and the one before it.
+/// The outcome of a rotation: the session with its present EID, and the replaced one.
 package struct Rotation: Equatable, Sendable {
     package let session: Session
     package let replaced: EID
-    /// From then on the replaced EID stands for nothing.
+    /// The time at which the replaced EID ends.
     package let replacedUntil: Timestamp
 }
 
-/// Writes down what time has done to a session, if anything.
+/// Records a session's expiry, if time has changed it.
 ///
-/// Nothing depends on it: every decision looks at the session as of its own time. It is there so
-/// that watchers are told, and so that what is over leaves the table of what is due.
+/// No decision depends on it: each sees the session as of its own time. It notifies watchers, and
+/// removes ended sessions from the table `due`.
 package struct SettleSession: LedgerCommand {
     package static let name = "settle-session"
     package static let kind = RecordKind(Session.kind) { SettleSession(record: $0) }

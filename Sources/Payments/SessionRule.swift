@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 
 extension RecordRule {
-    /// The demands of `verify` on sessions.
+    /// The rules that `verify` checks for sessions.
     package static let sessions = RecordRule(
         kind: Session.kind,
         rule: "every session can be read, and was paid and refunded as it says (sessions)"
@@ -40,7 +40,8 @@ extension Session {
         return nil
     }
 
-    /// In the order of their totals each refund brings the one before it to its own total.
+    /// Returns the reason why the refunds are wrong, if they are: in the order of their totals each
+    /// must bring the total before it to its own.
     private func brokenRefunds(_ file: RecordFile) -> String? {
         let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
             .sorted { $0.key.refunded < $1.key.refunded }
