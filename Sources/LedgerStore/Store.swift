@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 package import ServiceLifecycle
 
-/// A database with the ledger in it. What fails is a `LedgerError`.
+/// A database with the ledger in it. Failures are `LedgerError`s.
 package protocol Store: LedgerStorage, Database, Service {}
 
 extension Store {
@@ -46,27 +46,26 @@ extension Store {
         ).first
     }
 
-    /// The uses that the ledger has had so far.
+    /// Returns the use that the ledger has had so far.
     package func use() async throws(LedgerError) -> LedgerUse {
         try await read(LedgerUse.query).first ?? .neither
     }
 
-    /// The sizes of what there is now.
+    /// Returns the sizes of the stored sets.
     package func reading() async throws(LedgerError) -> StoreReading {
         try await read(StoreReading.query).first ?? StoreReading()
     }
 }
 
-/// The uses that a ledger has had.
+/// The use that a ledger has had.
 package enum LedgerUse: String, Sendable, RowValue {
-    /// Accounts were opened with money that nobody has paid in.
+    /// Accounts have opening balances that nobody has paid in.
     case development
-    /// There are users of an OpenID issuer, or devices, and no such money.
+    /// There are users of an OpenID issuer, or devices, and no such balances.
     case production
     case neither
 
-    /// Users who did not log in to a development server have a login of their own kind:
-    /// `<issuer>subject`.
+    /// Logins outside a development server have a form of their own: `<issuer>subject`.
     static let query = Select<LedgerUse>(
         """
         SELECT CASE
@@ -90,7 +89,7 @@ package enum LedgerUse: String, Sendable, RowValue {
     }
 }
 
-/// The sizes of what there is in a database at a moment.
+/// The sizes of the stored sets at one moment.
 package struct StoreReading: Equatable, Sendable, RowValue {
     /// Records that time will change: sessions that can still be paid.
     package var liveRecords = 0
@@ -99,7 +98,7 @@ package struct StoreReading: Equatable, Sendable, RowValue {
     /// Webhook deliveries that were given up.
     package var deadWebhooks = 0
 
-    /// Costs no more than open records and waiting deliveries are many.
+    /// The statement. Its cost grows with open records and waiting deliveries only.
     static let query = Select<StoreReading>(
         """
         SELECT (SELECT count(*) FROM due),

@@ -2,8 +2,8 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// A row of either engine, read by the position of its columns. A column read as a type that is not
-/// stored there is an error.
+/// A row of either engine, read by column positions. Reading a column as another type than the
+/// stored one is an error.
 package protocol LedgerRow: ~Copyable {
     borrowing func integer(_ column: Int) throws -> Int64
     borrowing func text(_ column: Int) throws -> String
@@ -16,9 +16,9 @@ package protocol LedgerRow: ~Copyable {
 extension SQLite.Row: LedgerRow {}
 extension Postgres.Row: LedgerRow {}
 
-/// A value that a row becomes.
+/// A value that is read from a row.
 package protocol RowValue: Sendable {
-    /// - Throws: `LedgerError` with `corrupt` if the row cannot be one.
+    /// - Throws: `LedgerError` with `corrupt` if the row is not such a value.
     init(row: borrowing some LedgerRow & ~Copyable) throws
 }
 

@@ -9,7 +9,7 @@ package enum SQLValue: Equatable, Sendable {
     case integer(Int64)
     case text(String)
     case blob([UInt8])
-    /// For `Dialect.isIn`.
+    /// A list, for `Dialect.isIn`.
     case list([String])
 
     package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
@@ -17,15 +17,14 @@ package enum SQLValue: Equatable, Sendable {
     package static func blob(_ value: [UInt8]?) -> SQLValue { value.map { .blob($0) } ?? .null }
 }
 
-/// The few differences between the texts of statements for the two engines. Parameters are written
-/// `$1`, `$2` … for both.
+/// The few differences between the two engines' statements. Both write parameters `$1`, `$2` …
 package enum Dialect: Sendable {
     case sqlite, postgresql
-    /// PostgreSQL with the rows of its tables spread over several servers (Citus). Statements of
-    /// the ledger there are about one row each, which is found by its key.
+    /// PostgreSQL with its tables' rows distributed over several servers (Citus). The ledger's
+    /// statements there concern one row each, found by its key.
     case distributed
 
-    /// Is one of a bound list.
+    /// The condition that a value is in a bound list.
     package func isIn(_ parameter: String) -> String {
         switch self {
         case .sqlite: "IN (SELECT value FROM json_each(\(parameter)))"
@@ -33,8 +32,9 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// Is one of those that `subquery` finds. SQLite looks each up by its key; PostgreSQL might
-    /// join the two in a way that is good for a few rows, and keep that plan for a million.
+    /// The condition that a value is among the rows of `subquery`. SQLite looks each up by its key;
+    /// PostgreSQL might choose a join that is good for a few rows, and keep that plan for a
+    /// million.
     package func isAmong(_ subquery: String) -> String {
         switch self {
         case .sqlite: "IN (\(subquery))"
@@ -42,11 +42,11 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The end of a SELECT that locks what it finds. A writer of SQLite is alone in any case.
+    /// The end of a SELECT that locks its rows. SQLite needs none: it has one writer.
     package var lock: String { self == .sqlite ? "" : " FOR UPDATE" }
 }
 
-/// A connection of either engine, for statements whose text serves both. It belongs to one thread.
+/// A connection of either engine, for statements with one text for both. Confined to one thread.
 package protocol SQLConnection: ~Copyable {
     var dialect: Dialect { get }
 
@@ -140,8 +140,8 @@ extension Postgres.Value {
     }
 }
 
-/// A JSON array for `json_each`, so that one constant statement serves any number of texts.
-/// Characters that JSON does not take as they are get escaped (RFC 8259, 7).
+/// Encodes a JSON array for `json_each`, so that one constant statement serves any number of texts.
+/// Characters that JSON does not allow are escaped (RFC 8259, 7).
 private func jsonList(_ texts: [String]) -> String {
     var json = TextBytes(capacity: 2 + 40 * texts.count)
     json.add(UInt8(ascii: "["))
@@ -153,7 +153,7 @@ private func jsonList(_ texts: [String]) -> String {
     return json.text
 }
 
-/// A question to a store, declared once and run by either engine.
+/// A query of a store, declared once and run by either engine.
 package protocol StoreQuery: Sendable {
     associatedtype Result: Sendable
 
@@ -162,7 +162,7 @@ package protocol StoreQuery: Sendable {
     ) throws -> Result
 }
 
-/// A question that is one statement.
+/// A query of one statement.
 package struct Select<Row: RowValue>: StoreQuery {
     private let sql: String
     private let values: [SQLValue]
@@ -182,9 +182,9 @@ package struct Select<Row: RowValue>: StoreQuery {
 
 /// A database that modules beside the ledger may use: the outbox, the registry of devices.
 package protocol Database: Sendable {
-    /// Asks without a transaction of its own.
+    /// Runs a query without a transaction of its own.
     func read<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result
 
-    /// Runs in one durable transaction, on a connection that keeps no payment waiting.
+    /// Runs a query in one durable transaction, on a connection that delays no payment.
     func change<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result
 }

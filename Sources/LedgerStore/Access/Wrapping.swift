@@ -2,9 +2,9 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// Runs `body` and says what its failure means to the ledger.
+/// Runs `body` and translates its failure into a `LedgerError`.
 ///
-/// - Parameter code: What a failure means that the database does not know better.
+/// - Parameter code: The code for a failure that the database does not classify.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () throws -> Result
@@ -12,9 +12,9 @@ func wrapping<Result>(
     do { return try body() } catch { throw explained(error, code) }
 }
 
-/// Runs `body` and says what its failure means to the ledger.
+/// Runs `body` and translates its failure into a `LedgerError`.
 ///
-/// - Parameter code: What a failure means that the database does not know better.
+/// - Parameter code: The code for a failure that the database does not classify.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () async throws -> Result

@@ -2,12 +2,12 @@ package import Ledger
 internal import Postgres
 
 extension Audit {
-    /// The schema of the ledger. As a name alone it might have to be quoted.
+    /// The ledger's schema. As a plain name it might have to be quoted.
     private static let schema = "to_regnamespace(quote_ident(current_schema()))"
 
-    /// Looks at everything in a database that may be in use.
+    /// Audits a database that may be in use.
     ///
-    /// - Parameter pins: Seals that there must be.
+    /// - Parameter pins: Seals that must be found.
     /// - Throws: If it cannot be read as a ledger at all.
     package static func run(
         url: String,
@@ -22,8 +22,8 @@ extension Audit {
             try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try Distribution.takeSnapshot(connection, settings)
-            // Questions about whole tables take a while at best; a plan that compares each row of
-            // one table with each of another would take days.
+            // Queries of whole tables take a while at best; a plan that compares each row of one
+            // table with each of another would take days.
             try connection.execute("SET LOCAL enable_nestloop = off")
             let ofShards = connection.isDistributed ? [Distribution.keys] : []
             let checks = [soundness, guards, uniqueness] + ofShards
@@ -52,8 +52,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// Two servers that decide at once meet at these: without them a payment is made twice. A
-    /// restore that did not end well leaves them out.
+    /// The primary keys that stop two servers from deciding the same thing: without them a payment
+    /// could be made twice. An incomplete restore leaves them out.
     private static let uniqueness = AuditCheck(
         rule: AuditCheck.uniquenessRule,
         count: """
@@ -79,7 +79,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// A rule of the name does not do: it must be on its table, be in force, and refuse.
+    /// The guards of insert-only tables. A rule of that name is not enough: it must be on its
+    /// table, be enabled, and refuse.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
@@ -101,9 +102,9 @@ extension Audit {
 }
 
 extension Postgres.Connection: AuditRun.Source {
-    /// Everything may be read, and that takes as long as it takes.
+    /// The time limit of a statement: an audit reads everything.
     private static let limit: Duration = .seconds(24 * 3_600)
-    /// The number of rows that stand in memory.
+    /// The number of rows in memory at a time.
     private static let together = 10_000
 
     borrowing func each<Row: RowValue>(

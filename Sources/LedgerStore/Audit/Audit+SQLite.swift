@@ -2,9 +2,9 @@ package import Ledger
 internal import SQLite
 
 extension Audit {
-    /// Looks at everything in a file.
+    /// Audits a file.
     ///
-    /// - Parameter pins: Seals that there must be.
+    /// - Parameter pins: Seals that must be found.
     /// - Throws: If the file cannot be read as a ledger at all.
     package static func run(
         path: String,
@@ -17,7 +17,7 @@ extension Audit {
             try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
             return try connection.snapshot {
                 var audit = Audit(findings: [try soundness(of: connection)])
-                // Of a file with broken pages no other answer means anything.
+                // With broken pages no other result means anything.
                 guard audit.isClean else { return audit }
                 audit.findings.append(try guards.finding(in: connection))
                 audit.findings.append(try uniqueness.finding(in: connection))
@@ -60,7 +60,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// A trigger of the name does not do: it must be the one that the tables were made with.
+    /// The guards of insert-only tables. A trigger of that name is not enough: it must be the one
+    /// that the tables were made with.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
@@ -95,7 +96,7 @@ extension AuditCheck {
     static let uniquenessRule = "no row can be there twice (keys)"
     static let guardsRule = "transfers, entries, answers and seals cannot be changed (guards)"
 
-    /// The tables whose primary keys keep things from being done twice.
+    /// The tables whose primary keys stop things from being done twice.
     static let keys = [
         ("users", "id"), ("names", "name"), ("accounts", "owner, currency"), ("records", "id"),
         ("due", "owner, record"), ("transfers", "record, step"),

@@ -1,8 +1,8 @@
 internal import Ledger
 
-/// One rule as two questions to the database: the number of rows that it concerns, and the first
-/// one that breaks it, as text. In SQL that both engines understand, and of which the time grows
-/// with the tables and not with their square: sets are compared by EXCEPT.
+/// One rule as two queries: the number of rows that it concerns, and the first row that breaks it,
+/// as text. The SQL is the same for both engines, and its time grows with the tables and not with
+/// their square: sets are compared by EXCEPT.
 struct AuditCheck {
     let rule: String
     let count: String
@@ -21,7 +21,8 @@ struct AuditCheck {
         return Audit.Finding(rule: rule, count: rows, broken: broken, remedy: remedy)
     }
 
-    /// In halves: the sum of whole balances may not fit, which SQLite answers with an error.
+    /// The sum of all balances in two halves: the sum of whole values may overflow, which SQLite
+    /// answers with an error.
     private static let total =
         "sum(balance >> 32) * 4294967296 + sum(balance & 4294967295)"
 
@@ -100,7 +101,7 @@ struct AuditCheck {
         remedy: .makeAnew
     )
 
-    /// A question for the values of a column that are no row's id in another table.
+    /// A query for the values of a column that are no row's id in another table.
     private static func lost(
         _ thing: String,
         _ column: String,

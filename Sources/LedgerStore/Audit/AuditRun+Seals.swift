@@ -9,7 +9,7 @@ extension AuditRun {
         let seal: Seal?
         let hash: [UInt8]
 
-        /// Seals come behind the transfers that they cover.
+        /// The statement: each seal comes after the transfers that it covers.
         static let query = """
             SELECT chain, seal, 1, record, step, hash, CAST(NULL AS bytea) FROM transfers
             UNION ALL
@@ -27,9 +27,9 @@ extension AuditRun {
         }
     }
 
-    /// - Returns: The finding, and the heads: the ends of chains that no chain begins behind. All
-    ///   seals lead to these, behind whichever seal a chain begins: the clocks that name chains do
-    ///   not matter.
+    /// - Returns: The finding, and the heads: the ends of chains behind which no chain begins. All
+    ///   seals lead to these, behind whichever seal a chain begins: the clocks in the chains' ids
+    ///   do not matter.
     func seals<S: Source & ~Copyable>(
         in source: borrowing S
     ) throws -> (finding: Audit.Finding, heads: [SealPin]) {
@@ -38,7 +38,7 @@ extension AuditRun {
         var hashes: [[UInt8]] = []
         // The last seal of each chain, so far.
         var ends: [Seal] = []
-        // The seals that chains begin behind, which are few.
+        // The seals behind which chains begin; they are few.
         var beginnings: Set<[UInt8]> = []
         try source.each(SealLine.query, as: SealLine.self) { line in
             guard let seal = line.seal else { return hashes.append(line.hash) }
@@ -80,7 +80,7 @@ extension AuditRun {
         return (finding, heads)
     }
 
-    /// Looks for the seals that were written down.
+    /// Checks that the seals that were written down are there.
     func pinned<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
         var broken: String?
         for pin in pins where broken == nil {

@@ -3,13 +3,13 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// Looks at every row of a ledger in the order in which it can be checked, on one unchanging view.
+/// Reads every row of a ledger in an order in which it can be checked, on one unchanging view.
 struct AuditRun {
     let rules: LedgerRules
     let records: [RecordRule]
     let pins: [SealPin]
 
-    /// Rows that are read one by one, however many they are.
+    /// A source of rows that are read one by one, however many they are.
     protocol Source: ~Copyable {
         borrowing func each<Row: RowValue>(
             _ sql: String,
@@ -18,7 +18,7 @@ struct AuditRun {
         ) throws
     }
 
-    /// Adds what is asked of either engine's books.
+    /// Adds the checks that both engines share.
     func add<S: Source & SQLConnection & ~Copyable>(
         to audit: inout Audit,
         from source: borrowing S
@@ -61,7 +61,7 @@ struct AuditRun {
         let account: Account?
         let entry: Entry?
 
-        /// Accounts come behind all of their entries.
+        /// The statement: each account comes after all of its entries.
         static let query = """
             SELECT owner, currency, number, record, step, kind, at, amount, balance, earned
             FROM entries
@@ -130,7 +130,7 @@ struct AuditRun {
         let record: RecordID
         let content: Content
 
-        /// Within a record, by what the row is and by step or name.
+        /// The statement: within a record, rows by type, then by step or name.
         static let query = """
             SELECT id, 1, '', kind, owner, state, version, created_at, due_at, body,
                 CAST(NULL AS text), CAST(NULL AS bigint), CAST(NULL AS bigint),
@@ -215,7 +215,7 @@ struct AuditRun {
         }
     }
 
-    /// The rows of one record, gathered.
+    /// The collected rows of one record.
     private struct Gathered {
         let id: RecordID
         var record: Record?

@@ -1,15 +1,14 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// The clock of the database, by which all its servers go: one of theirs that is wrong would end
-/// other servers' sessions, or keep its own alive.
+/// The clock of the database, which all its servers use: a server with a wrong clock of its own
+/// would end other servers' sessions, or keep its own alive.
 ///
-/// Between two looks at it time goes on by a clock that never steps. A look says no more than that
-/// its time was reached somewhere between asking and answering, so that what was known before stays
-/// as long as it agrees with that.
+/// Between two readings it advances by a clock that never steps. A reading says only that its time
+/// was reached between query and answer, so the offset stays as long as it agrees with that.
 final class DatabaseClock: Sendable {
     private let local: @Sendable () -> MonotonicTime
-    /// The difference to be added to the local clock; `nil` before the first look.
+    /// The offset from the local clock; `nil` before the first reading.
     private let offset = Mutex<Duration?>(nil)
 
     init(local: @escaping @Sendable () -> MonotonicTime = { .now }) {
@@ -22,7 +21,7 @@ final class DatabaseClock: Sendable {
         return Timestamp(milliseconds: (time + offset).wholeMilliseconds)
     }
 
-    /// Takes what the database has said.
+    /// Applies a reading of the database's clock.
     func set(_ time: Timestamp, asked: MonotonicTime, answered: MonotonicTime) {
         let lowest = Duration.milliseconds(time.milliseconds) - answered.sinceStart
         let highest = Duration.milliseconds(time.milliseconds) - asked.sinceStart

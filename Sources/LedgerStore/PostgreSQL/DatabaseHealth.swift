@@ -4,10 +4,10 @@ internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// A server's knowledge of its database, looked at every few seconds: its clock, whether it keeps
-/// what it commits, whether commits wait for a replica, and the version of its tables.
+/// The state of the database, checked every few seconds: its clock, its durability settings, its
+/// replicas, and the version of its tables.
 final class DatabaseHealth: Sendable {
-    /// The difference of clocks that is worth a message.
+    /// The difference of clocks that is logged.
     private static let tolerance: Duration = .seconds(1)
 
     private struct State {
@@ -25,21 +25,22 @@ final class DatabaseHealth: Sendable {
         self.logger = logger
     }
 
-    /// The database's time, by which all its servers go.
+    /// The database's time, which all its servers use.
     var now: Timestamp { clock.now }
 
     /// A Boolean that is true if commits wait for a replica.
     var hasReplica: Bool { state.withLock { $0.isReplicated } }
 
-    /// Refuses to commit what a crash may take away again. `synchronous_commit` is kept by each
-    /// session; `fsync` and `full_page_writes` are the whole server's, and a reload changes them.
+    /// Throws if a crash could lose what is committed. Each session has its own
+    /// `synchronous_commit`; `fsync` and `full_page_writes` belong to the whole server, and a
+    /// reload changes them.
     ///
     /// - Throws: `LedgerError` with `notDurable`.
     func requireDurable() throws(LedgerError) {
         guard !state.withLock({ $0.isUnsafe }) else { throw .notDurable }
     }
 
-    /// Looks at all but the version of the tables, which there may not be yet.
+    /// Checks everything but the version of the tables, which may not exist yet.
     func look(over connection: borrowing Connection) throws {
         let asked = MonotonicTime.now
         var answer: (time: Int64, replicas: Int64, isKept: Bool)?
@@ -64,7 +65,7 @@ final class DatabaseHealth: Sendable {
         recordClock()
     }
 
-    /// Records whether a crash may take away what the database commits.
+    /// Records if a crash could lose what the database commits.
     func record(isUnsafe: Bool) {
         guard change(\.isUnsafe, to: isUnsafe) else { return }
         guard isUnsafe else { return logger.notice("The database keeps its promises again.") }
@@ -74,7 +75,7 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// Records the version of the tables. Whether to write them asks each transaction for itself.
+    /// Records the version of the tables, for messages: each transaction checks it for itself.
     func record(version: Int64) {
         let isOutdated = version > Schema.version
         guard change(\.isOutdated, to: isOutdated) else { return }
@@ -87,8 +88,8 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// The database's time counts, whichever of the two is right. But readers of this machine's
-    /// clock are misled: its log, and the keys of an issuer.
+    /// Warns of a difference of clocks. The database's time counts, whichever of the two is right,
+    /// but readers of this machine's clock are misled: its log, and the checks of an issuer's keys.
     private func recordClock() {
         let difference = clock.now.duration(to: .now)
         let isOff = difference > Self.tolerance || difference < .zero - Self.tolerance
@@ -102,7 +103,7 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// - Returns: A Boolean that is true if it was otherwise.
+    /// - Returns: True if the flag changed.
     private func change(_ flag: any WritableKeyPath<State, Bool> & Sendable, to value: Bool) -> Bool
     {
         state.withLock { state in

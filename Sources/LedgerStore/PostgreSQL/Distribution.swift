@@ -2,17 +2,17 @@ internal import Ledger
 internal import Logging
 internal import Postgres
 
-/// The places of the tables' rows on a distributed engine: Citus, a coordinator that knows them and
-/// workers that keep them.
+/// The distribution of the tables' rows with Citus: a coordinator that knows their places, and
+/// workers that store them.
 enum Distribution {
     private static let longestMove: Duration = .seconds(24 * 3_600)
 
-    /// The calls that place the tables' rows.
+    /// The calls that distribute the tables.
     ///
-    /// Each row lies by what it is found by: all of one owner together, all of one record together.
-    /// The coordinator keeps the outbox, which is searched and soon empty again. Citus must know of
-    /// it: a plain table's rows could be lost though a worker has committed with them. The version
-    /// of the tables and the secrets are written alone, and stay as they are.
+    /// Each row is placed by what it is found by: all of one owner together, all of one record
+    /// together. The coordinator keeps the outbox, which is searched and soon empty again. Citus
+    /// must know of it: a plain table's rows could be lost though a worker has committed with them.
+    /// The version of the tables and the secrets are written alone, and stay as they are.
     private static let calls: [(table: String, call: String)] =
         [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
         + [
@@ -32,7 +32,7 @@ enum Distribution {
             ("deliveries", "citus_add_local_table_to_metadata('deliveries')"),
         ]
 
-    /// Finds out whether the ledger's tables are distributed, and says so on the connection.
+    /// Detects distributed tables, and sets the connection's dialect.
     static func detect(on connection: borrowing Connection) throws {
         connection.isDistributed = try tables(on: connection)?.contains("accounts") ?? false
     }
@@ -54,7 +54,7 @@ enum Distribution {
         )
     }
 
-    /// A Boolean that is true if all workers that answer keep what they commit.
+    /// A Boolean that is true if all workers that answer are durable.
     static func isDurable(on connection: borrowing Connection) throws -> Bool {
         guard connection.isDistributed else { return true }
         return try connection.query(
@@ -69,10 +69,10 @@ enum Distribution {
         ) == [0]
     }
 
-    /// Distributes the tables that are not yet, with their rows, in one transaction. Servers wait
-    /// for its end, and then find their rows where they are.
+    /// Distributes the tables that are not distributed yet, with their rows, in one transaction.
+    /// Running servers wait for its end, and then find their rows.
     ///
-    /// - Returns: The number of servers that keep rows.
+    /// - Returns: The number of servers that store rows.
     static func distribute(_ connection: borrowing Connection, logger: Logger) throws -> Int64 {
         guard let distributed = try tables(on: connection) else {
             throw LedgerError(
@@ -90,7 +90,8 @@ enum Distribution {
                 logger.notice("A table is being distributed.", metadata: ["table": "\(table)"])
                 try connection.execute("SELECT \(call)", within: longestMove)
                 guard call.hasPrefix("create") else { continue }
-                // What the coordinator has kept so far. The owner may not empty guarded tables.
+                // The rows that the coordinator has stored so far. The owner may not empty guarded
+                // tables.
                 let removal = "SELECT truncate_local_data_after_distributing_table('\(table)')"
                 let right = "TRUNCATE ON \(table)"
                 let isGuarded = Schema.guarded.contains(table)
@@ -140,7 +141,7 @@ enum Distribution {
         return counts.rows
     }
 
-    /// Two servers that decide at once meet at these, on a worker.
+    /// The primary keys on workers, which stop two servers from deciding the same thing.
     static let keys = AuditCheck(
         rule: "no row can be there twice in a shard (shards)",
         count: "SELECT count(*) FROM pg_catalog.pg_dist_shard",

@@ -1,20 +1,20 @@
 internal import Logging
 internal import Postgres
 
-/// A connection that is made anew when it is lost. Used by one thread.
+/// A connection that is replaced when it is lost. Confined to one thread.
 ///
-/// After a failed attempt callers are turned away until the next one is due, so that a queue of
-/// payments is told to try again at once instead of waiting for a database that is away.
+/// After a failed attempt callers are refused until the next attempt is due, so that queued
+/// payments are told to try again at once instead of waiting for a database that is away.
 final class PostgreSQLLink {
     private static let shortestPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(2)
 
     private let settings: ConnectionSettings
     private let logger: Logger
-    /// Makes a new connection ready for its use.
+    /// Prepares a new connection.
     private let prepare: (borrowing Connection) throws -> Void
     private var open: Open?
-    /// The number of connections that were made.
+    /// The number of connections made so far.
     private(set) var connectionCount = 0
     private var pause = shortestPause
     private var retryAt: ContinuousClock.Instant?
@@ -30,10 +30,10 @@ final class PostgreSQLLink {
         self.prepare = prepare
     }
 
-    /// Hands `body` the connection, connecting first if need be.
+    /// Calls `body` with the connection; connects first if there is none.
     ///
-    /// If it throws, an open transaction is rolled back; a connection that is of no more use is
-    /// dropped.
+    /// If it throws, an open transaction is rolled back, and a connection that cannot be used again
+    /// is dropped.
     func use<Result>(_ body: (borrowing Connection) throws -> Result) throws -> Result {
         let current = try open ?? connect()
         do {
@@ -44,10 +44,11 @@ final class PostgreSQLLink {
         }
     }
 
-    /// A Boolean that is true if the connection can be used again after a failure.
+    /// Returns true if the connection can be used again after a failure.
     private func isFit(_ current: Open, after error: any Error) -> Bool {
         if let error = error as? PostgresError {
-            // A server that has become read-only is no primary any more: look for the one that is.
+            // A server that has become read-only is no primary any more: connect to the one that
+            // is.
             let isElsewhere = error.state == .readOnlyTransaction
             if isElsewhere || error.kind == .connectionLost || error.kind == .unknownOutcome {
                 return false
@@ -101,7 +102,7 @@ final class PostgreSQLLink {
         return PostgresError(.cannotConnect, state: error.state, message: error.message)
     }
 
-    /// An optional cannot lend what cannot be copied; a reference can.
+    /// A box: an optional cannot lend a noncopyable value; a reference can.
     private final class Open {
         let connection: Connection
 

@@ -3,9 +3,9 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// Hears from the other servers of the database which records they have changed.
+/// Receives the ids of records that other servers of the database have changed.
 actor PostgreSQLListener {
-    /// After this long a silent connection is asked whether it is still there.
+    /// The time after which a silent connection is tested.
     private static let silence: Duration = .seconds(10)
 
     private let executor: ThreadExecutor
@@ -35,7 +35,7 @@ actor PostgreSQLListener {
                     return .all
                 }
                 let heard = try connection.notifications(within: Self.silence, or: waker)
-                // A peer that is gone without a word would otherwise never be missed.
+                // The loss of a peer that vanished would otherwise never be noticed.
                 if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
                 return .some(heard.flatMap { PostgreSQLNotice.records(in: $0.payload) })
             }

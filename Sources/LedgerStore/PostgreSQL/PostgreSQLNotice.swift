@@ -2,13 +2,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Postgres
 
-/// Tells the other servers of a database which records have changed (`NOTIFY`).
+/// Notifies the other servers of a database of changed records (`NOTIFY`).
 enum PostgreSQLNotice {
     static let channel = "gotchu_records"
     /// A notification may have 8,000 bytes, and a record's id has at most 64.
     static let idsTogether = 120
 
-    /// Many ids in one notification: each costs every listening server.
+    /// Puts many ids into one notification: each notification costs every listening server.
     static func query(of records: [RecordID]) -> Query? {
         guard !records.isEmpty else { return nil }
         let ids = records.map(\.rawValue)
@@ -23,7 +23,7 @@ enum PostgreSQLNotice {
 
     /// The records that a notification names.
     static func records(in payload: String) -> [RecordID] {
-        // Not by characters: they would be looked for among accents and the like.
+        // Split by bytes: splitting by characters would examine combining marks.
         payload.utf8.split(separator: UInt8(ascii: ",")).compactMap {
             String(Substring($0)).isEmpty ? nil : RecordID(trusted: String(Substring($0)))
         }

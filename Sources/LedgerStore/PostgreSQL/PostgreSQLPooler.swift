@@ -1,9 +1,9 @@
 internal import Ledger
 internal import Postgres
 
-/// Recognizes a pooler that lends its connections by the transaction, as PgBouncer does in its
-/// `transaction` and `statement` modes: statements that one connection of ours has prepared, what
-/// it has set and what it listens to would be there for another's.
+/// Detects a pooler that assigns server connections by transaction, as PgBouncer does in its
+/// `transaction` and `statement` modes: prepared statements, settings and LISTENs of one connection
+/// would leak into another's.
 enum PostgreSQLPooler {
     private static let refusal = LedgerError(
         .cannotOpen,
@@ -11,9 +11,10 @@ enum PostgreSQLPooler {
         fix: "Name the database itself, or a pool of the pooler's that is in session mode."
     )
 
-    /// Asks twice on each of two connections which process serves it.
+    /// Asks twice on each of two connections for the process that serves it.
     ///
-    /// - Throws: `LedgerError` with `cannotOpen` if it is not one for each, and always the same.
+    /// - Throws: `LedgerError` with `cannotOpen` unless each has one process of its own, and always
+    ///   the same.
     static func refuse(
         before first: borrowing Connection,
         _ second: borrowing Connection
@@ -30,7 +31,7 @@ enum PostgreSQLPooler {
         {
             throw refusal
         }
-        // An engine that is no PostgreSQL may have nothing like it.
+        // Other engines may have no process ids.
         guard processes.allSatisfy({ $0 > 0 }) else { return }
         guard processes[0] == processes[2], processes[1] == processes[3],
             processes[0] != processes[1]

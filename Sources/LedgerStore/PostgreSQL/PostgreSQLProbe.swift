@@ -1,16 +1,16 @@
 internal import Ledger
 internal import Postgres
 
-/// Tries at start whether the engine behind the address keeps what the ledger builds on. What
-/// speaks PostgreSQL's protocol need not be PostgreSQL, and some of those are not atomic.
+/// Tests at start that the engine behind the address has the properties that the ledger needs.
+/// Engines that speak PostgreSQL's protocol need not be PostgreSQL, and some are not atomic.
 enum PostgreSQLProbe {
-    /// Rows 2 and 3 are the probe's; whoever writes them writes the same into both.
+    /// The statement: rows 2 and 3 are the probe's, and each writer writes the same into both.
     private static let write = """
         INSERT INTO probe (id, written_at) VALUES (2, $1::bigint), (3, $1::bigint)
         ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at
         """
 
-    /// Undoes and commits a transaction of two rows on one connection, watched from another.
+    /// Rolls back and commits a transaction of two rows on one connection, observed from another.
     ///
     /// - Throws: `LedgerError` with `notDurable`.
     static func run(_ writer: borrowing Connection, _ watcher: borrowing Connection) throws {
@@ -39,8 +39,8 @@ enum PostgreSQLProbe {
         )
     }
 
-    /// A Boolean that is true if rows that another transaction writes can be told to be so. Before
-    /// the first start there are none that could be locked: then it must be their names that are.
+    /// A Boolean that is true if another transaction's lock on the probe's rows is visible. Before
+    /// the first start there are no rows to lock: then the lock is on their key.
     private static func isLocked(_ connection: borrowing Connection) throws -> Bool {
         guard try !rows(connection).isEmpty else { return true }
         do {

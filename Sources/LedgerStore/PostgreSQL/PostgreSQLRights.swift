@@ -1,7 +1,7 @@
 internal import Ledger
 internal import Postgres
 
-/// The rights that a server's role needs, table by table; the page on operations has it granted.
+/// The rights that a server's role needs, by table; docs/operations.md grants them.
 enum PostgreSQLRights {
     static let needed: [(table: String, rights: [String])] = [
         ("gotchu_migrations", ["SELECT"]),
@@ -21,9 +21,9 @@ enum PostgreSQLRights {
         ("deliveries", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
     ]
 
-    /// Refuses to serve books that this role cannot all write: tables that another role has made
-    /// since, for instance. `/readyz` would say yes, and payments would be turned away for ever.
-    /// What else is in the schema is nobody's business here.
+    /// Throws if this role lacks a right on a table: one that another role has made since, for
+    /// instance. `/readyz` would say yes, and payments would fail for ever. Other tables of the
+    /// schema are ignored.
     static func require(_ connection: borrowing Connection) throws {
         let pairs = needed.flatMap { entry in entry.rights.map { (entry.table, $0) } }
         let closed = try connection.query(

@@ -8,12 +8,12 @@ enum PostgreSQLSchema {
     private static let startingTogether = 10
     private static let longestMigration: Duration = .seconds(3_600)
 
-    /// Makes the tables; nothing is written if they are there.
+    /// Makes the tables unless they exist.
     ///
-    /// Several servers may start at once: the lock lets one of them do it, and the others find it
-    /// done.
+    /// Several servers may start at once: a lock lets one of them make the tables, and the others
+    /// find them.
     ///
-    /// - Throws: `LedgerError` with `foreign` for a newer database, or one that is not ours.
+    /// - Throws: `LedgerError` with `foreign` for a newer database, or one that is not a ledger.
     static func migrate(_ connection: borrowing Connection) throws {
         for attempt in 1... {
             do {
@@ -22,7 +22,7 @@ enum PostgreSQLSchema {
                 try step(connection)
                 return
             } catch let error as PostgresError {
-                // Two servers made the table of versions at once.
+                // Two servers made the table of versions at the same time.
                 let isRace = error.kind == .conflict || error.state == .duplicateTable
                 guard isRace, attempt < startingTogether else { throw error }
                 if connection.isInTransaction { try connection.execute("ROLLBACK") }
@@ -30,8 +30,8 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Refuses a database to which some names and memos cannot be written: whoever uses one would
-    /// be told for ever to try again. `SQL_ASCII` keeps any text as it is.
+    /// Throws for an encoding that cannot store some names and memos: users with such a text would
+    /// be told to try again for ever. `SQL_ASCII` stores any text unchanged.
     private static func requireAllText(_ connection: borrowing Connection) throws {
         let encodings = try connection.query(
             "SELECT coalesce(current_setting('server_encoding', true), 'UTF8')",
@@ -76,7 +76,7 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Refuses a database that this program must not touch.
+    /// Throws for a database that this program must not change.
     ///
     /// - Returns: The database's version; 0 for an empty one.
     @discardableResult
@@ -102,8 +102,9 @@ enum PostgreSQLSchema {
         return version
     }
 
-    /// Refuses to take an empty schema for a new ledger while the search path leads to books too: a
-    /// schema that was made for this role later, or another role, would hide everybody's money.
+    /// Throws if a schema is empty while the search path leads to another ledger: taking the empty
+    /// one as new, after a schema was made for this role or the role was changed, would hide all
+    /// the money.
     private static func requireNoneBehind(_ connection: borrowing Connection) throws {
         let others = try connection.query(
             """
@@ -113,7 +114,7 @@ enum PostgreSQLSchema {
             """,
             read: { try $0.text(0) }
         )
-        // Those that another server has just made in this one are no others.
+        // Tables that another server has just made in this schema do not count.
         guard let other = others.first else { return }
         throw LedgerError(
             .cannotOpen,
@@ -122,10 +123,10 @@ enum PostgreSQLSchema {
         )
     }
 
-    /// Refuses to change or remove rows of a table that only ever grows.
+    /// Makes the rules by which a table refuses changes and removals of rows.
     ///
     /// A trigger would need a function in another language. A rule whose query fails is plain SQL;
-    /// the text that is no number becomes the error's message.
+    /// its text that is no number becomes the error's message.
     private static func guarding(_ table: String) -> String {
         let refusal = "SELECT CAST((SELECT '\(table) are only ever inserted'::text) AS bigint)"
         return """

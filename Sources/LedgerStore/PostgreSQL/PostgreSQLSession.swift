@@ -4,8 +4,8 @@ internal import Postgres
 
 /// The settings and checks of every connection of ours before it is used.
 enum PostgreSQLSession {
-    /// Limits of a wait for another's locks and of a statement: well below what a client waits for
-    /// its answer, and below `Connection.usualLimit`.
+    /// The limits of lock waits and statements: well below the time that a client waits for its
+    /// answer, and below `Connection.usualLimit`.
     private static let settings = """
         SET lock_timeout = '2s';
         SET statement_timeout = '10s';
@@ -14,8 +14,8 @@ enum PostgreSQLSession {
         SET jit = off;
         """
 
-    /// Every statement of ours finds its rows by an index. A plan that was made while a table was
-    /// small, and kept, must not read the whole of it when it is large.
+    /// The planner settings: every statement finds its rows by an index. A plan made and kept while
+    /// a table was small must not read the whole table once it is large.
     private static let plans = """
         SET enable_seqscan = off;
         SET enable_hashjoin = off;
@@ -24,28 +24,29 @@ enum PostgreSQLSession {
         SET enable_material = off;
         """
 
-    /// The writer's statements are the same for any values, so that each is planned once: left to
-    /// itself the server may plan them anew for every batch, which costs a lone payment more than
-    /// carrying them out.
+    /// The writer's planner settings: its statements are the same for any values and are planned
+    /// once. Otherwise the server may plan them anew for each batch, which costs a lone payment
+    /// more than their execution.
     private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
 
-    /// A bitmap of all that waits for an endpoint is made before a LIMIT can end it.
+    /// The planner settings for other writes: a bitmap of everything that waits for an endpoint
+    /// would be complete before a LIMIT could end it.
     private static let changesPlans = """
         SET plan_cache_mode = force_custom_plan;
         SET enable_bitmapscan = off;
         """
 
-    /// Between two statements of a batch there is only a computation: a server that takes longer is
-    /// frozen, and gives its locks to others before their wait for them ends.
+    /// The limit between two statements of a batch, where there is only a computation: a server
+    /// that takes longer is frozen, and loses its locks to others before their waits for them end.
     private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
 
     /// Settings of a transaction that a distributed engine's other servers do not inherit from this
     /// session.
     static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
 
-    /// For a distributed engine. Each transaction has one connection to each other server: a second
-    /// one would cost more than it gains, and would not see what the first has written. That a
-    /// worker has failed to commit is said by a warning alone.
+    /// The settings for a distributed engine. Each transaction has one connection to each other
+    /// server: a second one would cost more than it gains, and would not see the first one's
+    /// writes. A warning is the only sign of a worker's failed commit.
     private static let distributed = """
         SET client_min_messages = 'warning';
         SET citus.propagate_set_commands = 'local';
@@ -55,41 +56,42 @@ enum PostgreSQLSession {
     /// The limit of an answer to a reader.
     static let answerLimit: Duration = .seconds(12)
 
-    /// For every connection that serves callers.
+    /// Prepares a connection that serves callers.
     static func prepare(_ connection: borrowing Connection) throws {
         try connection.execute(settings + plans)
         try Distribution.detect(on: connection)
         if connection.isDistributed { try connection.execute(distributed) }
         let durability = try assertDurable(connection)
-        // As a setting of this session it stays what was found, whatever is reloaded later.
+        // Set for the session, so that a later reload of the configuration does not change it.
         try connection.execute("SET synchronous_commit = '\(durability.synchronousCommit)'")
     }
 
-    /// For the writer.
+    /// Prepares the writer's connection.
     static func prepareForWriting(_ connection: borrowing Connection) throws {
         try prepare(connection)
-        // A distributed engine keeps its plans for single rows, and can plan nothing else so.
+        // A distributed engine caches its plans for single rows, and cannot plan other statements
+        // this way.
         try connection.execute((connection.isDistributed ? "" : writersPlans) + writersPause)
     }
 
-    /// For what is written beside the ledger. A backlog comes and goes: a plan that was made while
-    /// there was none, and kept, finds an endpoint's deliveries by reading all of them.
+    /// Prepares a connection for writes beside the ledger. A backlog comes and goes: a plan made
+    /// and kept while there was none finds an endpoint's deliveries by reading all of them.
     static func prepareForChanges(_ connection: borrowing Connection) throws {
         try prepare(connection)
         try connection.execute(changesPlans + writersPause)
     }
 
-    /// For an audit, which reads everything and takes its time.
+    /// Prepares a connection for an audit, which reads everything and takes its time.
     static func prepareForAudit(_ connection: borrowing Connection) throws {
         try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
         try Distribution.detect(on: connection)
         guard connection.isDistributed else { return }
-        // Whole tables are compared on the coordinator, which keeps them on its disk meanwhile.
+        // The coordinator compares whole tables, which it keeps on its disk meanwhile.
         try connection.execute(distributed + "SET citus.max_intermediate_result_size = -1")
     }
 
-    /// Asks the server about its promises: with any of these off, payments that were
-    /// acknowledged may be gone after a crash (PostgreSQL manual, 20.5).
+    /// Reads the server's durability settings: with any of them off, acknowledged payments may be
+    /// gone after a crash (PostgreSQL manual, 20.5).
     @discardableResult
     static func assertDurable(_ connection: borrowing Connection) throws -> Durability {
         let rows = try connection.query(
@@ -118,7 +120,8 @@ enum PostgreSQLSession {
         let fullPageWrites: String
         let version: String
 
-        /// `local` is refused too: it would lose what was acknowledged when a replica takes over.
+        /// A Boolean that is true if commits are durable. `local` is not: it would lose
+        /// acknowledged commits when a replica takes over.
         var isKept: Bool {
             fsync == "on" && fullPageWrites == "on"
                 && ["on", "remote_write", "remote_apply"].contains(synchronousCommit)

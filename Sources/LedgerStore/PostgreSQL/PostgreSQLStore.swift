@@ -7,18 +7,18 @@ internal import Synchronization
 
 /// The ledger in a PostgreSQL database, which several servers may share.
 ///
-/// Run as a service it also hears what the other servers change; everything else works without.
+/// As a service it also receives the other servers' changes; everything else works without.
 package final class PostgreSQLStore: Store, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 4
-    /// The interval at which its clock and its replicas are looked at.
+    /// The interval at which the database's clock and replicas are checked.
     private static let lookInterval: Duration = .seconds(2)
-    /// The wait for a database that is away before listening is tried again.
+    /// The pause before listening is tried again while the database is away.
     private static let relistening: Duration = .milliseconds(200)
 
-    /// A payment that another server accepted before a session expired may still be on its way to
-    /// the database, and what two machines know of its clock differs by a little: for so long
-    /// nobody writes down that the session has expired.
+    /// The time for which a session's expiry is not recorded: a payment that another server
+    /// accepted in time may still be on its way to the database, and two machines' readings of its
+    /// clock differ a little.
     package let expiryMargin: Duration = .seconds(2)
     /// Records that other servers have changed.
     package let changes: ChangeMailbox? = ChangeMailbox()
@@ -26,20 +26,20 @@ package final class PostgreSQLStore: Store, Service {
     private let health: DatabaseHealth
     private let settings: ConnectionSettings
     private let writer: PostgreSQLWriter
-    /// Devices and the outbox have a connection of their own, which must not keep payments waiting.
-    /// It connects when it is needed first.
+    /// The connection of devices and the outbox, so that they never delay payments. Opened at its
+    /// first use.
     private let sideWriter: PostgreSQLWriter
     private let readers: [PostgreSQLReader]
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, makes the tables if need be, and tries what the engine promises; opened as it is,
-    /// the database is only looked at.
+    /// Connects, makes missing tables, and tests the engine's properties; with `asItIs` it changes
+    /// nothing.
     ///
     /// Blocks until the database has answered.
     ///
-    /// - Parameter url: As libpq takes it: `postgres://USER@HOST,HOST/DATABASE`.
-    /// - Throws: If it cannot be reached, is not ours, or would not be durable.
+    /// - Parameter url: A URL of libpq: `postgres://USER@HOST,HOST/DATABASE`.
+    /// - Throws: If it cannot be reached, is not a ledger, or would not be durable.
     package init(
         url: String,
         _ opening: Opening = .migrating,
@@ -140,32 +140,34 @@ package final class PostgreSQLStore: Store, Service {
     package var now: Timestamp { health.now }
     package var readsAhead: Bool { health.hasReplica }
 
-    /// Looks at the database's clock, replicas and promises, and at the version of its tables.
+    /// Checks the database's clock, replicas, durability settings, and the version of its tables.
     package func look() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
-                // Always the same one: after a reload of `synchronous_commit` each connection has
-                // its own answer, and payments would be made and refused by turns.
+                // Always the same connection: after a reload of `synchronous_commit` each has its
+                // own value, and payments would be accepted and refused by turns.
                 try await readers[0].look(health)
                 let version = Select<Int64>(PostgreSQLSchema.version)
                 health.record(version: try await readers[0].read(version).first ?? 0)
             } catch let error as LedgerError where error.code == .notDurable {
-                // A new connection was refused; those that there are know nothing of it.
+                // A new connection was refused for its settings; the existing ones do not show
+                // them.
                 health.record(isUnsafe: true)
                 throw error
             }
         }
     }
 
-    /// Listens to the other servers, and keeps an eye on the database, until the program ends.
+    /// Listens to the other servers, and checks the database, until the program ends.
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await cancelWhenGracefulShutdown {
                     while !Task.isCancelled {
-                        // Nobody tells of replicas that come and go, or of a clock that is set.
+                        // There is no notification of replicas that come and go, or of a clock that
+                        // is set.
                         try? await Task.sleep(for: Self.lookInterval)
-                        // What was seen last holds until the database can be asked again.
+                        // The last state holds until the database answers again.
                         try? await self.look()
                     }
                 }
@@ -183,7 +185,7 @@ package final class PostgreSQLStore: Store, Service {
                     changes?.put(try await listener.next())
                 } catch {
                     await cancelWhenGracefulShutdown {
-                        // Nothing tells that the database can be listened to again.
+                        // There is no notification that the database is back.
                         try? await Task.sleep(for: Self.relistening)
                     }
                 }
@@ -193,9 +195,9 @@ package final class PostgreSQLStore: Store, Service {
         }
     }
 
-    /// A secret that all servers of the database share, made by the first that asks for it.
+    /// Returns a secret that all servers of the database share; the first caller makes it.
     ///
-    /// - Parameter proposal: What it shall be if there is none yet.
+    /// - Parameter proposal: The secret to store if there is none yet.
     package func secret(
         _ name: String,
         proposal: [UInt8]

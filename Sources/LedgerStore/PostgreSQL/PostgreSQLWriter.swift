@@ -4,7 +4,7 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// A connection that writes, on a thread of its own.
+/// A writing connection, on a thread of its own.
 actor PostgreSQLWriter {
     /// The number of times that a batch is decided before its callers are told to try again.
     private static let longestTry = 8
@@ -32,8 +32,8 @@ actor PostgreSQLWriter {
     /// Loads, decides and writes in one transaction: a round trip to load and one to write.
     ///
     /// A batch that lost against another server, or lost its connection before the COMMIT was sent,
-    /// is decided anew on the rows as they are then. Of a batch that has waited too long for a row,
-    /// only the commands that need such a row are not decided.
+    /// is decided again on the rows of that moment. In a batch that has waited too long for a row,
+    /// only the commands that need such a row stay undecided.
     func commit(_ batch: Batch) throws -> Effects {
         var attempt = 1
         var isPassingHeld = false
@@ -58,11 +58,11 @@ actor PostgreSQLWriter {
         }
     }
 
-    /// Begins a transaction and loads a batch's footprint, in one round trip where the commands
-    /// know it all.
+    /// Begins a transaction and loads a batch's footprint, in one round trip if the commands know
+    /// all of it.
     ///
-    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: it keeps
-    ///   more in them than this one would write.
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: they hold
+    ///   more than this program would write.
     private func load(
         _ batch: Batch,
         isPassingHeld: Bool,
@@ -73,7 +73,7 @@ actor PostgreSQLWriter {
         for round in 1...Footprint.roundLimit {
             var footprint = batch.footprint(knowing: round == 1 ? nil : rows.snapshot)
             if round == Footprint.roundLimit { footprint.asksAgain = false }
-            // On another connection the chain's end may be another: a replica has taken over.
+            // On another connection the chain may end differently: a replica has taken over.
             if round == 1, link.connectionCount != knownConnection {
                 footprint.needsNewestSeal = true
             }
@@ -82,8 +82,8 @@ actor PostgreSQLWriter {
                 dialect: connection.dialect,
                 isPassingHeld: isPassingHeld
             )
-            // Before anything else. A migration locks the table that this reads: one that is under
-            // way is waited for, and the next waits for the end of this transaction.
+            // Before anything else. A migration locks the table that this reads: one in progress is
+            // waited for, and the next one waits for the end of this transaction.
             var queries = round > 1 ? [] : beginning(on: connection, into: rows)
             let end = Result {
                 queries += loading.locatedSteps.map { $0.query(into: rows) }
@@ -94,7 +94,7 @@ actor PostgreSQLWriter {
                 }
                 try connection.run(queries + loading.laterSteps.map { $0.query(into: rows) })
             }
-            // Newer tables may be the reason for a failure: their version is told first.
+            // Newer tables may be the reason for a failure: report the version first.
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             try end.get()
             if !footprint.asksAgain { break }
@@ -128,9 +128,10 @@ actor PostgreSQLWriter {
         try connection.run(queries + [.commit])
     }
 
-    /// Row by row, which LIMIT makes sure of: the table is empty every night, and a plan for a join
-    /// that was made then, and kept, compares each record with all of them by day. Where a row is
-    /// does not change meanwhile: only who holds its record's lock writes it.
+    /// The statements that remove rows of `due` one by one; LIMIT prevents joins. The table is
+    /// empty every night, and a join's plan made and kept then compares each record with all of
+    /// them by day. A row's place does not change meanwhile: only the holder of its record's lock
+    /// writes it.
     static func removal(of records: [Record], _ dialect: Dialect) -> [Query] {
         guard !records.isEmpty else { return [] }
         guard dialect != .distributed else {
@@ -153,26 +154,25 @@ actor PostgreSQLWriter {
         return [removal]
     }
 
-    /// Runs what others than the ledger write, in one transaction on tables of this program's
-    /// version.
+    /// Runs a change beside the ledger in one transaction, on tables of this program's version.
     ///
-    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: one that
-    ///   changes them meanwhile waits for the end of this.
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables; a change
+    ///   of the tables waits for the end of this transaction.
     func change<Change: StoreQuery>(_ change: Change) throws -> Change.Result {
         try link.use { connection in
             let rows = LoadedRows(Snapshot())
             try connection.run(beginning(on: connection, into: rows))
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             let result = try change.run(on: connection)
-            // Receivers act on events: the COMMIT makes sure that a payment stays.
+            // Receivers act on events: the COMMIT makes sure that a payment is durable first.
             try connection.run([.commit])
             return result
         }
     }
 
-    /// A secret that all servers of one database share, made by the first that asks for it.
+    /// Returns a secret that all servers of one database share; the first caller makes it.
     ///
-    /// - Parameter proposal: What it shall be if there is none yet.
+    /// - Parameter proposal: The secret to store if there is none yet.
     func secret(_ name: String, proposal: [UInt8]) throws -> [UInt8] {
         try link.use { connection in
             var secret: [UInt8]?

@@ -5,23 +5,23 @@ internal import Ledger
 enum BookFile {
     private static let pieceSize = 1 << 20
 
-    /// Makes a file that is not there yet, for this user alone: wallets are nobody else's business.
-    /// SQLite gives the log the same rights. What cannot be made here is reported when it is
+    /// Makes a file that does not exist yet, readable by this user alone, since wallets are
+    /// private. SQLite gives its log the same rights. A failure is reported when the file is
     /// opened.
     static func makePrivate(_ path: String) {
-        // Only a new one: to close any descriptor of a file that is open elsewhere in this process
+        // Only a new file: closing any descriptor of a file that is open elsewhere in this process
         // would drop SQLite's locks on it (fcntl(2)).
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Takes the right to serve a file, which ends with the program, however that ends.
+    /// Takes the lock of the one server of a file, which ends with the process, however that ends.
     ///
     /// The descriptor stays open for as long: closing it would drop SQLite's locks on the file
-    /// (fcntl(2)), with which this one has nothing to do.
+    /// (fcntl(2)), which are others than this one.
     ///
-    /// - Throws: `inUse` if another program has it, `cannotOpen` if the system does not say. What
-    ///   cannot be made here is reported when it is opened.
+    /// - Throws: `inUse` if another process holds it, `cannotOpen` if the system reports an error.
+    ///   A file that cannot be made here is reported when it is opened.
     static func claim(_ path: String) throws(LedgerError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -39,7 +39,7 @@ enum BookFile {
         }
     }
 
-    /// The identities of the files that have the names of a database and its log.
+    /// The identities of the files at the paths of a database and its log.
     struct Identity: Equatable {
         private let books: [UInt]
         private let log: [UInt]
@@ -49,7 +49,7 @@ enum BookFile {
             log = Self.file("\(path)-wal")
         }
 
-        /// Nothing for a file that is not there.
+        /// Returns the identity of a file; empty if there is none.
         private static func file(_ path: String) -> [UInt] {
             var status = stat()
             guard stat(path, &status) == 0 else { return [] }
@@ -57,10 +57,10 @@ enum BookFile {
         }
     }
 
-    /// Writes a file over itself, byte for byte, and syncs it: so all of it is on the disk, also
-    /// what the system takes for written although an earlier sync had failed.
+    /// Writes a file over itself, byte for byte, and syncs it. Then all of it is on the disk, also
+    /// pages that the system takes for written although an earlier sync failed.
     ///
-    /// - Throws: `LedgerError` if the disk does not take it. A file that is not there is none.
+    /// - Throws: `LedgerError` if the disk does not take it. A missing file is no error.
     static func renew(_ path: String) throws(LedgerError) {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {

@@ -1,8 +1,8 @@
 internal import SQLite
 internal import ServiceProcess
 
-/// Moves committed pages from the log into the database, beside the writer and not within a commit:
-/// done inline it is what makes the slowest payments slow.
+/// Moves committed pages from the log into the database file, beside the writer and not within a
+/// commit: done inline, this makes the slowest payments slow.
 actor SQLiteCheckpointer {
     private let executor: ThreadExecutor
     private let connection: Connection
@@ -14,9 +14,9 @@ actor SQLiteCheckpointer {
         connection = try Connection(path: path, mode: .readWrite)
     }
 
-    /// Copies what it can without stopping anybody.
+    /// Copies as many pages as possible without blocking readers or the writer.
     ///
-    /// - Returns: How many pages the log holds.
+    /// - Returns: The number of pages in the log.
     func checkpoint() throws -> Int {
         try connection.query("PRAGMA wal_checkpoint(PASSIVE)") { Int(try $0.integer(1)) }
             .first ?? 0

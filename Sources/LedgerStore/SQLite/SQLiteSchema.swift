@@ -3,12 +3,12 @@ internal import SQLite
 
 /// The tables in a file.
 enum SQLiteSchema {
-    /// Marks a file as a ledger of ours (`PRAGMA application_id`): "gotc".
+    /// The mark of a ledger file (`PRAGMA application_id`): "gotc".
     static let applicationID: Int64 = 0x676F_7463
 
-    /// Makes the tables; nothing happens if they are there.
+    /// Makes the tables unless they exist.
     ///
-    /// - Throws: `LedgerError` with `foreign` for a newer file, or one that is not ours.
+    /// - Throws: `LedgerError` with `foreign` for a newer file, or one that is not a ledger.
     static func migrate(_ connection: borrowing Connection) throws {
         try connection.transaction {
             guard try checkedVersion(of: connection) == 0 else { return }
@@ -19,7 +19,7 @@ enum SQLiteSchema {
         }
     }
 
-    /// Refuses to change or remove rows of a table that only ever grows.
+    /// Makes the triggers by which a table refuses changes and removals of rows.
     private static func guarding(_ table: String) -> String {
         """
         CREATE TRIGGER \(table)_stay BEFORE UPDATE ON \(table)
@@ -29,7 +29,7 @@ enum SQLiteSchema {
         """
     }
 
-    /// Refuses a file that this program must not touch.
+    /// Throws for a file that this program must not change.
     ///
     /// - Returns: The file's version; 0 for an empty one.
     @discardableResult
@@ -61,7 +61,7 @@ extension LedgerError {
         fix: "Install that version, or restore a backup made before the update."
     )
 
-    /// Refuses a database whose tables this program does not know, and one without any.
+    /// Throws for a database with tables of another version, and for one without any.
     ///
     /// - Parameter version: The database's version; 0 if it is empty.
     static func requireCurrent(_ version: Int64) throws(LedgerError) {

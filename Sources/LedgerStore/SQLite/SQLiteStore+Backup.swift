@@ -3,13 +3,13 @@ package import Ledger
 internal import SQLite
 
 extension SQLiteStore {
-    /// The end of the name of a copy that is being written.
+    /// The suffix of a copy that is not complete.
     private static let draftEnding = ".gotchu-partial"
 
     /// Copies the books, which may be in use, into a new file, and audits the copy.
     ///
-    /// The file appears under its name only once it is whole, audited and on the disk. What a
-    /// killed backup left behind, the next one into the same folder removes.
+    /// The file appears under its name only once it is complete, audited and on the disk. The next
+    /// backup into the same folder removes what a killed one left.
     ///
     /// - Parameters:
     ///   - kinds: As for `Audit.run`.
@@ -34,7 +34,7 @@ extension SQLiteStore {
             let copy = try Connection(path: draft, mode: .readWrite)
             try copy.execute("PRAGMA synchronous = FULL")
             try source.backup(to: copy)
-            // One file that is complete in itself: the copy inherits the log mode of the original.
+            // One file, complete in itself: the copy inherits the log mode of the original.
             try copy.execute("PRAGMA journal_mode = DELETE")
         }
         let audit = try Audit.run(path: draft, kinds: kinds, records: records)
@@ -43,19 +43,19 @@ extension SQLiteStore {
         return audit
     }
 
-    /// Opens a folder, and removes what killed backups left there unless another writes one.
+    /// Opens a folder, and removes what killed backups left there unless another backup is running.
     ///
-    /// - Returns: Its descriptor. While that is open a backup is written there.
+    /// - Returns: The folder's descriptor. While it is open a backup is being written there.
     private static func enter(_ folder: String) throws -> Int32 {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LedgerError.unwritable }
-        // A file system that cannot lock a folder keeps what is left.
+        // On a file system that cannot lock a folder, old drafts stay.
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { removeDrafts(in: folder) }
         _ = flock(descriptor, LOCK_SH)
         return descriptor
     }
 
-    /// Copies that nobody writes any more, and what SQLite had beside them.
+    /// Removes abandoned copies, and SQLite's files beside them.
     private static func removeDrafts(in folder: String) {
         guard let list = opendir(folder) else { return }
         defer { closedir(list) }
@@ -68,16 +68,17 @@ extension SQLiteStore {
         }
     }
 
-    /// Wallets are nobody else's business.
+    /// Makes a file readable by this user alone, since wallets are private.
     private static func makePrivate(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LedgerError.unwritable }
         close(descriptor)
     }
 
-    /// A link, unlike a rename, never replaces a file that has appeared meanwhile.
+    /// Gives the copy its name by a link, which, unlike a rename, never replaces a file that has
+    /// appeared meanwhile.
     ///
-    /// Until its folder is on the disk, a power cut could take the new name back.
+    /// Until its folder is synced, a power cut could take the new name back.
     private static func publish(
         _ draft: String,
         as destination: String,

@@ -5,15 +5,15 @@ internal import Synchronization
 
 /// The ledger in one SQLite file.
 ///
-/// Run as a service it also moves what was committed from the log into the file, outside of any
-/// commit; everything else works without that.
+/// As a service it also moves committed pages from the log into the file, outside any commit;
+/// everything else works without.
 package final class SQLiteStore: Store, Service {
     /// Readers, each with a thread and a connection of its own.
     private static let readerCount = 2
-    /// A checkpoint is made after this many commits.
+    /// The number of commits between two checkpoints.
     private static let commitsPerCheckpoint = 256
 
-    /// There is one writer, and its queue is in the order of time.
+    /// Zero: there is one writer, and its queue is in the order of time.
     package let expiryMargin: Duration = .zero
     package let changes: ChangeMailbox? = nil
     private let wal: WALState
@@ -27,9 +27,9 @@ package final class SQLiteStore: Store, Service {
         bufferingPolicy: .bufferingNewest(1)
     )
 
-    /// Opens the file; making it and its tables if need be, unless said otherwise.
+    /// Opens the file; makes it and its tables first unless `opening` forbids it.
     ///
-    /// - Throws: If it cannot be opened, is not ours, or would not be durable.
+    /// - Throws: If it cannot be opened, is not a ledger, or would not be durable.
     package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
         let wal = WALState(waking: checkpointIsDue)
         self.wal = wal
@@ -56,7 +56,7 @@ package final class SQLiteStore: Store, Service {
         return try await wrapping(.tryAgain) { try await reader.read(query) }
     }
 
-    /// On the writer's connection: two writers in one process would only wait for each other's
+    /// Runs on the writer's connection: two writers in one process would only wait for each other's
     /// lock.
     package func change<Query: StoreQuery>(
         _ query: Query
@@ -64,27 +64,27 @@ package final class SQLiteStore: Store, Service {
         try await wrapping(.tryAgain) { try await writer.change(query) }
     }
 
-    /// Makes this program the only one that serves the file or changes its tables, until it ends;
-    /// the file is made if there is none. To be done before it is opened for that.
+    /// Makes this process the only one that serves the file or changes its tables, until it ends;
+    /// makes the file if there is none. Must be called before the file is opened for that.
     ///
-    /// A second server would neither hear what the first one does nor know what the disk did not
-    /// take from it; and tables must not change under a server that runs.
+    /// A second server would neither learn of the first one's changes nor know what the disk failed
+    /// to store; and tables must not change under a running server.
     ///
-    /// - Throws: `inUse` if another program has it.
+    /// - Throws: `inUse` if another process has it.
     package static func claim(path: String) throws(LedgerError) {
         BookFile.makePrivate(path)
         try BookFile.claim(path)
     }
 
-    /// Makes sure that the disk holds the log as it was found. To be done by a server before it
-    /// commits anything.
+    /// Makes sure that the log, as it was found, is on the disk. A server must call it before its
+    /// first commit.
     package func renewLog() async throws(LedgerError) {
         try await wrapping(.cannotOpen) { try await writer.renewLog() }
     }
 
     /// Keeps the log short until the program ends.
     ///
-    /// - Throws: If the log is not to be believed any more, and the program should end.
+    /// - Throws: If the log is untrusted, and the program must end.
     package func run() async throws {
         try await cancelWhenGracefulShutdown { [self] in
             for await _ in due {
@@ -101,8 +101,8 @@ package final class SQLiteStore: Store, Service {
         if count.isMultiple(of: Self.commitsPerCheckpoint) { checkpointIsDue.yield() }
     }
 
-    /// A checkpoint that fails loses nothing: the log keeps what it holds, and the next one
-    /// retries.
+    /// Makes a checkpoint. A failure loses nothing: the log keeps its pages, and the next
+    /// checkpoint retries.
     private func checkpoint() async {
         if let pages = try? await checkpointer.checkpoint() {
             try? await writer.shorten(logOf: pages)

@@ -3,20 +3,20 @@ internal import Ledger
 internal import SQLite
 internal import ServiceProcess
 
-/// The one connection that writes, on a thread of its own.
+/// The one writing connection, on a thread of its own.
 actor SQLiteWriter {
-    /// The number of pages of a write-ahead log from which on, although the checkpointer works, a
-    /// commit waits for it to be emptied, so that the disk is not filled.
+    /// The number of pages of the log above which a commit waits until the log is emptied, so that
+    /// it does not fill the disk even if the checkpointer falls behind.
     private static let largestLog = 64_000
 
-    /// The part of the file that is kept in memory, in KiB: payments touch pages all over it.
+    /// The page cache in KiB: payments touch pages all over the file.
     private static let cacheSize = 64 * 1024
 
     private let executor: ThreadExecutor
     let connection: Connection
     private let path: String
     private let wal: WALState
-    /// The files that it writes to, from its first transaction on: the log is there by then.
+    /// The files that it writes to, known from its first transaction on: the log exists by then.
     private var files: BookFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -28,8 +28,8 @@ actor SQLiteWriter {
         let makesFile = opening == .migrating
         if makesFile { BookFile.makePrivate(path) }
         connection = try Connection(path: path, mode: makesFile ? .create : .readWrite)
-        // The order matters: the journal mode cannot change inside a transaction, and an existing
-        // file of another program must be refused before anything is written to it.
+        // The order matters: the journal mode cannot change inside a transaction, and another
+        // program's file must be refused before anything is written to it.
         switch opening {
         case .migrating: try SQLiteSchema.checkedVersion(of: connection)
         case .asItIs: try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
@@ -60,8 +60,8 @@ actor SQLiteWriter {
         }
     }
 
-    /// Refuses to commit to files that nobody would find again: SQLite goes on with those that it
-    /// has opened, wherever they are, while the next program opens what then has their names.
+    /// Throws if the files were moved or replaced: SQLite goes on with the ones that it has opened,
+    /// wherever they are, while the next process opens those that have their names then.
     private func requireInPlace() throws(LedgerError) {
         let found = BookFile.Identity(path)
         guard let files else { return files = found }
@@ -75,10 +75,11 @@ actor SQLiteWriter {
         }
     }
 
-    /// Writes the log anew as it is and syncs it, while nobody else writes to it.
+    /// Writes the log over itself and syncs it, while nobody else writes to it.
     ///
-    /// It may be that of a program that ended because it could not be synced. What is found in it
-    /// is believed now; what is committed behind it is lost with it, should the disk not hold it.
+    /// It may be the log of a process that ended because it could not be synced. Its content is
+    /// trusted now; if the disk did not hold it, everything committed behind it would be lost with
+    /// it.
     func renewLog() throws {
         try transaction { try BookFile.renew("\(path)-wal") }
     }
@@ -114,20 +115,20 @@ actor SQLiteWriter {
         }
     }
 
-    /// Runs what others than the ledger write.
+    /// Runs a change beside the ledger.
     func change<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
         try transaction { try query.run(on: connection) }
     }
 
-    /// Empties a log that has outgrown its bound, unless somebody still reads what is in it. Called
-    /// between commits, none of which waits for a reader.
+    /// Empties a log that has grown beyond its limit, unless a reader still uses it. Called between
+    /// commits, none of which waits for a reader.
     func shorten(logOf pages: Int) throws {
         guard pages > Self.largestLog else { return }
         try connection.restartLog()
     }
 
-    /// Reads back what the connection says about its promises: in WAL mode anything below
-    /// FULL may forget acknowledged payments when the power fails (sqlite.org/pragma.html).
+    /// Reads back the connection's durability settings: in WAL mode anything below FULL may lose
+    /// acknowledged payments when the power fails (sqlite.org/pragma.html).
     static func assertDurable(_ connection: borrowing Connection) throws {
         let mode = try connection.query("PRAGMA journal_mode") { try $0.text(0) }
         let synchronous = try SQLiteSchema.pragma("synchronous", of: connection)

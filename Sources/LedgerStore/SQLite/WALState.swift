@@ -1,17 +1,18 @@
 internal import Ledger
 internal import Synchronization
 
-/// A flag that says whether the log of the database may still be believed.
+/// The trust in the write-ahead log: lost once a sync failed, and then nothing is read or written
+/// any more.
 ///
-/// When the system could not sync it at the end of a COMMIT, its pages may be on the disk or not.
-/// The system takes them for written from then on and shows them to whoever reads the file, and a
-/// later sync that succeeds says nothing about them (PostgreSQL's wiki, "Fsync Errors"). So nothing
-/// more is read or written then: the program ends, and the next one finds out what was kept.
+/// If the system could not sync the log at the end of a COMMIT, its pages may be on the disk or
+/// not. The system takes them for written from then on and returns them to readers, and a later
+/// sync that succeeds proves nothing about them (PostgreSQL's wiki, "Fsync Errors"). So the program
+/// ends, and the next one finds out what was kept.
 final class WALState: Sendable {
     private let isUntrusted = Atomic<Bool>(false)
     private let waker: AsyncStream<Void>.Continuation
 
-    /// - Parameter waker: Told when it is lost.
+    /// - Parameter waker: Signalled when the trust is lost.
     init(waking waker: AsyncStream<Void>.Continuation) {
         self.waker = waker
     }

@@ -64,7 +64,7 @@ enum Columns {
         ]
     )
 
-    /// A transfer with its place in the seals.
+    /// A transfer with the seal that covers it.
     static let transfers = Table<SealedTransfer>(
         "transfers",
         key: 2,
@@ -124,8 +124,8 @@ enum Columns {
         ]
     )
 
-    /// A delivery for each event and each endpoint that wants it: nothing is written where nobody
-    /// wants to be told. An event's members in the order of `deliveries`' columns.
+    /// A delivery for each event and each endpoint that receives it: without an endpoint nothing is
+    /// written. An event's members are in the order of `deliveries`' columns.
     static let events = Table<Event>(
         "event",
         key: 0,
@@ -154,7 +154,7 @@ enum Columns {
             WHERE endpoints.disabled IS NULL
                 AND (endpoints.owner IS NULL OR endpoints.owner = event.owner)
             """,
-        // An endpoint is not removed under an event that is on its way to it.
+        // Locked, so that an endpoint is not removed while an event is put in for it.
         lock: "FOR KEY SHARE OF endpoints"
     )
 

@@ -16,8 +16,8 @@ internal import SQLite
 struct Loading {
     private(set) var footprint: Footprint
     let dialect: Dialect
-    /// A Boolean that is true if rows that another transaction holds are passed over, and named in
-    /// the snapshot, instead of waited for.
+    /// A Boolean that is true if rows locked by other transactions are skipped, and named in the
+    /// snapshot, instead of waited for.
     var isPassingHeld = false
 
     private var lock: String { dialect.lock + (isPassingHeld ? " SKIP LOCKED" : "") }
@@ -26,7 +26,7 @@ struct Loading {
     var steps: [any LoadingStep] { locatedSteps + laterSteps }
 
     /// The statements by which the owners of records are found. Only a distributed engine needs
-    /// their answers before the others: it finds an account by an owner that is known.
+    /// their results before the others: it finds an account by a known owner.
     var locatedSteps: [any LoadingStep] {
         (footprint.needsNewestSeal ? [newestSeal] : []) + records
     }
@@ -35,7 +35,7 @@ struct Loading {
         (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
     }
 
-    /// Names the owners of the records that `locatedSteps` have found.
+    /// Adds the owners of the records that `locatedSteps` have found.
     mutating func locateOwners(in rows: Snapshot) {
         let records = footprint.ownedRecords.compactMap { rows.records[$0] }
         footprint.owners.formUnion(records.map { .user($0.owner) })
@@ -62,7 +62,7 @@ struct Loading {
         return texts.sorted().map { Step<Row>("\(sql) = $1\(end)", [.text($0)], take: take) }
     }
 
-    /// By the primary key: the newest chain's last.
+    /// The newest seal by the primary key: the last of the newest chain.
     private var newestSeal: any LoadingStep {
         let columns = Columns.seals.list
         return Step<Seal>(
@@ -88,8 +88,8 @@ struct Loading {
             }
     }
 
-    /// No join and no IN (SELECT …) for PostgreSQL: of a statement with those it may leave out a
-    /// row that it has waited for (EvalPlanQual), and an account would seem not to be there.
+    /// The accounts. PostgreSQL gets no join and no IN (SELECT …): such a statement may leave out a
+    /// row that it has waited for (EvalPlanQual), and an account would seem to be missing.
     private var accounts: [any LoadingStep] {
         let locked = accounts(end: " ORDER BY owner, currency\(lock)") {
             $1.accounts[$0.key] = $0
@@ -183,8 +183,8 @@ struct Loading {
         return [Step<Count>(sql, [.text(kind), .list(owners)], take: take)]
     }
 
-    /// Key by key, which LIMIT makes sure of: a plan for a join that was made while there were few
-    /// rows, and kept, may compare each key with all of them.
+    /// The answers, key by key; LIMIT prevents joins: the plan of a join made and kept while there
+    /// were few rows may compare each key with all of them.
     private var answers: [any LoadingStep] {
         let columns = Columns.answers.list
         let take: (Answer, inout Snapshot) -> Void = { $1.answers[$0.key] = $0 }
@@ -221,13 +221,13 @@ struct Loading {
     }
 }
 
-/// One statement of loading, for either engine.
+/// A statement of loading, for either engine.
 protocol LoadingStep {
     func run(on connection: borrowing SQLite.Connection, into rows: inout Snapshot) throws
     func query(into rows: LoadedRows) -> Postgres.Query
 }
 
-/// A snapshot that several readers of one exchange fill.
+/// The rows collected by the result handlers of one exchange.
 final class LoadedRows {
     var snapshot: Snapshot
     var version: Int64 = 0

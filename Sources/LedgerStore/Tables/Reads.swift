@@ -1,7 +1,7 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The ledger's reads: each declared once, run by either engine, found by a key.
+/// The ledger's reads: each declared once, run by either engine, using a key.
 enum Reads {
     static func record(_ id: RecordID) -> Select<Record> {
         Select("SELECT \(Columns.records.list) FROM records WHERE id = $1", [.text(id.rawValue)])
@@ -9,8 +9,8 @@ enum Reads {
 
     static func record(named name: String) -> RecordNamed { RecordNamed(name: name) }
 
-    /// The record that a name stands for. On a distributed engine in three steps: no server there
-    /// has the name, the record and its owner together.
+    /// The record of a unique name. On a distributed engine in three steps: no server there has the
+    /// name, the record and its owner together.
     struct RecordNamed: StoreQuery {
         fileprivate let name: String
 
@@ -79,9 +79,9 @@ enum Reads {
         History(account: key, range: range)
     }
 
-    /// By the key of `entries`: no sorting, no counting, nothing skipped over. One statement, so
-    /// that the account and its entries are of one moment. On a distributed engine the records,
-    /// which lie elsewhere, are read after that.
+    /// A page of a history by the key of `entries`: no sorting, no counting, no skipping. One
+    /// statement, so that the account and its entries are of one moment. On a distributed engine
+    /// the records are read after that, because they lie elsewhere.
     struct History: StoreQuery {
         fileprivate let account: Account.Key
         fileprivate let range: HistoryRange

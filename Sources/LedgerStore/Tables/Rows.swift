@@ -54,7 +54,7 @@ extension Record: RowValue {
     }
 }
 
-/// A record, then the name of its owner, then the end of the name that it was found by.
+/// A record, then the id of its owner, then the end of the name that it was found by.
 extension NamedRecord: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(

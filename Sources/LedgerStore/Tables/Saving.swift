@@ -4,7 +4,7 @@ internal import Ledger
 /// Writing the effects of a batch: one statement for each kind of row, in either engine.
 struct Saving {
     let effects: Effects
-    /// The rows that were loaded, and locked, before: it tells changed rows from new ones.
+    /// The rows that were loaded and locked before: they tell changed rows from new ones.
     let loaded: Snapshot
 
     init(_ effects: Effects, loaded: Snapshot) {
@@ -12,16 +12,16 @@ struct Saving {
         self.loaded = loaded
     }
 
-    /// The statements that both engines run alike, in their order.
+    /// The statements that are the same for both engines, in their order.
     func writes() throws -> [TableWrite] {
         let sealed = effects.seal.map { seal in
             effects.transfers.map { SealedTransfer(transfer: $0, seal: seal) }
         }
-        // A transfer without a seal must not be written.
+        // A transfer is never written without a seal.
         guard sealed != nil || effects.transfers.isEmpty else {
             throw LedgerError(.rejected, "A transfer has no seal.")
         }
-        // A name that is given up need not be known: its record is.
+        // A name that is given up need not be loaded: its record is.
         let claimed = effects.names.filter { $0.until == nil && loaded.names[$0.text] == nil }
         let ended = effects.names.filter { $0.until != nil }
         let accounts = split(effects.accounts) { loaded.accounts[$0.key] != nil }
@@ -50,8 +50,8 @@ struct Saving {
         }
     }
 
-    /// Records that nothing will happen to by itself any more. Also those that were so before: a
-    /// row that stayed would be due for ever.
+    /// Records that time will change no more. Also those that were so before: a row that stayed
+    /// would be due for ever.
     var done: [Record] {
         let touched = effects.records.reduce(into: loaded.records) { $0[$1.id] = $1 }
         return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }
@@ -60,7 +60,7 @@ struct Saving {
     /// The statement that removes one record of `done`. Owner, record.
     static let removal = "DELETE FROM due WHERE owner = $1 AND record = $2"
 
-    /// Records that others may know already.
+    /// Records that other servers may have read already.
     var changedRecords: [RecordID] {
         effects.records.map(\.id).filter { loaded.records[$0] != nil }
     }

@@ -183,8 +183,8 @@ enum Schema {
 
 /// The rule of deliveries that the commit of an event and the outbox share.
 package enum Delivery {
-    /// The time for which an event is tried, from the first try on, in milliseconds: one that has
-    /// waited for days, because no server ran, is not given up at once.
+    /// The time for which delivery is attempted, from the first attempt on, in milliseconds: an
+    /// event that has waited for days, because no server ran, is not given up at once.
     package static let patience = 24 * 3_600 * 1_000
 }
 

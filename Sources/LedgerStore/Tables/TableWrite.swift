@@ -33,10 +33,10 @@ struct Table<Row>: Sendable {
         qualified = columns.map { "\(name).\($0.name)" }.joined(separator: ", ")
     }
 
-    /// A statement that inserts rows.
+    /// Makes a statement that inserts rows.
     ///
-    /// - Parameter changed: The columns that are changed of a row that is there already; without
-    ///   any, such a row is an error.
+    /// - Parameter changed: The columns that are updated if the row exists; without any, an
+    ///   existing row is an error.
     func insertion(orUpdate changed: [String] = []) -> TableStatement<Row> {
         let keys = columns.prefix(key).map(\.name).joined(separator: ", ")
         let update = changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -50,7 +50,7 @@ struct Table<Row>: Sendable {
         )
     }
 
-    /// A statement that changes columns of rows, which are found by their keys.
+    /// Makes a statement that changes columns of rows found by their keys.
     func change(of names: [String]) -> TableStatement<Row> {
         let changed = columns.filter { names.contains($0.name) }
         let all = columns.prefix(key) + changed
@@ -73,7 +73,7 @@ struct Table<Row>: Sendable {
         )
     }
 
-    /// A statement around rows that it knows by this table's name.
+    /// Makes a statement around rows that it refers to by this table's name.
     ///
     /// - Parameter lock: The end of its text for PostgreSQL.
     func statement(before: String, after: String, lock: String) -> TableStatement<Row> {
@@ -147,14 +147,14 @@ struct TableWrite {
     fileprivate let types: [ColumnType]
     fileprivate let rows: [[SQLValue]]
 
-    /// SQLite runs inside this process, so a prepared statement per row is as good as a set
-    /// statement.
+    /// Runs row by row: SQLite runs inside this process, so a prepared statement per row is as good
+    /// as a set statement.
     func run(on connection: borrowing SQLite.Connection) throws {
         for row in rows { try connection.run(sqlite, row) }
     }
 
-    /// One statement; on a distributed engine the one that SQLite is given, row by row. A set would
-    /// have it ask every server, and keep other writers of the table waiting.
+    /// Returns one statement with all rows; for a distributed engine SQLite's statement, row by
+    /// row: a set would query every server, and block other writers of the table.
     func queries(for dialect: Dialect) -> [Postgres.Query] {
         guard dialect == .distributed, isDistributed else { return [query] }
         return rows.map { Postgres.Query(sqlite, $0.map(Postgres.Value.init)) }
