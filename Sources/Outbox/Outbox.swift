@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 package import LedgerStore
 
-/// The outbox: events are put in by the commit that makes them, and taken out when they have
+/// The outbox: a commit inserts the events that it makes, and they are removed once they have
 /// arrived. No call works on more at a time than a payment can wait for.
 package struct Outbox: Sendable {
     private let database: any Database
@@ -22,21 +22,21 @@ package struct Outbox: Sendable {
         try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
     }
 
-    /// Forgets an endpoint and all that waits for it. Cut short, it is to be called again: until
-    /// then the endpoint gets nothing and is not taken up again.
+    /// Removes an endpoint with everything that waits for it. If interrupted, it must be called
+    /// again: until then the endpoint receives nothing and cannot be enabled.
     ///
-    /// - Returns: A Boolean that is true if there was one.
+    /// - Returns: True if there was one.
     package func remove(_ id: String) async throws(LedgerError) -> Bool {
-        // From here on nothing comes in for it; what is there goes in slices.
+        // From here on nothing is inserted for it; existing rows are removed in slices.
         guard try await database.change(RemovalBegin(endpoint: id)) > 0 else { return false }
         repeat {
             while try await database.change(Removal(endpoint: id)) == OutboxQueries.slice {}
-            // A payment that had begun before may have put in one more.
+            // A payment that had begun before may have inserted one more.
         } while try await database.change(RemovalEnd(endpoint: id)) == 0
         return true
     }
 
-    /// Gives up some of what waits for endpoints that want nothing any more.
+    /// Gives up some of the deliveries that wait for disabled endpoints.
     package func bury(at time: Timestamp) async throws(LedgerError) {
         for endpoint in try await database.read(Select<Disabled>(OutboxQueries.disabledWithBacklog))
         {
@@ -44,13 +44,13 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// Endpoints for which something is due.
+    /// Returns the endpoints with due deliveries.
     package func dueEndpoints(at time: Timestamp) async throws(LedgerError) -> [String] {
         try await database.read(Select<String>(OutboxQueries.due, [.integer(time.milliseconds)]))
     }
 
-    /// Takes what is due for an endpoint, the longest due first. Nobody else gets it before
-    /// `leaseEnd`; if it is not finished by then it is due again.
+    /// Claims due deliveries of an endpoint, the longest due first. No other worker gets them
+    /// before `leaseEnd`; a delivery that is not finished by then is due again.
     package func claim(
         for endpoint: String,
         at time: Timestamp,
@@ -62,8 +62,8 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// Writes down the outcomes of tries, in one commit. Nothing happens to one that another server
-    /// has by now.
+    /// Records the outcomes of attempts, in one commit. An attempt that another server has claimed
+    /// since is ignored.
     package func finish(
         _ tries: [WebhookDelivery.Ended],
         at time: Timestamp
@@ -71,7 +71,7 @@ package struct Outbox: Sendable {
         try await database.change(Finish(tries: tries, time: time))
     }
 
-    /// The deliveries that wait, or were given up, the longest waiting first.
+    /// Returns the deliveries that wait, or were given up, the longest waiting first.
     package func backlog(
         dead: Bool,
         limit: Int
@@ -84,8 +84,8 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// Has what was given up tried again, for another day, and takes its endpoint up again, unless
-    /// that is being removed.
+    /// Schedules deliveries that were given up for another day, and enables their endpoints again,
+    /// unless they are being removed.
     ///
     /// - Parameter event: One event, or `nil` for all of them.
     /// - Returns: The number of deliveries.
@@ -158,7 +158,7 @@ private struct Removal: StoreQuery {
     }
 }
 
-/// An endpoint that wants nothing any more, and why.
+/// A disabled endpoint, and the reason.
 private struct Disabled: RowValue {
     let id: String
     let reason: String
@@ -258,7 +258,7 @@ private struct Finish: StoreQuery {
     let tries: [WebhookDelivery.Ended]
     let time: Timestamp
 
-    /// In the order of their ids, so that two servers never wait for each other in a circle.
+    /// Runs in the order of ids, so that two servers never wait for each other in a circle.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
         let ordered = tries.sorted { ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event) }
         for ended in ordered {

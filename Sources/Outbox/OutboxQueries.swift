@@ -7,7 +7,7 @@ enum OutboxQueries {
         VALUES ($1, $2, $3, $4, $5)
         """
 
-    /// User.
+    /// Parameters: user.
     static let owner = "SELECT id FROM users WHERE id = $1"
 
     static let endpointCount = "SELECT count(*) FROM endpoints"
@@ -21,10 +21,10 @@ enum OutboxQueries {
         FROM endpoints ORDER BY created_at, id
         """
 
-    /// The number of deliveries that one transaction works on: none stands in a payment's way.
+    /// The number of deliveries that one transaction works on, so that it delays no payment.
     static let slice = 500
 
-    /// Endpoint, limit.
+    /// Parameters: endpoint, limit.
     static func removeDeliveries(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             "SELECT event FROM deliveries WHERE endpoint = $1 LIMIT $2"
@@ -32,7 +32,7 @@ enum OutboxQueries {
         return "DELETE FROM deliveries WHERE endpoint = $1 AND event \(events)"
     }
 
-    /// Endpoint. The lock waits for payments that are putting something in for it.
+    /// Parameters: endpoint. The lock waits for payments that are inserting for it.
     static func lockEndpoint(_ dialect: Dialect) -> String {
         "SELECT id FROM endpoints WHERE id = $1\(dialect.lock)"
     }
@@ -42,8 +42,8 @@ enum OutboxQueries {
             AND (SELECT 1 FROM deliveries WHERE endpoint = $1 LIMIT 1) IS NULL
         """
 
-    /// Each endpoint is looked up in the index of what is due: a long backlog costs no more. Asked
-    /// with EXISTS, PostgreSQL might go through the backlog to find the endpoints in it.
+    /// Looks each endpoint up in the index of due deliveries: a long backlog costs no more. With
+    /// EXISTS, PostgreSQL might read the backlog to find the endpoints in it.
     static let due = """
         SELECT id FROM endpoints WHERE disabled IS NULL AND (
             SELECT 1 FROM deliveries
@@ -51,15 +51,15 @@ enum OutboxQueries {
         ) IS NOT NULL ORDER BY id
         """
 
-    /// Stands as the error of a try until its outcome is noted.
+    /// The error of an attempt until its outcome is recorded.
     static let unended = "The try did not end."
 
-    /// Time, lease's end, endpoint, limit.
+    /// Parameters: time, lease's end, endpoint, limit.
     ///
-    /// A try that never ends, because it ends the process, is a failed one: the wait for the next
-    /// doubles from the lease's length to an hour, and after the last one comes none (`give_up_at`
-    /// 0). With the unary plus the outer statement finds its rows by their key, as that of `bury`
-    /// does: both databases might search all that is due instead.
+    /// An attempt that never ends, because it ends the process, counts as failed: the wait for the
+    /// next doubles from the lease's length to an hour, and after the last one comes none
+    /// (`give_up_at` 0). With the unary plus the outer statement finds its rows by their key, as
+    /// that of `bury` does: both databases might search everything that is due instead.
     static func claim(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
@@ -84,33 +84,33 @@ enum OutboxQueries {
             """
     }
 
-    /// Endpoint.
+    /// Parameters: endpoint.
     static let address = "SELECT url, secret FROM endpoints WHERE id = $1"
 
-    /// Endpoint, event, attempt.
+    /// Parameters: endpoint, event, attempt.
     static let delivered = """
         DELETE FROM deliveries
         WHERE endpoint = $1 AND event = $2 AND attempts = $3
         """
 
-    /// Next try, error, time of death, endpoint, event, attempt.
+    /// Parameters: next attempt, error, time of giving up, endpoint, event, attempt.
     static let failed = """
         UPDATE deliveries SET next_try_at = $1, last_error = $2, dead_at = $3
         WHERE endpoint = $4 AND event = $5 AND attempts = $6
         """
 
-    /// Reason, endpoint. From then on nothing is put in for it, and nothing is due.
+    /// Parameters: reason, endpoint. From then on nothing is inserted for it, and nothing is due.
     static let disable = """
         UPDATE endpoints SET disabled = $1 WHERE id = $2 AND disabled IS NULL
         """
 
-    /// Endpoint. The same, for good: only the end of its removal follows.
+    /// Parameters: endpoint. Disables it for good: only the end of its removal follows.
     static let beginRemoval = """
         UPDATE endpoints SET disabled = '\(WebhookEndpoint.removal)' WHERE id = $1
         """
 
-    /// Endpoints that want nothing any more while something waits for them. What waits for one that
-    /// is being removed goes with it.
+    /// Selects disabled endpoints for which something waits. Those being removed are left out:
+    /// their deliveries are removed with them.
     static let disabledWithBacklog = """
         SELECT id, disabled FROM endpoints
         WHERE disabled <> '\(WebhookEndpoint.removal)' AND (
@@ -118,7 +118,7 @@ enum OutboxQueries {
         ) IS NOT NULL ORDER BY id
         """
 
-    /// Error, time, endpoint, limit.
+    /// Parameters: error, time, endpoint, limit.
     static func bury(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
@@ -140,16 +140,16 @@ enum OutboxQueries {
         """
     }
 
-    /// Endpoint.
+    /// Parameters: endpoint.
     static let revive = """
         UPDATE endpoints SET disabled = NULL
         WHERE id = $1 AND disabled <> '\(WebhookEndpoint.removal)'
         """
 
-    /// Time, endpoint, event.
+    /// Parameters: time, endpoint, event.
     static let resendOne = resend("= $3")
 
-    /// Time, endpoint, limit.
+    /// Parameters: time, endpoint, limit.
     static func resendSome(_ dialect: Dialect) -> String {
         resend(
             dialect.isAmong(

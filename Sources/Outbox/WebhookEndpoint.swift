@@ -4,21 +4,21 @@ package import LedgerStore
 
 /// An address of a merchant's systems that events are posted to.
 package struct WebhookEndpoint: Equatable, Sendable {
-    /// The number that there may be: each is asked for work by itself.
+    /// The largest number of endpoints: each has a query of its own.
     package static let limit: Int64 = 32
-    /// The reason why nothing is sent to one that is being removed.
+    /// The reason why an endpoint that is being removed receives nothing.
     static let removal = "It is being removed."
 
     package let id: String
     package let url: String
-    /// The owner of the records whose events it gets; `nil` for everybody's.
+    /// The owner of the records whose events it receives; `nil` for those of all owners.
     package let owner: UserID?
     package let createdAt: Timestamp
-    /// The reason why nothing is sent there any more, if so.
+    /// The reason why it is disabled, if it is.
     package let disabled: String?
     package let pendingCount: Int64
     package let deadCount: Int64
-    /// A Boolean that is true from the beginning of its removal on, also if that was cut short.
+    /// A Boolean that is true from the beginning of its removal on, also if that was interrupted.
     package var isBeingRemoved: Bool { disabled == Self.removal }
 
     package init(
@@ -54,22 +54,22 @@ package struct WebhookDelivery: Equatable, Sendable {
     }
 
     package let id: ID
-    /// The number of tries, this one included.
+    /// The number of attempts, this one included.
     package let attempt: Int64
     package let kind: String
     package let record: RecordID
     package let owner: UserID
     package let at: Timestamp
-    /// The money that moved with the event, where the record does not tell, in minor units.
+    /// The money that moved with the event, if the record does not hold it, in minor units.
     package let amount: Int64?
-    /// The record's body as it was right after.
+    /// The record's body right after the event.
     package let body: String
-    /// The time of the last try: one that fails from then on is not made again.
+    /// The time of the last attempt: one that fails from then on is not repeated.
     package let giveUpAt: Timestamp
     package let url: String
     package let secret: [UInt8]
 
-    /// A Boolean that is true for a claim after the last try, at the end of its time, never ended.
+    /// A Boolean that is true if the last attempt never ended: the delivery is over.
     package var isOver: Bool { giveUpAt.milliseconds == 0 }
 
     package init(
@@ -98,7 +98,7 @@ package struct WebhookDelivery: Equatable, Sendable {
         self.secret = secret
     }
 
-    /// A try that is over.
+    /// A finished attempt.
     package struct Ended: Equatable, Sendable {
         package let id: ID
         package let attempt: Int64
@@ -111,18 +111,18 @@ package struct WebhookDelivery: Equatable, Sendable {
         }
     }
 
-    /// The outcome of one try.
+    /// The outcome of an attempt.
     package enum Outcome: Equatable, Sendable {
         case delivered
         case failed(String, nextTryAt: Timestamp)
-        /// Not to be tried again.
+        /// The delivery is given up.
         case dead(String)
-        /// The endpoint wants nothing any more.
+        /// The endpoint asked for no more events.
         case gone(String)
     }
 }
 
-/// A delivery as it is listed.
+/// A delivery in a listing.
 package struct WebhookBacklogEntry: Equatable, Sendable {
     package let id: WebhookDelivery.ID
     package let kind: String
