@@ -1,16 +1,15 @@
 package import GotchuCore
 package import Ledger
 
-/// A kiosk or a payer's machine that may fetch short access tokens for its user by itself.
+/// A kiosk or a payer's machine that fetches short-lived access tokens for its user by itself.
 ///
-/// It holds one credential of two secrets: one that stays the same for as long as it is enrolled,
-/// and one that is exchanged for its successor at each use. Only their hashes are kept here. The
-/// first secret tells a copy that was used too late from a guess without a list of old ones.
+/// It holds one credential of two secrets: one that stays the same while it is enrolled, and one
+/// that is replaced at each use. Only their hashes are stored here. The first secret tells a copy
+/// that was used too late from a guess, without a list of old ones.
 package struct Device: Equatable, Sendable {
-    /// The time that a new device may take until its credential is used for the first time.
+    /// The time in which a new device's credential must be used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
-    /// The time for which a credential stays good without being used: a shop may close for a
-    /// season.
+    /// The time for which an unused credential stays valid: a shop may close for a season.
     static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
 
     package let id: DeviceID
@@ -21,26 +20,26 @@ package struct Device: Equatable, Sendable {
     /// The rights of its access tokens, in the words of a token's `scope`.
     package let scopes: String
     package let createdAt: Timestamp
-    /// SHA-256 of the secret that stays.
+    /// SHA-256 of the secret that stays the same.
     package private(set) var family: [UInt8]
-    /// SHA-256 of the secret that is good next.
+    /// SHA-256 of the secret that is valid next.
     package private(set) var current: [UInt8]
-    /// SHA-256 of the one before. It is still taken until `current` has been seen, because the
-    /// reply that carried that one may have been lost on the way.
+    /// SHA-256 of the secret before. It is accepted until `current` has been seen, because the
+    /// reply that carried that one may have been lost.
     package private(set) var previous: [UInt8]?
-    /// The number of `current`: how often a credential was exchanged.
+    /// The number of exchanges of the credential.
     package private(set) var generation: Int64
-    /// The end of the credential if it is not used.
+    /// The end of the credential if it stays unused.
     package private(set) var expiresAt: Timestamp
     package private(set) var lastUsedAt: Timestamp?
     package private(set) var revokedAt: Timestamp?
     package private(set) var revocation: Revocation?
 
-    /// The reasons why a device may not come in any more. The raw values are stored.
+    /// The reason for a revocation. The raw values are stored.
     package enum Revocation: String, Sendable {
-        /// The operator said so.
+        /// The operator revoked it.
         case byOperator = "OPERATOR"
-        /// A copy of its credential was used after its successor: one of the two is stolen.
+        /// A copy of its credential was used after its successor: one of the two was stolen.
         case byReuse = "REUSE"
     }
 
@@ -74,13 +73,13 @@ package struct Device: Equatable, Sendable {
         self.revocation = revocation
     }
 
-    /// The outcomes for a credential that was shown.
+    /// The result for a credential that was shown.
     package enum Admission: Equatable, Sendable {
-        /// It was exchanged for the successor.
+        /// It was exchanged for its successor.
         case admitted
-        /// It is none of this device's, has ended, or the device is revoked.
+        /// It is not this device's, has expired, or the device is revoked.
         case refused
-        /// It was this device's and has been used already: the device is now revoked.
+        /// It was this device's and had been used already: the device is now revoked.
         case revoked
     }
 
@@ -128,14 +127,14 @@ package struct Device: Equatable, Sendable {
         return .admitted
     }
 
-    /// Ends the credential. The first reason stays.
+    /// Revokes the device. The first reason stays.
     package mutating func revoke(_ reason: Revocation, at time: Timestamp) {
         guard revokedAt == nil else { return }
         revokedAt = time
         revocation = reason
     }
 
-    /// Gives it a credential as if it were new, revoked or not: a machine was replaced.
+    /// Gives it a new credential, revoked or not: a machine was replaced.
     package mutating func enrol(family: [UInt8], current: [UInt8], at time: Timestamp) {
         self.family = family
         self.current = current

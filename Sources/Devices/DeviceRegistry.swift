@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 package import LedgerStore
 
-/// The registered devices, in the ledger's database, since they act for its users.
+/// The registered devices, stored in the ledger's database, since they act for its users.
 package struct DeviceRegistry: Sendable {
     private let database: any Database
 
@@ -17,19 +17,20 @@ package struct DeviceRegistry: Sendable {
         try await database.change(Addition(device: device))
     }
 
-    /// The devices, oldest first, at most `limit`, each with its user's login.
+    /// Returns the devices, oldest first, at most `limit`, each with its user's login.
     package func devices(limit: Int) async throws(LedgerError) -> [ListedDevice] {
         try await database.read(Listing(limit: limit))
     }
 
-    /// A device as it is now. Unlike a change this burdens nobody who writes.
+    /// Returns a device as it is now. Unlike a change this delays no writer.
     package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
         try await database.read(
             Select<Device>("SELECT \(columns) FROM devices WHERE id = $1", [.text(id.rawValue)])
         ).first
     }
 
-    /// In one durable transaction: loads a device, has `body` change it, and writes it if it did.
+    /// Loads a device, calls `body` with it, and stores it if it changed, in one durable
+    /// transaction.
     ///
     /// - Returns: The result of `body`, or `nil` if there is no such device.
     package func change<Result: Sendable>(
@@ -101,7 +102,7 @@ extension Device: RowValue {
 private struct Addition: StoreQuery {
     let device: Device
 
-    /// Nobody is ever removed, so that a user who is found stays.
+    /// Users are never removed, so a user that was found stays.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
         let user: String? = try connection.first(
             "SELECT id FROM users WHERE id = $1",
