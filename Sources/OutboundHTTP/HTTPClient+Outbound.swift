@@ -3,10 +3,10 @@ package import NIOCore
 internal import NIOHTTP1
 
 extension HTTPClient.Configuration {
-    /// The settings of every call that a program of ours makes to a host that others run.
+    /// Makes the settings for calls to hosts that others run.
     ///
-    /// HTTP/1.1 alone, no redirects, and no reply ends the process: a reply that the library takes
-    /// for impossible ends its connection with `UnreadableReply`.
+    /// HTTP/1.1 alone, no redirects, and no reply ends the process: an impossible reply ends its
+    /// connection with `UnreadableReply`.
     ///
     /// - Parameters:
     ///   - connect: The limit for name, connection and TLS together.
@@ -19,7 +19,7 @@ extension HTTPClient.Configuration {
             redirectConfiguration: .disallow,
             timeout: .init(connect: connect, read: read)
         )
-        // One parser for a stranger's bytes is enough, and nothing of ours gains by another.
+        // One parser for foreign bytes is enough, and no call gains by another.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -34,9 +34,9 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// A reply came whose status no HTTP status can be.
+/// A reply with a status that is no HTTP status.
 struct UnreadableReply: Error, Equatable {
-    /// The number on its status line.
+    /// The number in its status line.
     package let status: Int
 }
 
