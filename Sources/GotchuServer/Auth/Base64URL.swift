@@ -6,7 +6,7 @@ enum Base64URL {
 
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
-        // Bits that have not filled a digit yet are the lowest `held` ones.
+        // Bits that do not fill a digit yet are the lowest `held` ones.
         var bits: UInt32 = 0
         var held: UInt32 = 0
         for byte in bytes {
@@ -21,7 +21,8 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: `nil` for anything but the one spelling of some bytes: a token must not have two.
+    /// - Returns: `nil` for anything but the one canonical spelling of some bytes: a token must
+    ///   have one spelling only.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
@@ -36,7 +37,7 @@ enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> held))
             }
         }
-        // A digit too many, or bits in the last one that no byte has.
+        // One digit too many, or bits in the last one that belong to no byte.
         guard held < 6, bits & (1 << held - 1) == 0 else { return nil }
         return bytes
     }

@@ -5,7 +5,7 @@ internal import Ledger
 /// The credential that a device exchanges for a token: its id and two secrets. Never logged,
 /// never stored.
 struct DeviceCredential: Sendable {
-    /// Says what it is, to a person and to a scanner for lost secrets.
+    /// The prefix, which identifies a credential to people and to scanners for leaked secrets.
     static let prefix = "gotchu-device"
     private static let familyLength = 16
     private static let secretLength = 32
@@ -18,7 +18,7 @@ struct DeviceCredential: Sendable {
     /// The number of exchanges so far and the server's seal on that and on the rest; absent from a
     /// first credential.
     private let seal: (number: Int64, code: [UInt8])?
-    /// The nonce that its bearer has appended, to tell this exchange from one that a copy makes.
+    /// The nonce that its bearer has appended, to tell this exchange from a copy's.
     private let nonce: [UInt8]
 
     private init(
@@ -46,7 +46,8 @@ struct DeviceCredential: Sendable {
 
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit else { return nil }
-        // By bytes: what follows may begin with a mark that belongs to the letter before it.
+        // Searched by bytes: the text after it may begin with a combining mark of the letter
+        // before.
         let tilde = text.utf8.firstIndex(of: UInt8(ascii: "~")) ?? text.endIndex
         let nonce = Array(text.utf8[tilde...].dropFirst())
         let parts = text[..<tilde].split(separator: ".", omittingEmptySubsequences: false)
@@ -73,15 +74,15 @@ struct DeviceCredential: Sendable {
     /// True if the nonce tells this exchange from others of the same credential.
     var hasNonce: Bool { !nonce.isEmpty }
 
-    /// The one that takes its place, not yet numbered: the same each time that this is shown with
-    /// the same nonce, and nobody's guess without the server's `key`.
+    /// The successor, without a number: the same for each exchange of this credential with the same
+    /// nonce, and impossible to guess without the server's `key`.
     func successor(by key: SymmetricKey) -> DeviceCredential {
         let shown = Array("\(Self.prefix)-successor.\(device).".utf8) + family + secret + nonce
         let secret = HMAC<SHA256>.authenticationCode(for: shown, using: key)
         return DeviceCredential(device: device, family: family, secret: Array(secret))
     }
 
-    /// The same with its number, sealed.
+    /// Returns the credential with its number, sealed.
     func numbered(_ number: Int64, sealedWith key: SymmetricKey) -> DeviceCredential {
         let code = HMAC<SHA256>.authenticationCode(for: sealedBytes(number), using: key)
         return DeviceCredential(
@@ -92,7 +93,7 @@ struct DeviceCredential: Sendable {
         )
     }
 
-    /// Its number, if the server that holds `key` has given it that.
+    /// Returns the number, if the server that holds `key` has sealed it.
     func number(sealedWith key: SymmetricKey) -> Int64? {
         guard let seal else { return nil }
         let isOurs = HMAC<SHA256>.isValidAuthenticationCode(
@@ -103,13 +104,13 @@ struct DeviceCredential: Sendable {
         return isOurs ? seal.number : nil
     }
 
-    /// Neither a token's signed bytes nor what a successor is made of begin like this: the same key
-    /// seals nothing else that looks so.
+    /// The bytes that the seal covers. Neither a token's signed bytes nor a successor's source
+    /// begin like this, so the same key never signs equal bytes for two purposes.
     private func sealedBytes(_ number: Int64) -> [UInt8] {
         Array("\(Self.prefix).\(device).\(number).".utf8) + family + secret
     }
 
-    /// The text that its bearer keeps.
+    /// The text that its bearer stores.
     var text: String {
         let known = [
             Self.prefix, device.rawValue, Base64URL.encode(family), Base64URL.encode(secret),
@@ -118,13 +119,14 @@ struct DeviceCredential: Sendable {
         return (known + sealed).joined(separator: ".")
     }
 
-    /// Good enough for secrets that are random to begin with: there is nothing to guess at.
+    /// The hash of the lasting secret. A plain hash is enough for a random secret: there is nothing
+    /// to guess.
     var familyHash: [UInt8] { Array(SHA256.hash(data: family)) }
     var secretHash: [UInt8] { Array(SHA256.hash(data: secret)) }
 }
 
 extension DeviceID {
-    /// An id that a stranger has written, if it looks like one.
+    /// Parses an id in text from outside.
     fileprivate init?(shown text: Substring) {
         guard text.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil
         else { return nil }

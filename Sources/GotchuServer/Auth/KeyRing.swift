@@ -4,15 +4,15 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The issuer's keys as they are now: fetched again from time to time, and when a token names one
-/// that is not known.
+/// The issuer's current keys, fetched from time to time, and when a token names an unknown key.
 ///
-/// Anybody can name unknown keys, so that makes at most one fetch a minute, one at a time; while it
-/// runs those who wait share it. A fetch that fails leaves the old keys as they were.
+/// Anybody can name unknown keys, so that causes at most one fetch a minute, one at a time; callers
+/// that wait share it. A failed fetch keeps the old keys.
 final class KeyRing: Service {
-    /// The shortest time between two fetches, however many keys are asked for.
+    /// The shortest time between two fetches, however many keys are requested.
     static let shortestPause: Duration = .seconds(60)
-    /// The longest: a key that the issuer has withdrawn is not believed for longer.
+    /// The longest time between two fetches, and so the longest for which a withdrawn key is
+    /// accepted.
     static let longestPause: Duration = .seconds(15 * 60)
 
     private struct State {
@@ -49,7 +49,7 @@ final class KeyRing: Service {
         )
     }
 
-    /// The key of that name, fetched if that may help and is not too soon.
+    /// Returns the key of that name; fetches the set if that may help and is not too soon.
     func key(named name: String) async -> VerificationKey? {
         if let key = state.withLock({ $0.keys[name] }) { return key }
         guard let fetch = fetch() else { return nil }
@@ -57,7 +57,7 @@ final class KeyRing: Service {
         return state.withLock { $0.keys[name] }
     }
 
-    /// Looks once a minute whether a fetch is due, until shutdown.
+    /// Fetches the set when it is due, checking once a minute, until shutdown.
     func run() async {
         await cancelWhenGracefulShutdown { [self] in
             await fetch()?.value
@@ -78,14 +78,14 @@ final class KeyRing: Service {
         }
     }
 
-    /// The fetch that is under way, or a new one; `nil` if it is too soon for that.
+    /// Returns the running fetch, or starts one; `nil` if that is too soon.
     private func fetch() -> Task<Void, Never>? {
         let now = clock()
         return state.withLock { state in
             if let fetch = state.fetch { return fetch }
             if let startedAt = state.startedAt, now - startedAt < Self.shortestPause { return nil }
             state.startedAt = now
-            // Not a child of the caller, whose going away must not take the keys from others.
+            // Not a child of the caller, whose cancellation must not take the keys from others.
             // SAFETY: owned by the state until it ends, which the time limit of a fetch bounds.
             let fetch = Task { await self.renew() }
             state.fetch = fetch

@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 internal import JWTKit
 
-/// An issuer's public keys by their names: a JSON Web Key Set (RFC 7517).
+/// An issuer's public keys by their ids: a JSON Web Key Set (RFC 7517).
 struct KeySet: Sendable {
     /// The largest set, in bytes and in keys.
     static let sizeLimit = 256 * 1024
     private static let keyLimit = 64
-    /// In base64: 8192 bits. Larger keys would only make checking slow.
+    /// The longest member in base64: 8192 bits. Larger keys would only make verification slow.
     private static let longestMember = 1_400
 
     private let keys: [String: VerificationKey]
@@ -21,7 +21,7 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// The set is not one, or has no key that is of use; and why, for whoever runs the server.
+    /// The reason, for the operator, why the bytes are not a key set or hold no usable key.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
 
@@ -30,8 +30,8 @@ struct KeySet: Sendable {
         }
     }
 
-    /// Reads a set. Keys without a name, of other kinds or for another use are left out; secret and
-    /// private keys above all: who publishes one has lost it.
+    /// Parses a set. Keys without an id, of other types or for another use are ignored; secret and
+    /// private keys above all, since a published one is compromised.
     init(_ bytes: [UInt8]) async throws {
         guard bytes.count <= Self.sizeLimit else {
             throw Unusable("It has more than \(Self.sizeLimit / 1_024) KiB.")
@@ -62,7 +62,8 @@ struct KeySet: Sendable {
         let keys: [Entry]
     }
 
-    /// Members that are not of use are not looked at, so that an odd one spoils only its own key.
+    /// A key of the set. Unused members are not decoded, so that an odd one spoils only its own
+    /// key.
     private struct Entry: Decodable {
         var kid, kty, alg, use, n, e, crv, x, y: String?
         var isSecret = false
@@ -96,8 +97,8 @@ struct KeySet: Sendable {
         return VerificationKey(algorithm)
     }
 
-    /// The key with the one algorithm that it is good for: what the issuer says, or the usual one
-    /// of its kind; for a curve there is only one.
+    /// Returns the key with its one algorithm: the issuer's, or the usual one of its type; a curve
+    /// has only one.
     private static func webKey(_ entry: Entry, _ name: JWKIdentifier) -> JWK? {
         switch (entry.kty, entry.crv, entry.alg) {
         case ("RSA", _, nil), ("RSA", _, "RS256"):

@@ -12,9 +12,9 @@ enum KeySource: Equatable, Sendable {
     /// The time limit of a fetch, to the last byte.
     private static let limit: TimeAmount = .seconds(5)
 
-    /// Reads `https://…`, `http://` of this machine, or a path.
+    /// Parses `https://…`, `http://` of this machine, or a path.
     ///
-    /// Keys that came over a network in the clear would be whoever's who stands in between.
+    /// Keys fetched over a network in the clear could be replaced on the way.
     init?(_ text: String) {
         guard let scheme = text.firstRange(of: "://") else {
             guard !text.isEmpty else { return nil }
@@ -32,12 +32,12 @@ enum KeySource: Equatable, Sendable {
         }
     }
 
-    /// The settings of a client that reads no more than it must.
+    /// The settings of a client that reads no more than it needs.
     static var httpConfiguration: HTTPClient.Configuration {
         .outbound(connect: limit, read: limit)
     }
 
-    /// The bytes of the set.
+    /// Loads the bytes of the set.
     func load(_ http: HTTPClient) async throws -> [UInt8] {
         switch self {
         case .file(let path):

@@ -3,8 +3,8 @@ internal import Ledger
 
 /// The user of an access token together with the device that it was issued to.
 ///
-/// Limits are counted for a login: the devices of one user have each their own, the tokens of one
-/// person share theirs.
+/// Limits are counted by login: each device of a user has its own, the tokens of one person share
+/// theirs.
 struct Login: Hashable, Sendable {
     let user: UserID
     /// The registered device; `nil` for a person.

@@ -1,20 +1,20 @@
 internal import GotchuCore
 
-/// Believes the tokens of one OpenID issuer that are meant for this server (RFC 8725, RFC 9068).
+/// Validates tokens of one OpenID issuer for this server (RFC 8725, RFC 9068).
 struct OpenIDIssuer: Sendable {
-    /// By how much the issuer's clock may differ from ours.
+    /// The tolerated difference between the issuer's clock and ours.
     static let leeway: Duration = .seconds(30)
 
-    /// The `iss` of its tokens, to the letter.
+    /// The exact `iss` of its tokens.
     let name: String
     /// The audience that a token's `aud` must contain.
     let audience: String
     let keys: KeyRing
 
     /// Returns true if a token is the issuer's, meant for this server, and valid at `time`.
-    func believes(_ token: SignedToken, at time: Timestamp) async -> Bool {
+    func accepts(_ token: SignedToken, at time: Timestamp) async -> Bool {
         let claims = token.claims
-        // What costs nothing comes first: an unknown key may cost a fetch.
+        // Cheap checks first: an unknown key may cost a fetch.
         guard claims.issuer == name, claims.audiences.contains(audience),
             Self.isTimely(claims, at: time), let keyID = token.keyID,
             let key = await keys.key(named: keyID)

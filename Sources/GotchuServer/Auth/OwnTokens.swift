@@ -18,7 +18,7 @@ struct OwnTokens: Sendable {
         key = SymmetricKey(data: secret.bytes)
     }
 
-    /// A token for a login.
+    /// Makes a token for a login.
     func sign(
         _ login: Login,
         scope: String,
@@ -43,7 +43,7 @@ struct OwnTokens: Sendable {
     }
 
     /// Returns true if a token is one of ours and valid at `time`, to the second.
-    func believes(_ token: SignedToken, at time: Timestamp) -> Bool {
+    func accepts(_ token: SignedToken, at time: Timestamp) -> Bool {
         let claims = token.claims
         guard token.algorithm == Self.algorithm, claims.issuer == Self.issuer,
             claims.audiences == [Self.issuer], Self.isTimely(claims, at: time)

@@ -1,7 +1,7 @@
 /// The calls that a token allows.
 enum Scope: String, CaseIterable, Sendable {
-    /// To ask for money.
+    /// Requesting money.
     case payee
-    /// To spend it.
+    /// Spending money.
     case payer
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import ServiceProcess
 
-/// The key that this server signs its tokens with: 32 random bytes in a file beside the database
-/// that only its owner may read, made at the first start. It is not in the database, so that no
-/// backup carries it; with PostgreSQL, whose servers must share it, it is.
+/// The key that signs this server's tokens: 32 random bytes in a file beside the database that only
+/// its owner may read, made at the first start. It is not in the database, so that no backup holds
+/// it; servers on PostgreSQL must share it, so there it is.
 struct Secret: Sendable {
     static let length = 32
 
@@ -13,15 +13,15 @@ struct Secret: Sendable {
         self.bytes = bytes
     }
 
-    /// A new one.
+    /// Makes a new secret.
     static func random() -> Secret {
         Secret(bytes: .random(length))
     }
 
     /// Reads the secret of a database, or makes one.
     ///
-    /// Development has one of its own: what anybody could get there for the asking is worth nothing
-    /// once the same books are served in earnest.
+    /// Development has a secret of its own: anybody gets tokens there, and they must be worthless
+    /// once the same books are served in production.
     static func keptBeside(
         database path: String,
         isDevelopment: Bool
@@ -48,8 +48,8 @@ struct Secret: Sendable {
         return Secret(bytes: Array(bytes.prefix(length)))
     }
 
-    /// Written whole under another name and then linked into place, so that neither a crash nor a
-    /// second server starting at the same time can leave or read half a secret.
+    /// Makes the file. It is written under another name and then linked into place, so that neither
+    /// a crash nor a second server starting at the same time can leave or read half a secret.
     private static func make(_ file: String) throws(ServerFailure) -> Secret {
         let bytes = random().bytes
         let draft = "\(file).\(UInt64.random(in: .min ... .max))"

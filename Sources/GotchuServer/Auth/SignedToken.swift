@@ -1,9 +1,9 @@
 internal import GotchuAPI
 internal import GotchuCore
 
-/// A JSON Web Token in its three parts (RFC 7515, compact), not yet believed.
+/// The three parts of a JSON Web Token (RFC 7515, compact), not yet verified.
 struct SignedToken: Sendable {
-    /// A longer one is not worth decoding.
+    /// The longest token that is decoded, in bytes.
     static let longest = 8 * 1024
     private static let longestHeader = 2 * 1024
 
@@ -15,12 +15,12 @@ struct SignedToken: Sendable {
     let signedBytes: [UInt8]
     let signature: [UInt8]
 
-    /// Members that would have the token say where its own key is, or that it must be read in
-    /// another way (RFC 8725, 3.10; RFC 7515, 4.1.11). Nothing honest sends them here.
+    /// Members by which a token would name its own key, or demand another processing (RFC 8725,
+    /// 3.10; RFC 7515, 4.1.11). No honest client sends them.
     private static let refusedMembers = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"]
     private static let types = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
 
-    /// - Returns: `nil` for anything that is not exactly a token, before any key is asked for.
+    /// - Returns: `nil` for anything that is not exactly a token, before any key is looked up.
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

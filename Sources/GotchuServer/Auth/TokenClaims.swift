@@ -7,23 +7,23 @@ struct TokenClaims: Equatable, Sendable {
     static let longestName = 64
 
     let issuer: String
-    /// 1 to 255 visible ASCII characters (OpenID Connect Core, 2).
+    /// The subject: 1 to 255 visible ASCII characters (OpenID Connect Core, 2).
     let subject: String
     let audiences: [String]
     let expiresAt: Timestamp
     let notBefore: Timestamp?
     let issuedAt: Timestamp?
-    /// Also those that mean nothing here.
+    /// All scopes, unknown ones included.
     let scopes: Set<String>
-    /// The client that the token was issued to (RFC 9068, 2.2): a device's id in tokens of ours.
+    /// The client that the token was issued to (RFC 9068, 2.2): in our own tokens a device's id.
     let clientID: String?
     /// The issuer's name for the bearer, if it has one.
     let name: String?
 
-    /// - Returns: `nil` unless it is one JSON object that names nothing twice and has all that a
-    ///   token must have, each of its type.
+    /// - Returns: `nil` unless it is one JSON object without a repeated member that has every
+    ///   required claim, each of its type.
     init?(_ bytes: [UInt8]) {
-        // JSONDecoder would take the last of two equal names.
+        // JSONDecoder would use the last of two equal names.
         guard (try? JSONReader.object(bytes)) != nil,
             let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)),
             let end = Self.time(wire.exp), (1...255).contains(wire.sub.utf8.count),
@@ -31,7 +31,7 @@ struct TokenClaims: Equatable, Sendable {
         else { return nil }
         let start = wire.nbf.map(Self.time)
         let issued = wire.iat.map(Self.time)
-        // A time that is there must be one.
+        // A time that is present must be valid.
         if case .some(nil) = start { return nil }
         if case .some(nil) = issued { return nil }
         issuer = wire.iss
@@ -72,13 +72,13 @@ struct TokenClaims: Equatable, Sendable {
         }
     }
 
-    /// Seconds since 1970; beyond the year 9999 it is no time but a trick.
+    /// Converts seconds since 1970; `nil` beyond the year 9999, which no honest token has.
     private static func time(_ seconds: Double) -> Timestamp? {
         guard seconds.isFinite, (0...253_402_300_799).contains(seconds) else { return nil }
         return Timestamp(milliseconds: Int64(seconds * 1000))
     }
 
-    /// A payer is shown it: never an address, nothing that a terminal would obey.
+    /// Returns the name shown to payers: never an address, nothing that controls a terminal.
     private static func name(_ wire: Wire) -> String? {
         let given = wire.name ?? wire.preferred_username
         guard let plain = given?.split(separator: "@").first else { return nil }

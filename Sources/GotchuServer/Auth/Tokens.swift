@@ -4,10 +4,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// Makes and checks bearer tokens.
+/// Makes and verifies bearer tokens.
 ///
-/// Whoever is believed is pinned to a key, and each key to an algorithm; what a token's header says
-/// is only compared with that, so that neither `none` nor another algorithm can be smuggled in.
+/// Each issuer is pinned to its keys, and each key to an algorithm; a token's header is only
+/// compared with that, so that neither `none` nor another algorithm can be smuggled in.
 struct Tokens: Sendable {
     /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
@@ -31,7 +31,7 @@ struct Tokens: Sendable {
         self.clock = clock
     }
 
-    /// A token that lets a user of a development server do everything he can do.
+    /// Makes a token with all rights of a development server's user.
     func developmentToken(for user: UserID) throws -> String {
         let scope = Scope.allCases.map(\.rawValue).joined(separator: " ")
         return try own.sign(
@@ -42,10 +42,10 @@ struct Tokens: Sendable {
         )
     }
 
-    /// The login that a request is made with.
+    /// Returns the login of a request.
     ///
-    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope. A failure of the
-    ///   ledger if a new user could not be written.
+    /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope. A failure of the
+    ///   ledger if a new user could not be inserted.
     func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
         guard let token = Self.bearer(of: request), let claims = await claims(of: token) else {
             throw Self.unauthorized
@@ -66,7 +66,7 @@ struct Tokens: Sendable {
             ? Self.login(claims) : Login(user: try await users.user(claims))
     }
 
-    /// The login that a token of ours was signed for.
+    /// Returns the login that one of our own tokens was signed for.
     private static func login(_ claims: TokenClaims) -> Login {
         Login(
             user: UserID(trusted: claims.subject),
@@ -74,10 +74,9 @@ struct Tokens: Sendable {
         )
     }
 
-    /// Forgets which user of the books an issuer's token stands for: they have no such user any
-    /// more.
+    /// Forgets the cached user of an issuer's token, because the ledger has no such user any more.
     ///
-    /// - Returns: Whether the user can be taken in anew.
+    /// - Returns: True if the user's next call can insert the user again.
     func forgetUser(of request: Request) -> Bool {
         guard let text = Self.bearer(of: request), let token = SignedToken(text),
             token.claims.issuer != OwnTokens.issuer
@@ -93,14 +92,14 @@ struct Tokens: Sendable {
         }
         guard let token = SignedToken(text) else { return nil }
         guard token.claims.issuer == OwnTokens.issuer else {
-            return await issuer?.believes(token, at: now) == true ? token.claims : nil
+            return await issuer?.accepts(token, at: now) == true ? token.claims : nil
         }
-        guard own.believes(token, at: now) else { return nil }
+        guard own.accepts(token, at: now) else { return nil }
         verified.insert(text, token.claims)
         return token.claims
     }
 
-    /// One sentence for everything that can be wrong with a token: a forger learns nothing.
+    /// The answer to every invalid token: one sentence, so that a forger learns nothing.
     static var unauthorized: Refused {
         Refused(
             problem: Problem(
@@ -114,7 +113,7 @@ struct Tokens: Sendable {
     }
 
     private static func bearer(of request: Request) -> String? {
-        // Of two headers it would be a guess which one is meant.
+        // With two headers it would be a guess which one is meant.
         let values = request.headers[values: .authorization]
         guard values.count == 1, let value = values.first else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)

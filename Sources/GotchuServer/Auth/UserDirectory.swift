@@ -16,7 +16,7 @@ final class UserDirectory: Sendable {
         self.ledger = ledger
     }
 
-    /// The user that the claims are about.
+    /// Returns the user of the claims.
     func user(_ claims: TokenClaims) async throws(LedgerError) -> UserID {
         let login = Self.login(claims)
         if let user = known.withLock({ $0[login] }) { return user }
@@ -35,10 +35,10 @@ final class UserDirectory: Sendable {
         return user.id
     }
 
-    /// Forgets the user that the claims are about, because the books have lost them: a replica that
-    /// took over did not have them yet.
+    /// Forgets the user of the claims, because the ledger has lost the user: a replica that took
+    /// over did not have it yet.
     ///
-    /// - Returns: Whether they were remembered. If so they are taken in anew by their next call.
+    /// - Returns: True if the user was cached. The user's next call then inserts it again.
     func forget(_ claims: TokenClaims) -> Bool {
         known.withLock { $0.removeValue(forKey: Self.login(claims)) } != nil
     }
@@ -47,7 +47,8 @@ final class UserDirectory: Sendable {
         "<\(claims.issuer)>\(claims.subject)"
     }
 
-    /// For one whose issuer does not say: something that a payer can at least compare.
+    /// Returns a name for a user whose issuer sends none: something that a payer can at least
+    /// compare.
     private static func name(for login: String) -> String {
         let digest = SHA256.hash(data: Array(login.utf8)).prefix(2)
         let number = digest.reduce(0) { $0 << 8 | Int($1) }

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Ledger
 
 extension UserID {
-    /// The id that payers see of a payee beside the name: 64 bits, always the same, from which the
+    /// The id of a payee that payers see beside the name: 64 bits, always the same, from which the
     /// user's id cannot be computed.
     var publicID: String {
         let digest = SHA256.hash(data: Array("gotchu-payee.\(rawValue)".utf8))

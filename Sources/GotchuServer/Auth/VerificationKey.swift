@@ -1,6 +1,6 @@
 internal import JWTKit
 
-/// A public key that is good for one algorithm, whatever a token says.
+/// A public key pinned to one algorithm, whatever a token's header says.
 struct VerificationKey: Sendable {
     private let algorithm: any JWTAlgorithm
 

@@ -1,11 +1,10 @@
 internal import Synchronization
 
-/// Tokens of ours whose signature was found good: a caller shows the same one again and again, and
-/// reading it costs as much as the rest of his request.
+/// A cache of our own tokens with a valid signature: a caller sends the same token again and again,
+/// and verifying it costs as much as the rest of the request.
 ///
-/// Only what can never change of a token is remembered, its signature under the one secret of this
-/// process. Its times are to be asked anew each time. Tokens of others are not kept here: their
-/// issuer may withdraw a key.
+/// It holds only what can never change, the signature under the one secret of this process; expiry
+/// is checked anew each time. Tokens of other issuers are not cached: an issuer may withdraw a key.
 final class VerifiedTokenCache: Sendable {
     /// The number of entries at which the cache is emptied.
     static let limit = 10_000
@@ -26,8 +25,8 @@ final class VerifiedTokenCache: Sendable {
         }
     }
 
-    /// A token by its bytes: two different texts can be equal as Unicode. Hashed all at once; an
-    /// array hashes each element by itself.
+    /// A token's bytes: two different texts can be equal as Unicode. Hashed all at once; an array
+    /// hashes each element by itself.
     private struct Text: Hashable {
         private let bytes: [UInt8]
 

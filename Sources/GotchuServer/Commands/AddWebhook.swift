@@ -54,7 +54,7 @@ struct AddWebhook: AsyncParsableCommand {
         }
     }
 
-    /// The same look that every delivery takes, so that a mistake is told at once.
+    /// Checks the URL as every delivery does, so that a mistake is reported at once.
     private func checked() throws -> WebhookURL {
         guard let parsed = WebhookURL(url) else {
             throw ServerFailure(

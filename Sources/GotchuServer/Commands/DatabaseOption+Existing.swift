@@ -4,10 +4,10 @@ internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 
-/// Every command but `serve` and `migrate` is for books that are there: a name that was mistyped
-/// must not become a second ledger, and tables stay those of the servers that run.
+/// Commands other than `serve` and `migrate` need an existing database: a mistyped name must not
+/// become a second ledger, and tables stay those of the running servers.
 extension DatabaseOption {
-    /// Opens them.
+    /// Opens the database.
     var store: any Store {
         get throws {
             let logger = Logger(label: "gotchu-server") { _ in
@@ -17,9 +17,9 @@ extension DatabaseOption {
         }
     }
 
-    /// Proves that they are right.
+    /// Audits the database.
     ///
-    /// - Parameter pins: Seals that they must hold.
+    /// - Parameter pins: Seals that must be found.
     func audit(pins: [SealPin]) throws -> Audit {
         switch try existing(R_OK) {
         case .sqlite(let path):

@@ -3,7 +3,7 @@ internal import GotchuCore
 internal import LedgerStore
 internal import ServiceProcess
 
-/// The devices of a database, for the commands; works beside a running server.
+/// The `devices` commands' view of a database; works beside a running server.
 struct DeviceAdministration: Sendable {
     private static let listLimit = 100_000
 
@@ -13,7 +13,7 @@ struct DeviceAdministration: Sendable {
         registry = DeviceRegistry(store)
     }
 
-    /// The devices, oldest first, each with its user's login.
+    /// Returns the devices, oldest first, each with its user's login.
     func devices() async throws -> [ListedDevice] {
         try await registry.devices(limit: Self.listLimit)
     }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Ledger
 internal import ServiceProcess
 
-/// Turns whatever stopped a command into sentences and an exit code. The one place that does.
+/// Turns the failure of a command into sentences and an exit status, in one place for all commands.
 enum ErrorReporter {
     static func reported(_ body: () async throws -> Void) async throws {
         do {

@@ -3,13 +3,13 @@ internal import Ledger
 internal import LedgerStore
 internal import ServiceProcess
 
-/// The users of a database, for the commands; works beside a running server.
+/// Look-ups of users for the commands; they work beside a running server.
 extension Store {
-    /// The user of an id, of an e-mail address, or of an `<issuer>subject`.
+    /// Returns the user of an id, of an e-mail address, or of an `<issuer>subject`.
     ///
     /// - Throws: A failure with its fix if there is none.
     func user(_ text: String) async throws -> User {
-        // Addresses are kept in lower case, see `OpenAccount`; a subject is compared to the letter.
+        // Addresses are stored in lower case, see `OpenAccount`; a subject must match exactly.
         let login = text.hasPrefix("<") ? text : text.lowercased()
         guard let user = try await user(id: UserID(trusted: text), orLogin: login) else {
             throw ServerFailure(

@@ -13,7 +13,7 @@ struct PrintDescription: AsyncParsableCommand {
     )
 
     func run() async throws {
-        // The document ends its last line itself, and so does the console.
+        // Both the document and the console end the last line.
         Console.output(String(OpenAPI.document.dropLast()))
     }
 }

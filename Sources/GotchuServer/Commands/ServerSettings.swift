@@ -9,7 +9,7 @@ struct ServerSettings: Settings {
     var listen = ListenAddress.usual
     var database: DatabaseLocation?
     var isDevelopment = false
-    /// In minor units.
+    /// The opening balance of a development server's wallets, in minor units.
     var developmentOpening: Int64?
     var issuer: String?
     var audience: String?
@@ -44,7 +44,7 @@ struct ServerSettings: Settings {
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
-    /// Resolves the settings of these rows. An empty variable is as good as an absent one.
+    /// Resolves the settings of these rows. An empty variable counts as absent.
     ///
     /// - Parameter flags: The command line's options by key.
     init(_ rows: [Setting<Self>] = Self.table, flags: [String: String?]) throws(ConfigurationError)
@@ -53,10 +53,10 @@ struct ServerSettings: Settings {
         try resolve(rows, from: SettingSources(flags: flags, environment: environment))
     }
 
-    /// Variables that look like one of these and are none: misspelt, and without effect.
+    /// Returns variables that look like settings and are none: misspelt, and without effect.
     ///
-    /// gotchud, which may share this environment, has one that is called GOTCHU_SERVER, and one for
-    /// the level of its log.
+    /// gotchud, which may share this environment, has a variable GOTCHU_SERVER, and one for its log
+    /// level.
     static func unknownVariables(among names: some Sequence<String>) -> [String] {
         let shortened = Set(table.map { "GOTCHU_" + $0.key.uppercased() })
         return unknownVariables(among: names) { name in
@@ -112,7 +112,7 @@ struct ServerSettings: Settings {
 }
 
 extension Setting<ServerSettings> {
-    /// The one that all commands share.
+    /// The setting that all commands share.
     static var database: Self { Self("database", \.database, .own) }
 }
 

@@ -45,7 +45,7 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension Audit {
-    /// One line that lists all that no seal covers.
+    /// The note on everything that no seal covers.
     private static let unsealed = """
         Seals do not cover users, names, devices, webhook endpoints, remembered refusals, the keys \
         of answers, and sessions (their texts, their times, and those that nobody paid). Other \
@@ -54,13 +54,13 @@ extension Audit {
 
     /// Prints one line for each rule of an audit on standard output.
     ///
-    /// - Throws: `failure` with what is to be done, if the books are not right.
+    /// - Throws: `failure` with the remedy, if the books break a rule.
     static func report(or failure: String, _ run: () throws -> Audit) throws {
         let audit: Audit
         do {
             audit = try run()
         } catch let error as LedgerError where error.code == .corrupt {
-            // The advice of all other commands is to verify.
+            // Other commands advise to verify; this one needs another advice.
             throw LedgerError(
                 error.code,
                 error.message,

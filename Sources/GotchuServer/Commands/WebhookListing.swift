@@ -27,7 +27,7 @@ struct WebhookListing: ParsableArguments {
 }
 
 extension WebhookBacklogEntry {
-    /// Event, what, session, endpoint, tries, when next, why not yet.
+    /// One line: event, kind, session, endpoint, attempts, next attempt, last error.
     fileprivate var line: String {
         [
             id.event, kind, record, id.endpoint, "\(attempts) tries", nextTryAt.iso8601,

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `gotchu-server webhooks`: whom the server tells about sessions.
+/// `gotchu-server webhooks`: the endpoints that receive sessions' events.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manages who is told when a session is paid, refunded, expired or cancelled.",

@@ -6,8 +6,7 @@ struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
     private let isLoopbackV6: Bool
 
-    /// Reads the address out of `sockaddr_in` and `sockaddr_in6`, whose layouts Linux never
-    /// changes.
+    /// Reads the address from `sockaddr_in` or `sockaddr_in6`, whose layouts Linux never changes.
     init(_ address: SocketAddress?) {
         switch address {
         case .v4(let address):
@@ -19,7 +18,7 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads an address as it is written, without a port.
+    /// Parses an address without a port.
     init?(_ text: String) {
         guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
         self.init(address)
@@ -33,7 +32,7 @@ struct ClientAddress: Hashable, Sendable {
         isLoopbackV6 = false
     }
 
-    /// An IPv4 client of a socket that speaks both comes as `::ffff:a.b.c.d`.
+    /// Unwraps `::ffff:a.b.c.d`, the address of an IPv4 client on a socket for both.
     init(v6 address: [UInt8]) {
         let isMapped = address.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
         bytes = Array(isMapped ? address.suffix(4) : address.prefix(8))

@@ -3,11 +3,11 @@ internal import Synchronization
 /// Counts connections by address, so that one address cannot take all of them.
 final class ConnectionCounter: Sendable {
     private let limit: Int
-    /// Addresses that speak for many: proxies of ours.
+    /// Trusted proxies, which connect for many clients.
     private let exempt: Set<ClientAddress>
     private let counts = Mutex<[ClientAddress: Int]>([:])
 
-    /// - Parameter limit: How many one address may have.
+    /// - Parameter limit: The connections that one address may have.
     init(limit: Int, exempt: Set<ClientAddress>) {
         self.limit = limit
         self.exempt = exempt

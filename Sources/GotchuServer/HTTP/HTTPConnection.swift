@@ -8,15 +8,15 @@ internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 internal import Synchronization
 
-/// A client's connection of HTTP/1.1. It takes a request whole, has it answered on the connection's
-/// own thread, and looks at the next one after that. No handler blocks: what waits for the disk
-/// does so on the ledger's own threads.
+/// A client's HTTP/1.1 connection. It receives a request whole, has it answered on the connection's
+/// own thread, and then turns to the next one. No handler blocks: waits for the disk are on the
+/// ledger's own threads.
 ///
-/// A request names one host (RFC 9112, 3.2), waits for leave to send its body if it says so
+/// A request names one host (RFC 9112, 3.2), waits for permission to send its body if it says so
 /// (RFC 9110, 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as each of HTTP/1.0
-/// is. What breaks these rules, or is no HTTP, is answered with a problem document in its turn, and
-/// the connection ends: nobody knows where the next one would begin. It ends as well if a client
-/// takes too long to say what it wants, a byte now and then to keep it open included, and if it is
+/// is. A request that breaks these rules, or is no HTTP, is answered with a problem document in its
+/// turn, and the connection ends, because the beginning of the next request is unknown. It also
+/// ends if a client takes too long to send a request, a byte now and then included, and if it is
 /// one too many of the same address.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -53,11 +53,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// processed.
     private var waiting = CircularBuffer<Input>(initialCapacity: 0)
     private var isReadHeld = false
-    /// True while it looks at what waited: an answer may be there at once, and the next.
+    /// True while queued input is processed: an answer may be ready at once, and the next one too.
     private var isCatchingUp = false
     /// True if no request follows the present one.
     private var isLast = false
-    /// True if what follows is no HTTP to whoever sends it: the decoder would keep it all.
+    /// True if the sender takes the following bytes for another protocol: the decoder would keep
+    /// all of them.
     private var isUpgrade = false
     private var isStopping = false
     private var isInputClosed = false
@@ -65,7 +66,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var stream: (any ReplyStream)?
     private var address: ClientAddress?
     private var deadline = NIODeadline.distantFuture
-    /// Comes no later than the deadline, which most of the time has moved on by then.
+    /// The timer. It fires no later than the deadline, which has usually moved on by then.
     private var alarm: (task: Scheduled<Void>, time: NIODeadline)?
 
     init(_ front: HTTPFront, on loop: any EventLoop) {
@@ -103,7 +104,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         take(.part(unwrapInboundIn(data)), context)
     }
 
-    /// Most requests come in one piece, and their bodies need no deadline.
+    /// Starts the body's deadline: most requests come in one piece and need none.
     func channelReadComplete(context: ChannelHandlerContext) {
         if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
     }
@@ -116,7 +117,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
         case let error as HTTPParserError: take(.failure(error), context)
-        // What follows what could not be read.
+        // Bytes after those that could not be parsed.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
         }
@@ -136,13 +137,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         goOn(context)
     }
 
-    /// Ends the connection after the reply under way; a request that is not whole gets none.
+    /// Ends the connection after the current reply; an incomplete request gets none.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
         waiting.removeAll()
         switch phase {
         case .idle, .reading: close(context)
-        // The end of a stream has been told before: who is left does not read.
+        // A stream was ended before: a client that is still connected does not read.
         case .answering: if stream != nil { context.close(promise: nil) }
         case .over: if isOutputClosed { context.close(promise: nil) }
         }
@@ -161,7 +162,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .over  // For the moment: so that the body is not copied.
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
             phase = .reading(head, body)
-            // The rest is not waited for: whoever reads a body says that this is too much.
+            // The rest is not waited for: the handler that reads the body reports that it is too
+            // large.
             if body.readableBytes > Request.bodyLimit {
                 isLast = true
                 answer(head, body, context)
@@ -183,14 +185,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         phase = .reading(head, ByteBuffer())
         let isOld = head.version == .http1_0
         if isOld || !head.isKeepAlive { isLast = true }
-        // It is digits: what is no number of ours is too large to be one.
+        // The decoder has checked for digits: a value that does not fit an Int is too large.
         if let length = head.headers.first(name: "Content-Length"),
             Int(length) ?? .max > Request.bodyLimit
         {
             isLast = true
             return answer(head, ByteBuffer(), context)
         }
-        // A client that gets no leave sends its body after a while.
+        // A client that gets no permission sends its body after a while.
         if !isOld, Self.waitsForLeave(head) {
             let leave = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
@@ -223,10 +225,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Replies
 
     private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
-        // Closed meanwhile.
+        // The connection was closed meanwhile.
         guard case .answering(let version) = phase else { return }
         var head = HTTPResponseHead(reply.head)
-        // The version of the last request is also that of its answer: HTTP/1.0 knows no chunks.
+        // An answer has the version of its request: HTTP/1.0 has no chunks.
         head.version = version
         head.headers.add(name: "Date", value: Self.now)
         head.headers.add(name: "Server", value: Server.name)
@@ -238,7 +240,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard let stream = reply.stream else { return end(context) }
         self.stream = stream
         context.flush()
-        // A client that has gone ends it while it is written to.
+        // Writing to a client that has gone ends the stream.
         guard self.stream != nil else { return }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -250,7 +252,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Writes what has come up on a stream. A slow reader is told no more until there is room.
+    /// Writes the stream's next pieces. Back-pressure: a slow reader gets no more until there is
+    /// room.
     private func goOn(_ context: ChannelHandlerContext) {
         while context.channel.isWritable, let piece = stream?.next() {
             switch piece {
@@ -286,7 +289,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
-        // Nobody is there any more who could be told.
+        // There is no client left to answer.
         guard context.channel.isActive else { return phase = .over }
         (phase, isLast) = (.answering(.http1_1), true)
         var problem = problem
@@ -304,8 +307,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         write(BegunReply(head: head, bytes: reply.body), context)
     }
 
-    /// Closes our side alone once all is written, and the other a while later: what the client has
-    /// still on its way would reset the connection, and take the answer with it.
+    /// Closes our side once everything is written, and the other side a while later: closing while
+    /// the client is still sending would reset the connection, and lose the answer.
     private func close(_ context: ChannelHandlerContext) {
         (phase, deadline) = (.over, .distantFuture)
         waiting.removeAll()
@@ -349,7 +352,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         )
     }
 
-    /// Two hosts are one for whoever stands before us and another for us. HTTP/1.0 has none.
+    /// Returns true if the request names exactly one host: a proxy before us and this server could
+    /// read two of them differently. HTTP/1.0 has none.
     private static func namesItsHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
         return hosts.allSatisfy { $0.utf8.allSatisfy(isOfHost) }

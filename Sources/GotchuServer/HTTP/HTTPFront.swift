@@ -5,13 +5,13 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The connections of a server, and what answers there.
+/// Sets up the connections of a server and their responder.
 struct HTTPFront: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
     }
 
-    /// Requests of ours have a dozen short header fields; the longest is a token.
+    /// The limits of a head. Our requests have a dozen short header fields; the longest is a token.
     static let heads = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 * 1024
@@ -19,8 +19,8 @@ struct HTTPFront: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
-    /// A connection keeps what it reads into for its next request. Most fit into this, and so many
-    /// streams may be open that twice as much would be felt; for a long body it grows.
+    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit, and
+    /// with so many open streams twice as much would matter; for a long body it grows.
     private static let reading = AdaptiveRecvByteBufferAllocator(
         minimum: 1_024,
         initial: 1_024,
@@ -31,7 +31,7 @@ struct HTTPFront: ServerChildChannel {
     let connections: ConnectionCounter
     let metrics: RequestMetrics
     let logger: Logger
-    /// The time for which a client may take nothing of what waits for it.
+    /// The time for which a client may read nothing while data waits for it.
     var writeLimit = WriteDeadline.usualLimit
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -58,7 +58,7 @@ struct HTTPFront: ServerChildChannel {
         }
     }
 
-    /// The reply to a request, with what of its body is known at once.
+    /// Returns the reply to a request, with the part of its body that is known at once.
     func reply(to request: Request, on channel: any Channel) async -> BegunReply {
         do {
             let response = try await responder(request, channel)
@@ -72,20 +72,20 @@ struct HTTPFront: ServerChildChannel {
     }
 }
 
-/// A reply whose body may go on.
+/// A reply whose body may continue.
 struct BegunReply: Sendable {
     let head: HTTPResponse
     var bytes = ByteBuffer()
     var stream: (any ReplyStream)?
 }
 
-/// The rest of a body that is written as it comes up. It takes no task: ten thousand of them may
-/// wait for hours.
+/// The rest of a body, produced over time. It needs no task: ten thousand of them may wait for
+/// hours.
 protocol ReplyStream: Sendable {
-    /// Has the connection called, on any thread, when there may be more.
+    /// Sets the callback for new pieces; it is called on any thread.
     func listen(_ bell: @escaping @Sendable () -> Void)
 
-    /// - Returns: `nil` if there is nothing more yet.
+    /// - Returns: `nil` if there is no piece yet.
     mutating func next() -> ReplyPiece?
 }
 
@@ -95,10 +95,10 @@ enum ReplyPiece {
     case end
 }
 
-/// A body in the making.
+/// Collects a body while it is written.
 final class ReplyBody: ResponseBodyWriter {
     private(set) var bytes = ByteBuffer()
-    /// The source of what follows those bytes.
+    /// The source of the rest of the body.
     var stream: (any ReplyStream)?
 
     func write(_ buffer: ByteBuffer) {

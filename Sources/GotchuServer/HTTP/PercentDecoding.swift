@@ -1,6 +1,6 @@
-/// A segment of an address as it was meant (RFC 3986, 2.1).
+/// Decodes a segment of a path (RFC 3986, 2.1).
 ///
-/// - Returns: `nil` for a broken escape, or bytes that are no text.
+/// - Returns: `nil` for a broken escape, or bytes that are not UTF-8.
 func percentDecoded(_ segment: String) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(segment.utf8)[...]

@@ -7,10 +7,11 @@ internal import ServiceProcess
 
 /// Outermost: names each request, turns whatever was thrown into a problem document, and logs.
 struct Problems: RouterMiddleware {
-    /// A client's own name for its request is kept if it is short and harmless to a log.
+    /// The longest id of a client's that is adopted as the request's id; it must also be safe in a
+    /// log.
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
-    /// One for each code: the many that are told to come back must not hide what is broken.
+    /// A throttle for each code: frequent failures must not hide rare ones.
     private static let ledgerFailures = Dictionary(
         uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
     )
@@ -43,7 +44,7 @@ struct Problems: RouterMiddleware {
             let reply = try Self.reply(to: error, named: context.requestID, context.log)
             response = reply.response
         }
-        // Whoever asked with HEAD would take a body for the answer to his next request.
+        // The client would take a body for the answer to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
         Self.name(&response.headers, context.requestID, note)
@@ -51,15 +52,15 @@ struct Problems: RouterMiddleware {
         return response
     }
 
-    /// Adds what every reply says.
+    /// Adds the headers of every reply.
     static func name(_ headers: inout HTTPFields, _ requestID: String, _ note: RateLimitStatus) {
         headers[.requestID] = requestID
         for field in note.headers { headers[field.name] = field.value }
     }
 
-    /// Counts an answer and, if everything is logged, logs it.
+    /// Counts an answer, and logs it if every request is logged.
     ///
-    /// - Parameter route: As the router knows it; `nil` for what is nowhere.
+    /// - Parameter route: The router's pattern; `nil` for an unknown address.
     func noteAnswer(
         _ status: HTTPResponse.Status,
         to head: HTTPRequest,
@@ -79,8 +80,8 @@ struct Problems: RouterMiddleware {
         )
     }
 
-    /// The last address of X-Forwarded-For: the one that the proxy itself has seen. Those before it
-    /// are what the client says.
+    /// Returns the last address of X-Forwarded-For: the one that the proxy itself has seen. Those
+    /// before it come from the client.
     private static func forwarded(_ request: Request) -> ClientAddress? {
         request.headers[values: .forwardedFor].last?.split(separator: ",").last
             .flatMap { ClientAddress($0.filter { $0 != " " }) }
@@ -93,7 +94,7 @@ struct Problems: RouterMiddleware {
         _ logger: Logger
     ) throws -> WholeReply {
         var refused = refused(error, logger)
-        // A remembered refusal keeps the name of the request that it was first given to.
+        // A remembered refusal keeps the id of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
@@ -111,7 +112,7 @@ struct Problems: RouterMiddleware {
         case let error as HTTPError:
             return (problem(for: error), error.headers)
         case let error as LedgerError:
-            // While the database is away that is each request; what is unknown is never left out.
+            // While the database is away every request fails; unknown outcomes are always logged.
             let throttle = error.code == .unknownOutcome ? nil : ledgerFailures[error.code]
             logger.log(
                 level: throttle?.level(.warning) ?? .warning,
@@ -144,7 +145,7 @@ struct Problems: RouterMiddleware {
         }
     }
 
-    /// The name of a request: its own, or a new one.
+    /// Returns the id of a request: the client's, or a new one.
     static func requestID(of request: Request) -> String {
         if let given = request.headers[.requestID],
             (1...longestRequestID).contains(given.utf8.count),
@@ -155,14 +156,14 @@ struct Problems: RouterMiddleware {
         return makeRequestID()
     }
 
-    /// A name for a request that has none.
+    /// Makes an id for a request without one.
     static func makeRequestID() -> String {
         String(UInt64.random(in: .min ... .max), radix: 36)
     }
 }
 
 extension LedgerError {
-    /// The next call takes them in anew.
+    /// The failure for a user whom the ledger has lost; the next call inserts the user again.
     fileprivate static let lostUser = LedgerError(
         .tryAgain,
         "The books have lost a user of the issuer's."
@@ -186,7 +187,7 @@ extension HTTPField.Name {
     static let realIP = known("X-Real-IP")
     static let lastEventID = known("Last-Event-ID")
 
-    /// Made once for each: to check a name and to write it in small letters takes a while.
+    /// Returns a header's name, made once each: checking and lowercasing a name takes a while.
     static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else {
             preconditionFailure("a constant header name is valid")

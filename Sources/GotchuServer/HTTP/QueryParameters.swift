@@ -1,7 +1,7 @@
 internal import GotchuAPI
 internal import Hummingbird
 
-/// The parameters of an address, each asked for by name; what is left over is refused.
+/// The parameters of a query, each taken by name; unknown ones are refused.
 struct QueryParameters {
     /// Names of parameters that would select a wallet. Only the token selects one, so these are
     /// refused: a caller who asks for another user's wallet must not get their own.
@@ -22,12 +22,12 @@ struct QueryParameters {
         }
     }
 
-    /// The value of a parameter, or `nil` if it is absent.
+    /// Returns the value of a parameter; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {
         values.removeValue(forKey: name)
     }
 
-    /// A whole number in a range, written in plain digits; `nil` if it is absent.
+    /// Returns a whole number in a range, in plain digits; `nil` if it is absent.
     mutating func integer(
         _ name: String,
         in range: ClosedRange<Int64>
@@ -43,7 +43,7 @@ struct QueryParameters {
         return value
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses parameters that were not taken.
     consuming func end() throws(Problem) {
         guard let name = values.keys.min() else { return }
         throw .invalid("The parameter \(name.prefix(64)) is not known here.")

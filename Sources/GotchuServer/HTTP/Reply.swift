@@ -34,8 +34,7 @@ enum Reply {
         )
     }
 
-    /// The reply to a command that was sent with a key: a remembered answer is made into the same
-    /// bytes each time.
+    /// Renders the reply to a command with a key: a remembered answer has the same bytes each time.
     static func answer<Outcome>(
         _ answer: CommandReply<Outcome>,
         _ rendered: (Outcome) throws -> WholeReply
@@ -68,7 +67,7 @@ enum Reply {
     }
 }
 
-/// A reply whose body is all here, and this caller's business alone.
+/// A reply whose whole body is known, for this caller alone (`Cache-Control: no-store`).
 struct WholeReply: Sendable {
     let status: HTTPResponse.Status
     var headers: HTTPFields
@@ -94,13 +93,13 @@ struct WholeReply: Sendable {
 }
 
 extension Problem {
-    /// The same problem with when to come back.
+    /// Returns the problem with a `Retry-After`.
     func retry(after seconds: Int) -> Refused {
         Refused(problem: self, headers: [.retryAfter: String(max(1, seconds))])
     }
 }
 
-/// A problem that has something to say in the headers as well.
+/// A problem with headers of its own.
 struct Refused: Error {
     let problem: Problem
     let headers: HTTPFields

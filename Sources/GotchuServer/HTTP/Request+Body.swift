@@ -6,7 +6,7 @@ extension Request {
     /// The largest body that is read.
     static let bodyLimit = 64 * 1024
 
-    /// The members of a JSON body.
+    /// Parses a JSON body.
     ///
     /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
     consuming func fields() async throws -> JSONFields {
@@ -27,11 +27,11 @@ extension Request {
         return try JSONFields(Array(try await wholeBody().readableBytesView))
     }
 
-    /// The body, once all of the request has come.
+    /// Returns the body once all of it has arrived.
     ///
     /// - Throws: A problem: 413 for too much, 400 if it breaks off.
     func wholeBody() async throws -> ByteBuffer {
-        // It is digits: what is no number of ours is too large to be one.
+        // The decoder has checked for digits: a value that does not fit an Int is too large.
         if let length = headers[.contentLength], Int(length) ?? .max > Self.bodyLimit {
             throw Problem.tooLarge
         }
@@ -40,7 +40,7 @@ extension Request {
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge
         } catch {
-            // The client has gone, or took too long: nobody's failure here.
+            // The client has gone, or took too long: no failure of ours.
             throw Problem.invalid("The body did not come whole.")
         }
     }

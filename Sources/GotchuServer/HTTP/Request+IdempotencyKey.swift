@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 
 extension Request {
-    /// The key that a call which moves money must carry.
+    /// Returns the key that a call which moves money must carry.
     func idempotencyKey() throws(Problem) -> IdempotencyKey {
         guard let header = headers[.idempotencyKey] else {
             throw Problem(

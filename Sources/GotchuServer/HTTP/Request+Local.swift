@@ -1,9 +1,9 @@
 internal import Hummingbird
 
 extension Request {
-    /// A Boolean that is true if a program of this machine sent it: no proxy says that it passed it
-    /// on, and it names no other host, as a browser's page does whose own name was made to stand
-    /// for a loopback address.
+    /// Returns true if a program on this machine sent the request: no proxy has forwarded it, and
+    /// it names no other host, as a web page does whose name was made to resolve to a loopback
+    /// address.
     func isLocal(_ context: ServerContext) -> Bool {
         let isPassedOn = [.forwarded, .forwardedFor, .realIP].contains { headers[$0] != nil }
         let host = head.authority.map { $0.lowercased() }

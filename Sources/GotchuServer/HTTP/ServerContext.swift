@@ -5,9 +5,9 @@ internal import NIOCore
 /// The values that accompany a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The name under which support finds this request in the log.
+    /// The id by which support finds this request in the log.
     var requestID = ""
-    /// The peer's address, for limits; behind a proxy of ours, that of whom it speaks for.
+    /// The peer's address, for limits; behind a trusted proxy the address that it forwards.
     var client: ClientAddress
 
     init(source: Source) {
@@ -15,8 +15,7 @@ struct ServerContext: RequestContext {
         client = ClientAddress(source.channel.remoteAddress)
     }
 
-    /// The log with the request's name in it. Made when there is something to say: most requests
-    /// have nothing.
+    /// The log with the request's id. Made on demand: most requests log nothing.
     var log: Logger { Self.log(logger, requestID) }
 
     static func log(_ logger: Logger, _ requestID: String) -> Logger {

@@ -1,15 +1,15 @@
 internal import NIOCore
 
-/// Closes a connection whose client takes nothing of what it is sent: a reader who never reads
-/// would otherwise keep it, and what waits for him, for ever.
+/// Closes a connection whose client does not read what it is sent: otherwise such a reader would
+/// keep the connection, and the data that waits, for ever.
 ///
-/// Next to the socket, so that all that leaves is counted: replies and event streams alike. Nearly
-/// always the kernel takes everything at once, and nothing has to be timed.
+/// Placed next to the socket, so that everything sent is counted: replies and event streams alike.
+/// Nearly always the kernel takes everything at once, and no timer is needed.
 final class WriteDeadline: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// For how long a client may take nothing while something waits for it.
+    /// The time for which a client may read nothing while data waits for it.
     static let usualLimit: TimeAmount = .seconds(30)
 
     private let limit: TimeAmount

@@ -7,17 +7,17 @@ struct CallerAuthentication: Sendable {
     let tokens: Tokens
     let limits: Limits
 
-    /// The login that a request is made with.
+    /// Returns the login of a request.
     ///
-    /// - Throws: A problem: 401 without a good token, 403 if it lacks the scope, 429 if the login
-    ///   calls too often. A failure of the ledger if a new user could not be written.
+    /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope, 429 if the login
+    ///   calls too often. A failure of the ledger if a new user could not be inserted.
     func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
         let login = try await tokens.login(of: request, needing: scope)
         try limits.allowCall(by: login)
         return login
     }
 
-    /// The user that a request is made for; as `login`.
+    /// Returns the user of a request; as `login`.
     func user(of request: Request, needing scope: Scope? = nil) async throws -> UserID {
         try await login(of: request, needing: scope).user
     }

@@ -26,8 +26,8 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
 
     /// Takes one token of a caller.
     ///
-    /// - Returns: `nil` if there was one, or after how many seconds to come back; and what the
-    ///   caller has left.
+    /// - Returns: `nil` if there was one, otherwise the seconds to wait; and the caller's remaining
+    ///   budget.
     func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
         let (wait, left) = change(caller) { bucket, now in
             (bucket.take(rate, at: now), bucket)
@@ -35,7 +35,7 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         return (wait.map { Int($0.rounded(.up)) }, left)
     }
 
-    /// Takes one token of a caller even if he has none left: he then waits for longer.
+    /// Takes one token of a caller even if there is none left, which lengthens the caller's wait.
     func charge(_ caller: Caller) {
         change(caller) { $0.charge(rate, at: $1) }
     }
@@ -65,8 +65,8 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets full buckets if there is no room for a newcomer, at most once a second: most callers
-    /// take a few tokens, which are back long before an empty bucket would be full.
+    /// Forgets full buckets if there is no room for a new caller, at most once a second: most
+    /// callers take a few tokens, which are refilled long before an empty bucket would be full.
     private static func makeRoom(
         _ state: inout State,
         _ rate: TokenBucket.Rate,

@@ -2,13 +2,14 @@ internal import GotchuAPI
 internal import Hummingbird
 internal import Ledger
 
-/// Everything that slows a caller down. Limits are asked before anything is decided or remembered.
+/// All rate limits. They are checked before anything is decided or remembered.
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
     private let resolves = CallerLimiter<RateLimitSubject>(.init(capacity: 400, perSecond: 200))
-    /// By login, so that a payee's tills do not use up each other's.
+    /// The limiter of calls by login, so that a payee's tills do not use up each other's budget.
     private let calls: CallerLimiter<Login>
-    /// Each by its first secret, which stays the same: so nobody can use up another's.
+    /// The limiter of credentials by their lasting secret, so that nobody can use up another
+    /// device's budget.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
     /// The limiter of unknown credentials, like that of EIDs: no number of addresses makes more
@@ -26,7 +27,7 @@ struct Limits: Sendable {
         try take(logins, client, "logins", "Too many logins from this address.")
     }
 
-    /// - Parameter asker: The login, if the request came with a good token: it shares no limit
+    /// - Parameter subject: The login, if the request came with a valid token: it shares no limit
     ///   with others at its address.
     func allowResolve(as subject: RateLimitSubject) throws {
         try take(resolves, subject, "resolves", "Too many EIDs were asked for.")
@@ -36,15 +37,15 @@ struct Limits: Sendable {
         }
     }
 
-    /// Counts an EID that turned out to be unknown.
+    /// Counts an unknown EID.
     func missed(by subject: RateLimitSubject) {
         misses.missed(subject)
     }
 
-    /// Before a device's credential is looked up.
+    /// Limits the look-ups of devices' credentials.
     ///
-    /// - Parameter family: The hash of its first secret if this server has sealed it. Nobody can
-    ///   make such a one up: it needs no look-up to be told from a guess, and is let in while
+    /// - Parameter family: The hash of the lasting secret if this server has sealed it. Nobody can
+    ///   forge such a credential: it needs no look-up to be told from a guess, and is allowed while
     ///   strangers guess.
     func allowCredential(sealed family: [UInt8]?, from client: ClientAddress) throws {
         if let family {
@@ -56,12 +57,12 @@ struct Limits: Sendable {
         }
     }
 
-    /// Counts a credential that turned out to be no device's.
+    /// Counts a credential of no device.
     func missedCredential(from client: ClientAddress) {
         unknownCredentials.missed(.address(client))
     }
 
-    /// For all calls of a login: they burden the writer or a reader, or hold a connection.
+    /// Limits all calls of a login: they burden the writer or a reader, or hold a connection.
     func allowCall(by login: Login) throws {
         try take(calls, login, "calls", "Too many calls by this device or login.")
     }

@@ -1,19 +1,19 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// Slows down those who guess at EIDs.
+/// Slows down callers that guess EIDs.
 ///
-/// It is asked before the look-up, so that the answer of one who is slowed down does not tell a hit
-/// from a miss. Only misses cost, so that honest payers never notice.
+/// It is asked before the look-up, so that a limited caller cannot tell a hit from a miss. Only
+/// misses cost, so that honest payers never notice.
 ///
-/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. Each asker has
-/// twenty misses and then one in ten seconds. Addresses are cheap to those who have networks of
-/// them, so that all addresses together have a budget too: ten misses a second, whoever they are,
-/// and when that is spent forty more for addresses that have not missed of late, so that honest
-/// payers are still answered while somebody guesses. No number of addresses makes more than fifty
-/// a second of it, which is 254 days for one hit among a thousand sessions; what it yields is an
-/// amount and a name that are shown to whoever is near. If even those forty are used up by a flood,
-/// payers who send their token are answered: logins are counted one by one.
+/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. Each subject
+/// has twenty misses and then one in ten seconds. Addresses are cheap to owners of whole networks,
+/// so that all addresses together have a budget too: ten misses a second in all, and once that is
+/// spent forty more for addresses that have not missed recently, so that honest payers are still
+/// answered during an attack. So no number of addresses makes more than fifty a second, which is
+/// 254 days for one hit among a thousand sessions; it yields an amount and a name that anybody
+/// nearby can see. If a flood uses up even those forty, payers with a token are still answered:
+/// logins are counted one by one.
 final class MissLimiter: Sendable {
     static let subjectRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)
@@ -72,7 +72,7 @@ final class MissLimiter: Sendable {
         }
     }
 
-    /// Counts a miss, also of one who asked several things at once and had not so many left.
+    /// Counts a miss, also of a subject without any left that made several calls at once.
     func missed(_ subject: RateLimitSubject) {
         let now = clock()
         subjects.charge(subject)

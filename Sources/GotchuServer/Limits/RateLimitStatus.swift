@@ -5,15 +5,15 @@ internal import Synchronization
 /// The state of the limit that applied to the current request, for the reply's headers
 /// (draft-ietf-httpapi-ratelimit-headers-10).
 final class RateLimitStatus: Sendable {
-    /// The note of the request that the current task answers.
+    /// The status of the request that the current task answers.
     @TaskLocal static var current: RateLimitStatus?
 
     private let fields = Mutex<HTTPFields>([:])
 
-    /// The headers of the narrowest limit that was asked last.
+    /// The headers of the narrowest limit that was applied last.
     var headers: HTTPFields { fields.withLock { $0 } }
 
-    /// Notes how a caller stands with one limit.
+    /// Records a caller's budget under one limit.
     func take(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
         let window = Int(rate.refill.inSeconds.rounded(.up))
         let left = bucket.remaining

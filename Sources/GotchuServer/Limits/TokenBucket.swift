@@ -23,20 +23,20 @@ struct TokenBucket: Equatable, Sendable {
 
     /// Takes one token.
     ///
-    /// - Returns: `nil` if there was one, or in how many seconds there will be one.
+    /// - Returns: `nil` if there was one, otherwise the seconds until there is one.
     mutating func take(_ rate: Rate, at time: MonotonicTime) -> Double? {
         if let wait = wait(rate, at: time) { return wait }
         tokens -= 1
         return nil
     }
 
-    /// Takes one token even if there is none: what is owed is refilled first.
+    /// Takes one token even if there is none: the debt is refilled first.
     mutating func charge(_ rate: Rate, at time: MonotonicTime) {
         refill(rate, at: time)
         tokens -= 1
     }
 
-    /// - Returns: `nil` if there is a token, or in how many seconds there will be one.
+    /// - Returns: `nil` if there is a token, otherwise the seconds until there is one.
     mutating func wait(_ rate: Rate, at time: MonotonicTime) -> Double? {
         refill(rate, at: time)
         return tokens >= 1 ? nil : (1 - tokens) / rate.perSecond

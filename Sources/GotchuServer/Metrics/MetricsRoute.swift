@@ -6,10 +6,10 @@ internal import LedgerStore
 internal import Payments
 internal import ServiceProcess
 
-/// `GET /metrics`: Prometheus's text.
+/// `GET /metrics`: Prometheus's text format.
 ///
-/// What a shop takes in is nobody's business: it is told to this machine only, unless the operator
-/// says otherwise.
+/// A shop's takings are private: they are shown to this machine only, unless the operator decides
+/// otherwise.
 struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics

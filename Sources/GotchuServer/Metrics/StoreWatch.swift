@@ -13,7 +13,8 @@ final class StoreWatch: Sendable {
         var reading: StoreReading?
         var askedAt: MonotonicTime?
         var question: Task<Void, Never>?
-        /// Those who wait for the question's end: all who come within a second of its beginning.
+        /// The callers that wait for the query's end: all who come within a second of its
+        /// beginning.
         var waiting: [AsyncStream<Never>.Continuation] = []
 
         /// Returns true if the store has not answered within the time that callers wait.
@@ -26,7 +27,7 @@ final class StoreWatch: Sendable {
     private let period: Duration
     private let state = Mutex(State())
 
-    /// - Parameter period: How old a reading may be before the store is asked again.
+    /// - Parameter period: The age at which a reading is replaced.
     init(store: any Store, period: Duration = StoreWatch.usualPeriod) {
         self.store = store
         self.period = period
@@ -45,7 +46,7 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Has the store asked if that is due; whoever comes while it is waits with the others.
+    /// Starts a query if one is due; a caller that comes during a query waits with the others.
     private func mustWait(_ answer: AsyncStream<Never>.Continuation) -> Bool {
         let now = MonotonicTime.now
         return state.withLock { state in

@@ -3,8 +3,8 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// Logs in by an e-mail address alone. Only a development server has it, which listens on loopback
-/// and answers programs of its own machine alone: without a login no other call is of use.
+/// Logs in by an e-mail address alone. Only a development server has this route; it listens on
+/// loopback and answers programs of its own machine alone: without a login no other call is of use.
 struct DevelopmentLogin: Sendable {
     static let longestEmail = 254
 

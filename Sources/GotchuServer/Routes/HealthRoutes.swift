@@ -1,6 +1,6 @@
 internal import Hummingbird
 
-/// For those who watch over the server, and for those who program against it.
+/// The routes for monitoring, and for developers of clients.
 struct HealthRoutes: Sendable {
     private struct Status: Encodable {
         let status: String
@@ -8,18 +8,18 @@ struct HealthRoutes: Sendable {
 
     let readiness: Readiness
 
-    /// The process answers.
+    /// Answers as long as the process runs.
     @Sendable func alive(_ request: Request, _ context: ServerContext) async throws -> Response {
         try Reply.json(Status(status: "ok"))
     }
 
-    /// The books can be written.
+    /// Answers 200 if the database accepts writes.
     @Sendable func ready(_ request: Request, _ context: ServerContext) async throws -> Response {
         try await readiness.check()
         return try Reply.json(Status(status: "ready"))
     }
 
-    /// The contract.
+    /// Returns the OpenAPI document.
     @Sendable func description(
         _ request: Request,
         _ context: ServerContext

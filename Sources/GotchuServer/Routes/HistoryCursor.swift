@@ -12,14 +12,14 @@ struct HistoryCursor: Equatable, Sendable {
     /// The longest text that is read, in bytes.
     static let lengthLimit = 64
 
-    /// The last entry that was shown.
+    /// The number of the last entry that was returned.
     let number: Int64
 
     init(after number: Int64) {
         self.number = number
     }
 
-    /// Reads a cursor of this wallet's.
+    /// Parses a cursor of this wallet.
     init?(_ text: String, of account: Account) {
         guard text.utf8.count <= Self.lengthLimit,
             let bytes = Data(

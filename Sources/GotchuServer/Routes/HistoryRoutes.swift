@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The caller's wallet as other people's programs read it: its balance, and its history in pages.
+/// The caller's wallet for programs of others: its balance, and its history in pages.
 struct HistoryRoutes: Sendable {
     static let usualLimit: Int64 = 25
     static let largestLimit: Int64 = 100
@@ -53,7 +53,7 @@ struct HistoryRoutes: Sendable {
         return try Self.reply(try await history(of: user, range), page: number, limit: limit)
     }
 
-    /// The wallet is read first: without it nobody can say whether the cursor is one of its own.
+    /// Reads the wallet first: only then can a cursor be checked to be its own.
     private func follow(
         _ text: String,
         of user: UserID,

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// Giving back what a session was paid.
+/// The route that refunds a session.
 struct RefundRoutes: Sendable {
     let ledger: Ledger
     let authentication: CallerAuthentication

@@ -3,8 +3,8 @@ internal import Hummingbird
 internal import Ledger
 
 extension Refusal {
-    /// The problem that the wire knows it as. Constant sentences: a remembered refusal is rendered
-    /// again each time and must come out the same.
+    /// The problem on the wire. Its sentences are constant: a remembered refusal is rendered again
+    /// each time and must have the same bytes.
     var problem: Problem {
         var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
         problem.requiredCents = required
@@ -12,14 +12,14 @@ extension Refusal {
         return problem
     }
 
-    /// The error that is thrown for it: with `Retry-After` where coming back is the right thing.
+    /// The error to be thrown: with `Retry-After` where repeating helps.
     var thrown: any Error {
         reason.isRetryable ? problem.retry(after: 1) : problem
     }
 }
 
 extension Refusal.Reason {
-    /// Its code on the wire: several may share one.
+    /// The code on the wire; several reasons may share one.
     var code: ErrorCode {
         switch self {
         case .unknownUser: .unauthorized
@@ -89,7 +89,7 @@ extension Refusal.Reason {
 }
 
 extension Result where Failure == Refusal {
-    /// The value, or the refusal thrown.
+    /// Returns the value, or throws the refusal.
     func accepted() throws -> Success {
         switch self {
         case .success(let value): return value

@@ -4,16 +4,17 @@ internal import Hummingbird
 internal import Ledger
 internal import LedgerStore
 
-/// Every address of the server and what answers there.
+/// Every address of the server and its handler.
 ///
 /// Of several things that are wrong with one request the first of these is reported: 404 no such
-/// address · 405 wrong method · 429 too many from this address · 401 no good token · 403 the token
-/// does not allow it · 429 too many by this login · 400 idempotency key missing or malformed · 415
-/// · 413 · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
-/// session · 403 own or another's session · 409/410 where the session stands · 409 amount changed ·
-/// 402 not enough money.
+/// address · 405 wrong method · 429 too many from this address · 401 no valid token · 403 missing
+/// scope · 429 too many by this login · 400 idempotency key missing or malformed · 415 · 413 · 400
+/// malformed body · then, in the ledger: replay or 422 for a used key · 404 no such session · 403
+/// own or another's session · 409/410 the session's state · 409 amount changed · 402 not enough
+/// money.
 struct Routes: Sendable {
-    /// All that a request is read with; with another one it is no HTTP. M-SEARCH loses its hyphen.
+    /// The methods that the decoder accepts; with another one a request is no HTTP. M-SEARCH loses
+    /// its hyphen.
     private static let methods = """
         ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY \
         MKCALENDAR MKCOL MOVE MSEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT \
@@ -30,7 +31,7 @@ struct Routes: Sendable {
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let problems: Problems
-    /// Counts of answers, by the router or before it.
+    /// The counts of all answers, by the router or before it.
     let requests = RequestMetrics()
 
     init(
@@ -74,7 +75,7 @@ struct Routes: Sendable {
         problems = Problems(metrics: requests, tokens: tokens, proxies: options.limits.proxies)
     }
 
-    /// The responder of the whole server.
+    /// Makes the responder of the whole server.
     func router() -> Router<ServerContext> {
         let router = addresses()
         for routes in Dictionary(grouping: router.routes, by: \.path.description).values {
@@ -95,7 +96,7 @@ struct Routes: Sendable {
         return router
     }
 
-    /// Every address with the methods that it takes, and no other method.
+    /// Registers every address with its methods.
     func addresses() -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: problems)

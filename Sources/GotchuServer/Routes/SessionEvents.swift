@@ -6,7 +6,7 @@ internal import NIOCore
 internal import Payments
 
 /// Pushes a session's changes as server-sent events (WHATWG HTML, "Server-sent events"): first the
-/// whole state, then each newer one, until the session is over.
+/// whole state, then each newer one, until the session is final.
 struct SessionEvents: Sendable {
     /// The time that a client should wait before it reconnects.
     private static let reconnectMilliseconds = 1_000
@@ -25,7 +25,7 @@ struct SessionEvents: Sendable {
         if !isSeen { events.writeImmutableBuffer(try SessionStream.event(session)) }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         if session.status.isFinal {
-            // 204 tells an EventSource to stop reconnecting: it has seen the end.
+            // 204 tells an EventSource to stop reconnecting: it has received the final state.
             return isSeen
                 ? Response(status: .noContent)
                 : Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: events))

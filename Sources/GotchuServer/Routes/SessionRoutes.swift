@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// Sessions: asked for by payees, found and held by payers.
+/// The routes of sessions: payees create them, payers find and lock them.
 struct SessionRoutes: Sendable {
     static let longestText = 140
 
@@ -55,7 +55,8 @@ struct SessionRoutes: Sendable {
         return Money(minorUnits: cents, currency: currency)
     }
 
-    /// Public: whoever is near may ask what is being asked for. Never an address or a user's id.
+    /// Resolves an EID. Public: anybody nearby may see the request. Never an address or a user's
+    /// id.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
         let subject = try await authentication.subject(of: request, context)
         var fields = try await request.fields()

@@ -5,10 +5,10 @@ internal import Ledger
 internal import NIOCore
 internal import Payments
 
-/// A session's events behind the state that its reader has been told, until the session is over,
-/// the reader may no longer see it, or the program stops.
+/// A session's events after the version that the client knows, until the session is final, the
+/// client may no longer see it, or the program stops.
 struct SessionStream: ReplyStream {
-    /// Nothing new: so that proxies keep the stream and a lost client is noticed.
+    /// The sign of life: proxies keep the stream, and a lost client is noticed.
     private static let comment = ByteBuffer(string: ":\n\n")
 
     private let watch: RecordWatch
@@ -30,11 +30,11 @@ struct SessionStream: ReplyStream {
         return buffer
     }
 
-    func listen(_ bell: @escaping @Sendable () -> Void) {
-        watch.listen(bell)
+    func listen(_ onNews: @escaping @Sendable () -> Void) {
+        watch.listen(onNews)
     }
 
-    /// The newest state alone, however many there were before it.
+    /// Returns the newest state alone, however many there were before it.
     mutating func next() -> ReplyPiece? {
         while !isOver {
             switch watch.next() {
@@ -43,7 +43,8 @@ struct SessionStream: ReplyStream {
             case .over: isOver = true
             case .changed(let record):
                 guard record.version > version else { continue }
-                // Without it the client has to come again, and is told then what is wrong.
+                // Otherwise the stream ends: the client connects again, and gets the problem as an
+                // answer.
                 guard let session = try? Session(record), session.isVisible(to: user),
                     let event = try? Self.event(session)
                 else { return end() }

@@ -5,10 +5,10 @@ internal import Hummingbird
 internal import Ledger
 internal import Logging
 
-/// Gives registered devices short access tokens for the credential that they hold.
+/// Exchanges registered devices' credentials for short-lived access tokens.
 ///
-/// Anybody may show anything: what is not good is told so by a reader, and never reaches those who
-/// write.
+/// Anybody may send anything: an invalid credential is refused by a reader, and never reaches the
+/// writer.
 struct TokenRoutes: Sendable {
     let ledger: Ledger
     let devices: DeviceRegistry
@@ -97,7 +97,7 @@ struct TokenRoutes: Sendable {
             .retry(after: 1)
     }
 
-    /// One sentence whatever is wrong.
+    /// The one answer to every invalid credential.
     private static var refused: Problem {
         Problem(
             .unauthorized,

@@ -6,7 +6,7 @@ internal import Payments
 extension TransferKind {
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// The kind of an entry.
+    /// Returns the kind of an entry.
     ///
     /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
     static func of(_ entry: Entry) throws(LedgerError) -> TransferKind {
@@ -16,7 +16,7 @@ extension TransferKind {
 }
 
 extension Record {
-    /// The session that it is; `nil` for a record of another kind.
+    /// The session in the record; `nil` for a record of another kind.
     ///
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
     var session: Session? {
@@ -29,7 +29,7 @@ extension Entry {
 }
 
 extension WalletEntry {
-    /// - Parameter record: The record that the entry is about, if it is one.
+    /// - Parameter record: The entry's record, if it has one.
     init(_ entry: Entry, _ record: Record?) throws {
         let kind = try TransferKind.of(entry)
         let session = try record?.session

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The caller's wallet: reading it, and spending from it.
+/// The routes of the caller's wallet: reading it, and spending from it.
 struct WalletRoutes: Sendable {
     static let sendPath = "/wallet/send"
     static let recentEntries = 20

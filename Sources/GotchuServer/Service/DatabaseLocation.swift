@@ -7,7 +7,7 @@ enum DatabaseLocation: Equatable, Sendable {
 
     init?(_ text: String) {
         let sqlite = "sqlite:"
-        // What SQLite takes for a database of each connection's own, in memory.
+        // SQLite would take this for a database in memory, one for each connection.
         guard text != sqlite + ":memory:" else { return nil }
         if text.hasPrefix(sqlite), text.utf8.count > sqlite.utf8.count {
             self = .sqlite(path: String(text.dropFirst(sqlite.count)))

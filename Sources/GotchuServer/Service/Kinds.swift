@@ -1,8 +1,8 @@
 internal import Ledger
 internal import Payments
 
-/// The kinds of transfers and records that there are, put together from the modules: what the
-/// ledger decides by, `verify` demands, and histories show.
+/// All kinds of transfers and records, collected from the modules: decisions, `verify` and
+/// histories use them.
 extension TransferKind {
     static let all: [TransferKind] = [.opening, .payment, .refund]
 }

@@ -26,7 +26,7 @@ struct ListenAddress: Equatable, Sendable {
         self.port = Int(port)
     }
 
-    /// A Boolean that is true for an ASCII character of a name or an address, brackets excepted.
+    /// Returns true for an ASCII character of a name or an address, except brackets.
     private static func isVisible(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
     }
@@ -41,7 +41,7 @@ struct ListenAddress: Equatable, Sendable {
     /// The address in the form that is parsed.
     var text: String { text(port: port) }
 
-    /// The address with the port that was really taken, as a URL.
+    /// Returns the URL with the port that was really assigned.
     func url(port: Int) -> String { "http://\(text(port: port))" }
 
     private func text(port: Int) -> String {

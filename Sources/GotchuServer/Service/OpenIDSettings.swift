@@ -1,4 +1,4 @@
-/// The OpenID issuer that a server believes, as it was asked for.
+/// The settings of the OpenID issuer whose tokens are accepted.
 struct OpenIDSettings: Equatable, Sendable {
     let issuer: String
     let audience: String

@@ -3,15 +3,15 @@ internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 
-/// The opened books and the key that their server signs tokens with.
+/// An opened database and the key that its server signs tokens with.
 struct OpenedDatabase: Sendable {
     let store: any Store
     let secret: Secret
 
-    /// Opens the books, bringing their tables up to date.
+    /// Opens the database; makes missing tables.
     ///
-    /// The servers of one PostgreSQL share one secret, which is therefore kept there; that of an
-    /// SQLite file lies beside it.
+    /// The servers of one PostgreSQL share one secret, which is therefore stored there; that of an
+    /// SQLite file is stored beside it.
     static func open(
         _ location: DatabaseLocation,
         isDevelopment: Bool,
@@ -34,8 +34,8 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Refuses a development server, where anybody is anybody and money comes from nothing, on a
-    /// shop's books, and a shop on its.
+    /// Throws for a development server, where anybody can log in as anybody and money is free, on a
+    /// shop's books, and for a production server on a development server's.
     private static func requireUse(of store: any Store, isDevelopment: Bool) async throws {
         switch try await store.use() {
         case .production where isDevelopment:
@@ -54,7 +54,7 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Opens the books alone, as they are, for a command.
+    /// Opens an existing database for a command, without changing its tables.
     static func existing(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
         switch location {
         case .sqlite(let path): try SQLiteStore(path: path, .asItIs)

@@ -14,7 +14,7 @@ final class Readiness: Sendable {
     private static let retryAfterSeconds = 1
 
     private struct State {
-        /// A server that has just opened its books is ready.
+        /// Initially true: a server that has just opened its database is ready.
         var isReady = true
         var isDraining = false
         var proof: Task<Void, Never>?
@@ -40,12 +40,12 @@ final class Readiness: Sendable {
     /// A Boolean that is true once a stop was requested.
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// From now on the answer is no: new requests should go elsewhere.
+    /// Makes the answer no from now on: new requests should go elsewhere.
     func drain() {
         state.withLock { $0.isDraining = true }
     }
 
-    /// - Throws: If payments should rather go elsewhere for now.
+    /// - Throws: If payments should go elsewhere for now.
     func check() async throws {
         if ledger.isBusy || isDraining { throw Self.notReady }
         switch known() {
@@ -62,15 +62,15 @@ final class Readiness: Sendable {
             if let startedAt = state.startedAt, now - startedAt < Self.period {
                 return state.isReady
             }
-            // One that takes longer than this shows that something is wrong.
+            // A proof that takes longer than this shows that something is wrong.
             if state.proof != nil { return false }
             state.startedAt = now
             return nil
         }
     }
 
-    /// Waits for a proof, but not for longer than it may take: a database that hangs would hang the
-    /// one who asks whether it does.
+    /// Waits for a proof with a time limit: a database that hangs must not hang the caller who asks
+    /// about it.
     private func prove() async throws {
         let (ends, end) = AsyncStream.makeStream(
             of: Bool.self,

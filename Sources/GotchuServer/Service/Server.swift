@@ -13,7 +13,7 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import UnixSignals
 
-/// The whole server: a store, its writer, and what answers on the network, in one service group.
+/// The whole server: a store, its writer and the HTTP server, in one service group.
 struct Server: Sendable {
     /// The time limit of a stop: enough for queued commits, well below systemd's limit.
     private static let longestShutdown: Duration = .seconds(8)
@@ -24,7 +24,7 @@ struct Server: Sendable {
     let options: ServerOptions
     let logger: Logger
 
-    /// Serves until a signal asks it to stop.
+    /// Serves until a stop signal.
     ///
     /// - Parameters:
     ///   - ready: Called with the port once requests are answered.
@@ -70,13 +70,13 @@ struct Server: Sendable {
             clock: { ledger.now },
             logger: logger
         )
-        // Stopped in reverse: first what would never end by itself, then no more requests, then the
-        // queue is finished, then the store.
+        // Stopped in reverse: first streams, which would never end by themselves, then no more
+        // requests are accepted, then the queue is finished, then the store ends.
         let keys: [any Service] = issuer.map { [$0.keys] } ?? []
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let behind = ledger.services + keys + [webhooks] + front
-        // Books that cannot be kept any more end the server, but whoever waits is told first.
+        // A store that fails ends the server, but waiting callers are answered first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
             service: books.store,
             failureTerminationBehavior: .gracefullyShutdownGroup
@@ -90,7 +90,7 @@ struct Server: Sendable {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// The OpenID issuer whose tokens are accepted, with a ring of its keys made anew.
+    /// The OpenID issuer whose tokens are accepted, with a new key ring.
     private var issuer: OpenIDIssuer? {
         options.openID.map { settings in
             OpenIDIssuer(
@@ -101,7 +101,7 @@ struct Server: Sendable {
         }
     }
 
-    /// The HTTP server, which calls `ready` with its port once it answers.
+    /// Makes the HTTP server, which calls `ready` with its port once it answers.
     private func front(
         _ routes: Routes,
         _ ready: @escaping @Sendable (Int) async -> Void
@@ -140,9 +140,9 @@ struct Server: Sendable {
     }
 }
 
-/// Says that a stop has begun, before anything else stops: the last service started is the first to
-/// hear of it. For a while all is answered as before, but `/readyz` says no, so that a balancer
-/// sends new requests elsewhere.
+/// Delays the shutdown of the other services: the service started last is stopped first. For a
+/// while everything is answered as before, but `/readyz` says no, so that a load balancer sends new
+/// requests elsewhere.
 private struct ReadinessDrain: Service {
     let readiness: Readiness
     let pause: Duration
@@ -152,7 +152,7 @@ private struct ReadinessDrain: Service {
         try await gracefulShutdown()
         notice()
         readiness.drain()
-        // For those that asked /readyz before: nobody tells when a balancer has noticed.
+        // For load balancers that asked /readyz just before: none reports that it has noticed.
         try? await Task.sleep(for: pause)
     }
 }

@@ -3,7 +3,8 @@ internal import Payments
 
 /// The limits on what a server accepts, as options set them.
 struct ServerLimits: Equatable, Sendable {
-    /// Further clients wait in the kernel's queue. Below what the unit file lets be open.
+    /// Connections; further clients wait in the kernel's queue. Below the unit file's limit of open
+    /// files.
     var connections = 14_000
     /// Commands that may wait for the next commit.
     var queue = LedgerWriter.queueLimit
@@ -15,7 +16,7 @@ struct ServerLimits: Equatable, Sendable {
     var sessionsPerPayee = CreateSession.usualLiveLimit
     /// The time for which a server that was told to stop goes on answering.
     var drain: Duration = .zero
-    /// Proxies of ours, whose word about the client's address is taken.
+    /// Trusted proxies, whose `X-Forwarded-For` counts.
     var proxies: Set<ClientAddress> = []
     /// A Boolean that is true if every address may read the metrics.
     var hasOpenMetrics = false

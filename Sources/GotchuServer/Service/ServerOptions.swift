@@ -12,8 +12,8 @@ struct ServerOptions: Sendable {
     let tokenLifetime: Duration
     let limits: ServerLimits
 
-    /// - Throws: If settings do not go together, such as development logins and an address that is
-    ///   reachable from elsewhere.
+    /// - Throws: If settings contradict each other, such as development logins and an address that
+    ///   other machines can reach.
     init(_ settings: ServerSettings) throws(ServerFailure) {
         guard settings.developmentOpening == nil || settings.isDevelopment else {
             throw ServerFailure(.usage, "--dev-opening-balance goes with --dev.")

@@ -31,7 +31,7 @@ struct DeliverySlots {
         guard var it = endpoints[endpoint] else { return }
         it.running -= 1
         it.allowed = isAccepted ? min(it.allowed + 1, Self.limitPerEndpoint) : 1
-        // One that does nothing and is owed nothing is as good as unknown: there may be new ones.
+        // An idle endpoint without earned slots is forgotten: it is no different from a new one.
         endpoints[endpoint] = it.running == 0 && it.allowed == 1 ? nil : it
     }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A mailbox of finished delivery attempts that have not been recorded yet; wakes the worker.
 final class FinishedAttempts: Sendable {
     struct Work {
-        /// At most as many as there are places.
+        /// At most as many as there are slots.
         var ended: [WebhookDelivery.Ended] = []
         /// A Boolean that is true if the outbox is to be searched for due deliveries.
         var isTime = false

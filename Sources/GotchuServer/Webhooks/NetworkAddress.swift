@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An address that a name stands for.
+/// An address that a host's name resolves to.
 struct NetworkAddress: Equatable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
@@ -26,7 +26,7 @@ struct NetworkAddress: Equatable, Sendable {
     /// link-local address, no loopback, nothing reserved (IANA's special-purpose registries).
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
-        // An IPv4 address in disguise is judged as what it is, and then still not called.
+        // An embedded IPv4 address is judged as such, and even then not called.
         guard bytes.count == 16, embedded == nil else { return false }
         let isGlobalUnicast = bytes[0] & 0xE0 == 0x20
         return isGlobalUnicast && !Self.reserved6.contains { $0.contains(bytes) }
@@ -69,7 +69,7 @@ struct NetworkAddress: Equatable, Sendable {
         Block(prefix: [0x20, 0x02], length: 16), Block(prefix: [0x3F, 0xFF, 0x00], length: 20),
     ]
 
-    /// All addresses of a name. Blocks for as long as the resolver takes.
+    /// Returns all addresses of a name. Blocks for as long as the resolver takes.
     static func all(of host: String) -> [NetworkAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

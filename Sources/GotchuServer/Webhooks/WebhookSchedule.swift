@@ -2,12 +2,12 @@
 struct WebhookSchedule: Sendable {
     /// The first wait; each next one is twice as long.
     var firstDelay: Duration = .seconds(5)
-    /// No wait is longer, except where the receiver asked for more.
+    /// The longest wait, unless the receiver asked for more.
     var longestDelay: Duration = .seconds(3_600)
 
     /// - Parameters:
-    ///   - attempt: 1 for the first try, which has just failed.
-    ///   - retryAfter: What the receiver asked for; never waited less than that.
+    ///   - attempt: 1 for the first attempt, which has just failed.
+    ///   - retryAfter: The receiver's `Retry-After`: the wait is at least as long.
     ///   - jitter: 0 ..< 1: the wait is 50 to 100 % of the schedule's.
     func delay(after attempt: Int64, retryAfter: Duration?, jitter: Double) -> Duration {
         let doubled = firstDelay * (1 << Int(min(max(attempt, 1) - 1, 16)))

@@ -8,7 +8,7 @@ internal import NIOHTTP1
 internal import OutboundHTTP
 internal import Outbox
 
-/// Makes one try to deliver one event.
+/// Makes one attempt to deliver one event.
 struct WebhookSender: Sendable {
     /// The time limit of an attempt, from the look-up to the head of the reply.
     static let limit: Duration = .seconds(15)
@@ -40,7 +40,8 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// A client of its own for each try: it knows one name and one address, and follows nobody.
+    /// Makes a call with a client of its own: it knows one name and one address, and follows no
+    /// redirect.
     private func call(
         _ target: WebhookTarget,
         _ delivery: WebhookDelivery,
@@ -98,7 +99,8 @@ struct WebhookSender: Sendable {
         return request
     }
 
-    /// 2xx has arrived; 410 wants nothing any more; the rest, redirects too, is tried again.
+    /// Classifies a status: 2xx is delivered; 410 disables the endpoint; the rest, redirects too,
+    /// is tried again.
     static func answer(_ status: Int, retryAfter: String?, at time: Timestamp) -> Answer {
         switch status {
         case 200..<300: .accepted
@@ -114,7 +116,7 @@ struct WebhookSender: Sendable {
         return Timestamp(httpDate: text).map { max(.zero, time.duration(to: $0)) }
     }
 
-    /// The resolver blocks, and must not hold up a thread that others wait for.
+    /// Resolves a name on a thread of its own, since the resolver blocks.
     private static func addresses(of host: String) async -> [NetworkAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -123,7 +125,7 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Short, and without anything that the other side said.
+    /// Returns a short reason, without anything that the other side sent.
     private static func reason(_ error: any Error) -> String {
         if let error = error as? HTTPClientError { return "\(error.shortDescription)" }
         return String(describing: type(of: error))

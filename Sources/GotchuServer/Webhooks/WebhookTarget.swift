@@ -9,12 +9,12 @@ struct WebhookTarget: Equatable, Sendable {
         let sentence: String
     }
 
-    /// Judges a URL by the addresses that its name stands for at this moment; the call then goes to
-    /// that address and no other, so that the name cannot be pointed elsewhere in between.
+    /// Checks a URL with the addresses that its name has at this moment; the call then goes to that
+    /// address and no other, so that the name cannot be pointed elsewhere in between.
     ///
     /// - Parameters:
-    ///   - isDevelopment: Whether this machine itself may be called, and without TLS.
-    ///   - addresses: What its host stands for.
+    ///   - isDevelopment: True if this machine itself may be called, and without TLS.
+    ///   - addresses: The addresses of its host.
     init(
         _ url: WebhookURL,
         isDevelopment: Bool,

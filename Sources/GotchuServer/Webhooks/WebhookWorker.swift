@@ -5,15 +5,15 @@ internal import Outbox
 internal import ServiceLifecycle
 internal import ServiceProcess
 
-/// Takes events out of the outbox and delivers them: each at least once, to each endpoint by
-/// itself, so that one that is dead holds up no other.
+/// Takes events from the outbox and delivers them: each at least once, to each endpoint
+/// independently, so that one that is down delays no other.
 ///
-/// As with payments there is no timer between a try and the next one: whatever has ended during the
-/// last commit is written down together, and its places are taken again at once.
+/// As with payments there is no timer between attempts: everything that has ended during the last
+/// commit is recorded together, and its slots are used again at once.
 struct WebhookWorker: Service {
     /// The interval at which the outbox is searched for due deliveries.
     private static let usualInterval: Duration = .milliseconds(500)
-    /// A delivery that is not finished by then is due again, here or at another server.
+    /// The lease: a delivery that is not finished by then is due again, here or at another server.
     private static let lease: Duration = .seconds(60)
 
     private let store: Outbox
@@ -47,7 +47,8 @@ struct WebhookWorker: Service {
                 group.addTask {
                     while !Task.isCancelled {
                         finished.tick()
-                        // What is due again is so by the clock alone, here and at other servers.
+                        // Deliveries become due again by the clock alone, here and at other
+                        // servers.
                         try? await Task.sleep(for: interval)
                     }
                 }
@@ -66,7 +67,7 @@ struct WebhookWorker: Service {
     /// The state between two readings of the outbox.
     private struct Round {
         var slots = DeliverySlots()
-        /// Endpoints for which more may be due than there were places for.
+        /// Endpoints for which more may be due than there were free slots.
         var backlogged: Set<String> = []
         var failures: FailureLog
 
@@ -120,7 +121,7 @@ struct WebhookWorker: Service {
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
             round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
-            // One that fails at once must not be tried as often as it can fail.
+            // An endpoint that fails at once must not be tried as often as it can fail.
             if !isAccepted { round.backlogged.remove(ended.id.endpoint) }
         }
     }
@@ -154,7 +155,8 @@ struct WebhookWorker: Service {
             )
         }
         let answer = await sender.send(delivery, at: clock())
-        // A try that our own stop cut short says nothing about the endpoint: its lease will end.
+        // An attempt that our own stop cut short says nothing about the endpoint: its lease will
+        // end.
         if Task.isCancelled, case .refused = answer { return nil }
         return WebhookDelivery.Ended(
             id: delivery.id,
@@ -177,7 +179,8 @@ struct WebhookWorker: Service {
                 retryAfter: retryAfter.map { min($0, .seconds(24 * 3_600)) },
                 jitter: .random(in: 0..<1)
             )
-            // The last try is at the end of the time for it, however long a wait was asked for.
+            // The last attempt is at the end of the delivery's time, however long a wait was
+            // requested.
             guard now < delivery.giveUpAt else { return .dead(reason) }
             return .failed(reason, nextTryAt: min(now.advanced(by: wait), delivery.giveUpAt))
         }
