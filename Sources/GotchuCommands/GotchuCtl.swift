@@ -3,7 +3,7 @@ import Glibc
 import GotchuAPI
 import ServiceProcess
 
-/// `gotchu-ctl`: the daemon in a person's hands.
+/// `gotchu-ctl`: the daemon's command line.
 package struct GotchuCtl: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "gotchu-ctl",
@@ -39,19 +39,19 @@ package struct GotchuCtl: AsyncParsableCommand {
         ]
     )
 
-    /// Here too, so that they may stand before the command as well as after it.
+    /// The common options, accepted before the command as well as after it.
     @OptionGroup var options: CommonOptions
 
     package init() {}
 
-    /// Runs the process: parses its arguments, runs the command, and exits with its code.
+    /// Runs the process: parses its arguments, runs the command, and exits with its status.
     package static func main() async {
         StandardStreams.guardAll()
         let command: any ParsableCommand
         do {
             command = try parseAsRoot()
         } catch {
-            // A help, a version and a completion script come this way too.
+            // Help, the version and completion scripts are thrown as errors, too.
             if !exitCode(for: error).isSuccess,
                 let unknown = unknownCommand(CommandLine.arguments.dropFirst())
             {
@@ -89,7 +89,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         return ValidationError("There is no command '\(word.shortened)'.\(hint)")
     }
 
-    /// A command line that was not understood, for those who asked for JSON.
+    /// Renders the error of the command line as JSON, if `--json` was given.
     private static func tellInJSON(_ error: any Error) {
         guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
             return
@@ -100,7 +100,7 @@ package struct GotchuCtl: AsyncParsableCommand {
     }
 
     private static func end(with error: any Error, of command: any ParsableCommand) -> Never {
-        // The parser's own errors (help, versions, exit codes) are told by the parser.
+        // The parser prints its own errors (help, versions, exit codes).
         let isTold = error is ExitCode || error is ValidationError || error is CleanExit
         guard !isTold, let command = command as? any ReportingCommand else {
             Output.endIfUnwritable()

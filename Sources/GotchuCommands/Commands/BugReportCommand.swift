@@ -6,7 +6,7 @@ import LocalAPI
 import ServiceProcess
 import Subprocess
 
-/// `gotchu-ctl bugreport`: one file to give to whoever looks for a fault.
+/// `gotchu-ctl bugreport`: one file for finding a fault.
 struct BugReportCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bugreport",
@@ -40,7 +40,7 @@ struct BugReportCommand: ReportingCommand {
 
     func run() async throws {
         let output = Output(isJSON: options.json)
-        // The file first: what cannot be written need not be gathered.
+        // The file first: if it cannot be written, nothing need be collected.
         let path = file ?? "gotchu-bugreport-\(Self.fileTime).txt"
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
@@ -92,7 +92,7 @@ struct BugReportCommand: ReportingCommand {
         return ((own + [fromDaemon]).joined(separator: "\n"), missing)
     }
 
-    /// The service's last lines, when it cannot tell them itself.
+    /// Returns the service's last log lines, for a daemon that cannot return them itself.
     private static func journal() async -> (lines: [String], missing: String?) {
         let missing = "the service's journal: journalctl is not there or tells nothing"
         let result = try? await Subprocess.run(
@@ -109,7 +109,7 @@ struct BugReportCommand: ReportingCommand {
         return (lines, lines.isEmpty ? missing : nil)
     }
 
-    /// The kernel, as uname(2) names it; not the machine's own name.
+    /// The kernel as uname(2) names it, without the machine's own name.
     private static var system: String {
         var names = utsname()
         guard uname(&names) == 0 else { return "unknown system" }
@@ -123,7 +123,7 @@ struct BugReportCommand: ReportingCommand {
         String(Timestamp.now.iso8601.prefix(19)).replacing(":", with: "")
     }
 
-    /// A new file for its owner alone, never through a link that somebody else laid.
+    /// Makes a new file for its owner alone, never through another user's link.
     private static func create(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor < 0 else { return descriptor }

@@ -5,7 +5,8 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl calibrate`: measure what near means with this adapter.
+/// `gotchu-ctl calibrate`: measures the levels at the distances that verdicts distinguish, with
+/// this adapter.
 struct CalibrateCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
@@ -78,7 +79,7 @@ struct CalibrateCommand: SocketCommand {
             }
             return eid
         }
-        // Said before a person has walked.
+        // Printed before the person has walked.
         if geteuid() != 0 { output.talk("Only root may keep it: sudo gotchu-ctl calibrate") }
         output.talk("1 of 2: hold this device against the till, as a customer does. Then Enter.")
         let tap = try await measurement(of: wanted, client, output).run()
@@ -141,6 +142,6 @@ struct CalibrateCommand: SocketCommand {
 }
 
 extension LevelPercentiles {
-    /// The middle one, and where eight of ten lie.
+    /// The median, and the range of eight in ten.
     fileprivate var text: String { "\(p50) (\(p10) … \(p90))" }
 }

@@ -3,8 +3,8 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl cancel`: take a request back that another command left on the air, or end a payment
-/// of which nothing was sent.
+/// `gotchu-ctl cancel`: cancels a request that another command left on the air, or a payment that
+/// was not sent yet.
 struct CancelCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",

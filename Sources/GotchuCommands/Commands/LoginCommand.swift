@@ -2,7 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import LocalAPI
 
-/// `gotchu-ctl login`: give the daemon somebody's token.
+/// `gotchu-ctl login`: gives the daemon a token.
 struct LoginCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",

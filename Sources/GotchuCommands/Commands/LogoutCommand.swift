@@ -2,7 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import LocalAPI
 
-/// `gotchu-ctl logout`: make the daemon forget it.
+/// `gotchu-ctl logout`: makes the daemon forget its token.
 struct LogoutCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",

@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl pay`: pay what is in front of you.
+/// `gotchu-ctl pay`: pays the request in front of this device.
 struct PayCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "pay",
@@ -83,7 +83,7 @@ struct PayCommand: SocketCommand {
             let selection = TargetSelection(reach: reach)
             let picked = try await selection.pick(client, output, limit: timeout.duration)
             eid = picked.eid
-            // One of several that are equally near was chosen by a person, not by its nearness.
+            // A person chose it among several that are equally near: its distance proves nothing.
             if picked.verdict != .ambiguous { proximity = reach.verdict }
         }
         let session = try await client.resolve(eid)
@@ -134,8 +134,8 @@ struct PayCommand: SocketCommand {
         return typed
     }
 
-    /// Refuses what is not what was said: another payee, another currency, a tip that is not
-    /// allowed, or too much.
+    /// Refuses a session that differs from the options: another payee, another currency, a tip that
+    /// is not allowed, or too much.
     private func refuseOthers(
         _ session: ResolvedSession,
         _ amount: TippedAmount,
@@ -167,7 +167,7 @@ struct PayCommand: SocketCommand {
         .negative("\(reason) Nothing was paid.", next: "gotchu-ctl pay")
     }
 
-    /// Says what speaks for looking twice at whose request it is.
+    /// Prints reasons to check the payee twice.
     private func warn(
         of session: ResolvedSession,
         _ client: LocalClient,
@@ -184,7 +184,8 @@ struct PayCommand: SocketCommand {
         }
     }
 
-    /// Shows what would be paid; unless `--yes` was given, asks. The answer is no unless it is yes.
+    /// Shows the payment; asks for confirmation unless `--yes` was given. Anything but yes means
+    /// no.
     private func confirm(
         _ session: ResolvedSession,
         _ total: TippedAmount,

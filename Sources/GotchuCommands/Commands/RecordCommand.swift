@@ -3,7 +3,7 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// `gotchu-ctl record`: what the radio hears, into a file that can be replayed elsewhere.
+/// `gotchu-ctl record`: records what the radio receives into a file that can be replayed elsewhere.
 struct RecordCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -56,9 +56,9 @@ struct RecordCommand: SocketCommand {
         }
     }
 
-    /// Writes down what comes.
+    /// Writes lines as they arrive.
     ///
-    /// - Returns: Whether there was room for all of it. What happens to the file is a result,
+    /// - Returns: True if there was room for all of them. A failure of the file is a result,
     ///   because an error would be taken for the connection's.
     private func write(
         _ lines: inout LocalLines,
@@ -66,7 +66,7 @@ struct RecordCommand: SocketCommand {
         _ output: Output
     ) async throws -> Result<Bool, CommandFailure> {
         do {
-            // Only now: without a daemon, or a permission, no empty file is left behind.
+            // Opened only now: without a daemon, or a permission, no empty file is left behind.
             var recording = try RecordingFile(path: file)
             output.talk("Recording to \(file.printable), Ctrl-C ends it.")
             while let line = try await lines.next(isolation: #isolation) {

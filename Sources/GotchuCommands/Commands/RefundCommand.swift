@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl refund`: give back what a request was paid.
+/// `gotchu-ctl refund`: refunds a paid request.
 struct RefundCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "refund",
@@ -105,7 +105,8 @@ struct RefundCommand: SocketCommand {
         return money
     }
 
-    /// The same command with `--yes`: whoever copies it must not give back more than he typed.
+    /// The same command with `--yes`, with the amount: a copy of it must not refund more than was
+    /// meant.
     private var unasked: String {
         var words = ["gotchu-ctl refund", id.shellQuoted]
         if let amount { words.append(amount.shellQuoted) }

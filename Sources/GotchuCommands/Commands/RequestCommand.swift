@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl request`: ask for money and wait for it.
+/// `gotchu-ctl request`: requests money and waits for it.
 struct RequestCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
@@ -49,9 +49,9 @@ struct RequestCommand: SocketCommand {
             try? await Self.warn(beside: request.id, client, output)
             return
         }
-        // Whoever ends the command while the request is being made wants it taken back too.
+        // A signal while the request is being made must cancel the request too.
         let trap = SignalTrap()
-        // What may be on the air must be known before it can be taken back: this is not cancelled.
+        // Not cancelled: a request that may be on the air must be known before it can be cancelled.
         // SAFETY: it is awaited below whatever happens.
         let making = Task {
             try await client.repeating { try await client.createRequest(new, key: $0) }
@@ -67,7 +67,7 @@ struct RequestCommand: SocketCommand {
         }
     }
 
-    /// Awaits the request, says what it is, and follows it to its end.
+    /// Awaits the request, announces it, and follows it to its end.
     private func follow(
         _ making: Task<RequestView, any Error>,
         _ client: LocalClient,
@@ -82,12 +82,12 @@ struct RequestCommand: SocketCommand {
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
         try? await Self.warn(beside: request.id, client, output)
-        // Only once nothing is drawn any more.
+        // Printed only once nothing is drawn any more.
         defer { if Task.isCancelled { Self.tellTakingBack(output) } }
         do {
             return (watch, try await watch.untilEnd(client))
         } catch let failure as LocalClientFailure {
-            // Nobody would learn how it ends.
+            // Without this nobody would learn of its end.
             let end = try await cancel(request, client, output)
             guard end.state == .cancelled else { return (watch, end) }
             output.talk("The request was taken back, as it cannot be followed.")
@@ -95,7 +95,7 @@ struct RequestCommand: SocketCommand {
         }
     }
 
-    /// Requests of one device are equally near to whoever comes.
+    /// Warns of other open requests: requests of one device are equally near to a payer.
     private static func warn(
         beside id: SessionID,
         _ client: LocalClient,
@@ -154,7 +154,7 @@ struct RequestCommand: SocketCommand {
         _ client: LocalClient,
         _ output: Output
     ) async throws {
-        // Where it was not made, that is said as if nobody had interrupted.
+        // A failure to make it is reported as without an interruption.
         let request = try await making.value
         let end = try await cancel(request, client, output)
         try RequestWatch(request: request, output: output).tellEnd(end)
@@ -180,7 +180,7 @@ struct RequestCommand: SocketCommand {
 }
 
 extension Currency: ExpressibleByArgument {
-    /// In either case: ISO 4217 itself writes its codes in capitals.
+    /// Accepts upper and lower case: ISO 4217 itself writes its codes in capitals.
     public init?(argument: String) {
         self.init(rawValue: argument.lowercased())
     }

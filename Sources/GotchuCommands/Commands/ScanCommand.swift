@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl scan`: what is on the air around here.
+/// `gotchu-ctl scan`: lists the requests on the air nearby.
 struct ScanCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -71,7 +71,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    /// Nothing of interest was heard.
+    /// Reports that no wanted presence was heard.
     private func tellNothing(_ receptionProblem: HealthItem?, _ output: Output) throws {
         let nothing = PresencesReply(sessions: [])
         if let receptionProblem {
@@ -100,7 +100,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    /// Reads events until it is cancelled, and draws beside that where there is a terminal.
+    /// Reads events until it is cancelled, and draws at the same time if there is a terminal.
     private func follow(
         _ watch: SharedPresenceList,
         _ client: LocalClient,
@@ -143,7 +143,8 @@ struct ScanCommand: SocketCommand {
                 framesUntilAges = Self.framesPerAge
             }
             framesUntilAges -= 1
-            // Ages change with time alone, and a crowd must not draw for each advertisement.
+            // Ages change with time alone, and a crowd must not cause a drawing for each
+            // advertisement.
             try await Task.sleep(for: Self.frameInterval)
         }
     }

@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl status`: one sentence of truth, and what to do about it.
+/// `gotchu-ctl status`: the daemon's state in one sentence, and what helps.
 struct StatusCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -105,7 +105,7 @@ struct StatusCommand: SocketCommand {
 }
 
 extension StatusReply {
-    /// The health items that do not follow from another one that is listed.
+    /// The health items that do not follow from another listed one.
     var rootCauses: [HealthItem] {
         let codes = Set(health.map(\.code))
         return health.filter { codes.isDisjoint(with: $0.dependsOn) }

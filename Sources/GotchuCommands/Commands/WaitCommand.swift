@@ -5,7 +5,7 @@ import LocalAPI
 import ServiceProcess
 import Synchronization
 
-/// `gotchu-ctl wait`: for scripts that need something to be so.
+/// `gotchu-ctl wait`: waits for a condition, for scripts.
 struct WaitCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
@@ -21,7 +21,7 @@ struct WaitCommand: SocketCommand {
             """
     )
 
-    /// The answer as an object.
+    /// The output of `--json`.
     struct Answer: Encodable {
         let condition: String
         let holds: Bool

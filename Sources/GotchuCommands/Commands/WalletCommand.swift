@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl wallet`: the balance and what made it.
+/// `gotchu-ctl wallet`: the balance and the newest entries.
 struct WalletCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "wallet",

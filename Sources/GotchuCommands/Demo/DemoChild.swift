@@ -2,7 +2,7 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// A program that runs for as long as the demo needs it.
+/// A program that runs as long as the demo needs it.
 final class DemoChild: Sendable {
     /// The number of log lines that are kept to be shown if it fails.
     private static let logLimit = 12
@@ -14,7 +14,8 @@ final class DemoChild: Sendable {
     private let path: String
     private let arguments: [String]
     private let state = Mutex(State())
-    /// Its process id and then its lines, as they come; the oldest are dropped if nobody reads.
+    /// Its process id and then its lines, as they are written; the oldest are dropped if nobody
+    /// reads.
     let lines: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 
@@ -35,11 +36,12 @@ final class DemoChild: Sendable {
     /// The last lines that it wrote.
     var log: [String] { state.withLock { $0.log } }
 
-    /// Runs it until the task is cancelled. That it ends by itself is a failure.
+    /// Runs it until the task is cancelled. Ending before that is a failure.
     func run() async throws {
         defer { continuation.finish() }
         var options = PlatformOptions()
-        // In a group of its own a Ctrl-C reaches only us, and we end it in our order.
+        // In a group of its own, so that Ctrl-C reaches only this process, which ends its children
+        // in order.
         options.processGroupID = 0
         options.teardownSequence = [
             .gracefulShutDown(allowedDurationToNextStep: Self.grace)

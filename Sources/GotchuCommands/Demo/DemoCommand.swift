@@ -4,7 +4,7 @@ import Glibc
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl demo`: the whole story on this machine.
+/// `gotchu-ctl demo`: a payment from end to end on this machine.
 struct DemoCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -53,7 +53,7 @@ struct DemoCommand: ReportingCommand {
         }
     }
 
-    /// A new folder that only this user may look into. Its path is short: sockets go there.
+    /// Makes a new folder for this user alone. Its path is short, because sockets are made in it.
     private static func makeFolder() throws -> String {
         var template = Array(("/tmp/gotchu-demo-" + String(repeating: "X", count: 6)).utf8) + [0]
         let isMade = template.withUnsafeMutableBytes { bytes in

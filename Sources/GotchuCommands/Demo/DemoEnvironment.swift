@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import LocalAPI
 
-/// The folder, the programs and the air of one demo.
+/// The folder, the programs and the simulated air of one demo.
 struct DemoEnvironment: Sendable {
-    /// One daemon and who it is.
+    /// The role of a daemon.
     struct Role: Sendable {
         let name: String
-        /// In metres on the simulated air.
+        /// The position in metres on the simulated air.
         let start: String
 
         static let kiosk = Role(name: "kiosk", start: "0,0")

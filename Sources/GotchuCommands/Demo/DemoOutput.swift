@@ -1,9 +1,9 @@
 import GotchuCore
 import Synchronization
 
-/// Tells the story step by step, with the time that each step took.
+/// Prints the demo's steps, each with the time that it took.
 final class DemoOutput: Sendable {
-    /// One step as data.
+    /// A step in JSON.
     struct Step: Encodable {
         let text: String
         let milliseconds: Int64
@@ -28,7 +28,7 @@ final class DemoOutput: Sendable {
         self.output = output
     }
 
-    /// Does one step and tells it when it is done.
+    /// Runs one step and prints it when it is done.
     @discardableResult
     func step<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> (Result, String)
@@ -54,13 +54,13 @@ final class DemoOutput: Sendable {
         return result
     }
 
-    /// More about the step that is going on.
+    /// Prints more about the current step.
     func detail(_ text: String) {
         guard !output.isJSON else { return }
         output.line("           " + output.data.paint(text, .dim))
     }
 
-    /// A child's last words, when something went wrong.
+    /// Prints the children's last log lines after a failure.
     func lastWords(of children: [DemoChild]) {
         for child in children where !child.log.isEmpty {
             output.talk("\(child.name) last said:")

@@ -9,10 +9,10 @@ extension DemoScript {
     private static let walk = [2.5, 1.0, 0.5, 0.05]
     /// The time that the payer stays at each distance.
     private static let stride = Duration.milliseconds(500)
-    /// The most that the proof is expected to print.
+    /// The largest output of `verify` that is read, in bytes.
     private static let proofLimit = 64 * 1024
 
-    /// The kiosk asks for money.
+    /// Makes the kiosk request money.
     func ask() async throws -> RequestView {
         try await output.step {
             let new = NewRequest(amountCents: amount.minorUnits, memo: "Demo")
@@ -21,7 +21,7 @@ extension DemoScript {
         }
     }
 
-    /// The payer hears it from afar, is refused, and walks up to it.
+    /// Lets the payer hear the request from afar, be refused, and walk up to the kiosk.
     func approach(_ request: RequestView, _ child: DemoChild) async throws {
         try await output.step {
             let seen = try await verdict(.far, of: request.eid) { _ in }
@@ -59,7 +59,7 @@ extension DemoScript {
         }
     }
 
-    /// The payer sees amount and payee, agrees and pays.
+    /// Shows the payer amount and payee, and pays.
     func pay(_ request: RequestView) async throws {
         let session = try await output.step {
             let session = try await payer.resolve(request.eid)
@@ -90,7 +90,7 @@ extension DemoScript {
         }
     }
 
-    /// The kiosk learns of it, and the books are right.
+    /// Checks that the kiosk learns of the payment, and that the books are right.
     func settle(_ request: RequestView) async throws {
         try await output.step {
             let condition = WaitCondition.paid(request.id.rawValue)
@@ -125,7 +125,7 @@ extension DemoScript {
         )
     }
 
-    /// Waits until the payer's daemon gives `eid` this verdict, and tells of the others before.
+    /// Waits until the payer's daemon gives `eid` this verdict, and prints the verdicts before.
     private func verdict(
         _ wanted: Verdict,
         of eid: EID,
@@ -156,7 +156,7 @@ extension DemoScript {
         let lines = result.standardOutput.split(separator: "\n").map {
             String($0).replacing("\t", with: "  ").printable
         }
-        // A proof that says nothing proves nothing.
+        // An empty output proves nothing.
         guard result.terminationStatus.isSuccess, !lines.isEmpty else {
             throw Self.failure("The books are not proved right: \(lines.last ?? "no word")")
         }

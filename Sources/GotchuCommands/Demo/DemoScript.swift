@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// A payer walks up to a kiosk and pays. Every step is checked; the first that fails ends it.
+/// A payer walks up to a kiosk and pays. Every step is checked; the first failure ends it.
 struct DemoScript: Sendable {
     /// The interval at which a starting daemon is polled.
     private static let pollInterval = Duration.milliseconds(50)
@@ -29,7 +29,7 @@ struct DemoScript: Sendable {
         payer = environment.client(of: .payer)
     }
 
-    /// Plays it. The programs end with it, whatever happens.
+    /// Runs the script. The programs end with it, whatever happens.
     func play() async throws {
         let server = environment.serverChild()
         try await during([server]) {
@@ -46,7 +46,7 @@ struct DemoScript: Sendable {
         }
     }
 
-    /// Runs programs for as long as `body` takes; that one of them ends before is a failure.
+    /// Runs programs while `body` runs; a program that ends before is a failure.
     private func during(
         _ children: [DemoChild],
         _ body: @escaping @Sendable () async throws -> Void

@@ -14,7 +14,7 @@ enum ProgramFinder {
         return String(path[..<slash])
     }
 
-    /// The program of that name in `folder` or, as packages do it, in the `sbin` beside.
+    /// Returns the path of a program in `folder` or, as in packages, in the `sbin` beside it.
     static func find(_ name: String, in folder: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../sbin/\(name)"].first { access($0, X_OK) == 0 }
     }

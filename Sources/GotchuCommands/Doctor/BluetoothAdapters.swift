@@ -10,9 +10,10 @@ struct BluetoothAdapters {
         let canAdvertise: Bool
         /// The version of the bluetoothd that has the adapter; `nil` if it shows another device id.
         let version: BlueZVersion?
-        /// Only an experimental bluetoothd has this interface at the versions that matter here.
+        /// True if bluetoothd has an interface that only an experimental one has at the versions
+        /// that matter here.
         let isExperimental: Bool
-        /// The controller matches for advertisement monitors, and not bluetoothd.
+        /// True if the controller matches for advertisement monitors instead of bluetoothd.
         let offloadsMonitors: Bool
 
         /// - Parameter main: bluetoothd's configuration.
@@ -43,7 +44,8 @@ struct BluetoothAdapters {
 
         private var quirks: BlueZQuirks { BlueZQuirks(version: version) }
 
-        /// A version that crashes by what others do to it is named even though gotchud spares it.
+        /// The finding on the version. A version that other programs can crash is named even though
+        /// gotchud avoids it.
         private var versionFinding: Finding {
             guard version == nil || quirks.canFilterByUUID else {
                 return Finding(
@@ -120,7 +122,7 @@ struct BluetoothAdapters {
 
     let adapters: [Adapter]
 
-    /// Reads `a{oa{sa{sv}}}`; what has another shape is left out.
+    /// Reads `a{oa{sa{sv}}}`; values of another shape are ignored.
     init(_ reply: [Value]) {
         guard case .dictionary(let objects, key: _, value: _)? = reply.first?.unwrapped else {
             adapters = []

@@ -2,8 +2,8 @@ import BlueZ
 import DBus
 import Logging
 
-/// The kernel, the bus, bluetoothd and its adapters, asked directly: the daemon may be the one that
-/// is broken.
+/// Checks the kernel, the bus, bluetoothd and its adapters directly, since the daemon may be the
+/// faulty part.
 struct BluetoothCheck {
     /// The daemon's kind of radio, if it answers.
     let radioKind: String?

@@ -2,14 +2,14 @@ import CLinux
 
 /// Checks the clock, by which requests and logins expire.
 struct ClockCheck {
-    /// A request lives for minutes; from here on its countdown is visibly wrong.
+    /// The offset from which on a request's countdown is visibly wrong.
     static let doubtfulOffset: Duration = .seconds(5)
-    /// From here on requests and logins are refused that are good.
+    /// The offset from which on valid requests and logins are refused.
     static let badOffset: Duration = .seconds(60)
 
     /// A Boolean that is true if the kernel says that a time server keeps the clock right.
     let isSynchronised: Bool
-    /// By how much this clock is ahead of the payment server's, if that is known.
+    /// The lead of this clock over the payment server's, if that is known.
     let lead: Duration?
 
     static func current(lead: Duration?) -> ClockCheck {

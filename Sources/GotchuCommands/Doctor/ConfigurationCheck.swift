@@ -30,7 +30,7 @@ struct ConfigurationCheck {
             let result = try await Subprocess.run(
                 .path(FilePath(gotchud)),
                 arguments: ["--check-config"],
-                // To the journal it would write its warnings in another form.
+                // Its warnings for the journal would have another form.
                 environment: .inherit.updating(["JOURNAL_STREAM": nil]),
                 output: .string(limit: Self.outputLimit),
                 error: .combinedWithOutput
@@ -44,7 +44,7 @@ struct ConfigurationCheck {
                     fix: "\(gotchud.shellQuoted) --check-config"
                 )
             }
-            // What it says beside that is a warning of a log.
+            // Other output is a warning of its log.
             if let warning = lines.first(where: { $0.hasPrefix(Self.warningMark) }) {
                 return Finding(
                     layer,

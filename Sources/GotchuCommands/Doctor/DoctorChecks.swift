@@ -1,12 +1,12 @@
 import GotchuAPI
 
-/// All that the doctor looks at, from the ground up.
+/// All checks of the doctor, in the order of the layers.
 struct DoctorChecks {
     let invocation: Invocation
 
-    /// - Parameter note: Told what was found, layer by layer.
+    /// - Parameter note: Called with the findings of each layer.
     func run(_ note: ([Finding]) -> Void) async {
-        // What the daemon says decides only whether there is a radio at all.
+        // The daemon's answer decides only if there should be a radio at all.
         let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
         let radio = status?.radio
         note(await BluetoothCheck(radioKind: radio?.kind).run())

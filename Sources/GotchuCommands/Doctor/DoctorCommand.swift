@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServiceProcess
 
-/// `gotchu-ctl doctor`: looks at each layer by itself, from the ground up.
+/// `gotchu-ctl doctor`: checks each layer by itself, from the kernel up.
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -69,7 +69,7 @@ struct DoctorCommand: ReportingCommand {
 }
 
 extension String {
-    /// The text with spaces behind it up to `columns`.
+    /// Returns the text padded with spaces to `columns`.
     func padding(to columns: Int) -> String {
         self + String(repeating: " ", count: max(0, columns - self.columns))
     }

@@ -2,15 +2,15 @@
 struct Finding: Encodable, Equatable, Sendable {
     enum Verdict: String, Encodable, Sendable {
         case good
-        /// Payments cannot work like this.
+        /// Payments cannot work.
         case bad
-        /// They can, but someone should look.
+        /// Payments work, but a person should look.
         case doubtful
-        /// Cannot be said while a layer below does not work, or does not matter.
+        /// Unknown while a layer below does not work, or of no importance.
         case skipped
     }
 
-    /// Stable, lower-kebab.
+    /// A stable name in lower-kebab.
     let layer: String
     let verdict: Verdict
     /// The observation, in a few words.

@@ -2,7 +2,7 @@ import GotchuAPI
 
 /// Selects those items of the daemon's health that no other check covers.
 enum HealthCheck {
-    /// Codes that a finding of another layer says in its own words.
+    /// Codes that the finding of another layer covers.
     private static let saidAlready: Set = ["not-logged-in", "login-refused"]
 
     static func findings(_ status: StatusReply?) -> [Finding] {

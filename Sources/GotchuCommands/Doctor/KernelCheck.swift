@@ -1,11 +1,11 @@
 import BlueZ
 import Glibc
 
-/// The adapters that the kernel has, whether bluetoothd runs or not. Needs no privilege.
+/// Checks the kernel's adapters, independently of bluetoothd. Needs no privilege.
 struct KernelCheck {
     /// The kernel's list of adapters, or the errno of its refusal.
     let answer: Result<[KernelAdapter], KernelAdapter.Errno>
-    /// The switches that may be why one is down.
+    /// The rfkill switches, which may be the reason why an adapter is down.
     let switches: [RadioSwitch]
 
     private static let layer = "kernel"
@@ -56,8 +56,8 @@ struct KernelCheck {
         }
     }
 
-    /// One that is down is doubtful only: it is in order while bluetoothd is not running, and
-    /// another may be up.
+    /// Returns the finding on an adapter. One that is down is only doubtful: that is normal while
+    /// bluetoothd is not running, and another may be up.
     private func finding(_ adapter: KernelAdapter) -> Finding {
         guard !adapter.isUp else {
             return Finding(Self.layer, .good, "\(adapter.name) is up · \(adapter.address)")

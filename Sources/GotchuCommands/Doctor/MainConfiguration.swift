@@ -8,7 +8,7 @@ struct MainConfiguration: Equatable {
     /// counts.
     private let values: [String: String]
 
-    /// The one that bluetoothd reads when it starts; empty when there is none.
+    /// The file that bluetoothd reads when it starts; empty if there is none.
     static var current: MainConfiguration {
         let data = FileManager.default.contents(atPath: path) ?? Data()
         return MainConfiguration(text: String(decoding: data, as: UTF8.self))
@@ -33,7 +33,7 @@ struct MainConfiguration: Equatable {
         ["true", "1"].contains(values["general.experimental"]?.lowercased() ?? "")
     }
 
-    /// The kernel's shortest advertising interval that is asked for, in milliseconds.
+    /// The configured shortest advertising interval, in milliseconds.
     var minimumIntervalMilliseconds: Double? {
         guard let text = values["le.minadvertisementinterval"] else { return nil }
         let slots = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
@@ -43,7 +43,7 @@ struct MainConfiguration: Equatable {
 }
 
 extension StringProtocol {
-    /// Without white space at both ends.
+    /// The text without white space at both ends.
     fileprivate var trimmed: SubSequence {
         let start = firstIndex { !$0.isWhitespace } ?? endIndex
         let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// The access levels of the user who runs this: members of the group may request money, other
-/// users have the levels for which gotchud.json lists them.
+/// Checks the access levels of the current user: members of the group may request money, other
+/// users have the levels that gotchud.json gives them.
 struct PermissionCheck {
     private static let usualGroup = "gotchu"
 
     let userID: UInt32
-    /// `nil` when the system has no such group.
+    /// The group's id; `nil` if the system has no such group.
     let groupID: UInt32?
     /// True if gotchud counts the user as a member.
     let isMember: Bool
@@ -29,7 +29,7 @@ struct PermissionCheck {
         )
     }
 
-    /// The group that a daemon has given its socket to. Root's is nobody's else.
+    /// Returns the group of a daemon's socket. The group root gives access to root alone.
     private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
         var status = stat()
         guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,

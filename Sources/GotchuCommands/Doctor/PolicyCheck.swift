@@ -16,7 +16,7 @@ struct PolicyCheck {
         PolicyCheck(path: folders.map { "\($0)/\(file)" }.first { access($0, R_OK) == 0 })
     }
 
-    /// - Parameter error: What bluetoothd's objects were refused with, if they were.
+    /// - Parameter error: The refusal of bluetoothd's objects, if there was one.
     func finding(_ error: DBusError?) -> Finding {
         let layer = "policy"
         guard let path else {

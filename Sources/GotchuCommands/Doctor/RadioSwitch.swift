@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// One of the kernel's switches that silence a Bluetooth radio (rfkill). Reading needs no
+/// One of the kernel's switches that turn a Bluetooth radio off (rfkill). Reading needs no
 /// privilege.
 struct RadioSwitch: Equatable {
     /// The name of the device that is switched off, such as `hci0`.
     let name: String
-    /// Switched off by a program.
+    /// True if a program has turned it off.
     let isSoftBlocked: Bool
-    /// Switched off by a key or by the firmware.
+    /// True if a key or the firmware has turned it off.
     let isHardBlocked: Bool
 
     var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
-    /// Those of Bluetooth, by name.
+    /// Returns the switches of Bluetooth, by name.
     static func all(in folder: String = "/sys/class/rfkill") -> [RadioSwitch] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return entries.compactMap { entry in

@@ -54,6 +54,6 @@ enum ServerCheck {
 }
 
 extension HealthItem {
-    /// True if it says why the payment server cannot do its work.
+    /// True if it explains why the payment server cannot work.
     var isAboutServer: Bool { severity == .error && code.hasPrefix("server-") }
 }

@@ -3,19 +3,20 @@ import GotchuAPI
 import Subprocess
 import SystemPackage
 
-/// Asks the payment server as gotchud would, whether that runs or not: `gotchud --check-server`.
+/// Probes the payment server as gotchud would, also while gotchud is not running: `gotchud
+/// --check-server`.
 enum ServerProbe {
     private static let outputLimit = 16 * 1024
 
-    /// - Parameter server: The running daemon's; `nil` takes what is configured.
-    /// - Returns: `nil` when there is no gotchud to ask with, or it could not say.
+    /// - Parameter server: The running daemon's; `nil` for the configured one.
+    /// - Returns: `nil` if there is no gotchud program, or it gave no result.
     static func run(server: String?) async -> ServerProbeReply? {
         try? await run(server.map { ["--server", $0] } ?? [], input: .none).reply
     }
 
-    /// Asks with these options of gotchud's.
+    /// Probes with these options of gotchud.
     ///
-    /// - Returns: What it found, or the first line of what it says instead.
+    /// - Returns: Its result, or the first line of its error.
     static func run(
         _ options: [String],
         input: some InputProtocol
@@ -39,6 +40,6 @@ enum ServerProbe {
 }
 
 extension ServerProbeReply {
-    /// By how much this machine's clock is ahead of the server's.
+    /// The lead of this machine's clock over the server's.
     var clockLead: Duration? { clockLeadMilliseconds.map { .milliseconds($0) } }
 }

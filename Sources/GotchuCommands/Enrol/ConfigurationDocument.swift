@@ -4,9 +4,9 @@ import GotchuAPI
 import GotchuCore
 import ServiceProcess
 
-/// `gotchud.json`, to be given another payment server. All else stays as it stands there.
+/// Edits the payment server in `gotchud.json`. Everything else stays unchanged.
 struct ConfigurationDocument {
-    /// Without links: what they lead to is replaced, not they.
+    /// The path with symbolic links resolved: the target is replaced, not the link.
     private let path: String
     private let status: stat
     private let text: String
@@ -36,10 +36,10 @@ struct ConfigurationDocument {
         )
     }
 
-    /// Its text with this server.
+    /// Returns the text with another server.
     func naming(server: String) -> String { Self.naming(server: server, in: text) }
 
-    /// Replaces the file, which keeps its mode and owner, durably.
+    /// Replaces the file durably, with its mode and owner.
     func replace(with text: String) throws {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: Array(text.utf8), like: status)
@@ -51,10 +51,10 @@ struct ConfigurationDocument {
         }
     }
 
-    /// A valid text with another server. One that is not valid stays so: gotchud reads it first.
+    /// Returns a text with another server. An invalid text stays invalid: gotchud checks it first.
     static func naming(server: String, in text: String) -> String {
         let value = String(decoding: CanonicalJSON.bytes(of: server), as: UTF8.self)
-        // A quote within a string has a backslash before it, so that no string holds this.
+        // A quote within a string has a backslash before it, so that no string contains this.
         let member = #/"server"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)/#
         if text.contains(member) {
             return text.replacing(member, with: "\"server\": \(value)", maxReplacements: 1)
@@ -62,7 +62,7 @@ struct ConfigurationDocument {
         guard let brace = text.firstIndex(of: "{") else { return text }
         let rest = text[text.index(after: brace)...]
         let isEmpty = rest.first { !$0.isWhitespace } == "}"
-        // On the same line: what gotchud says of the others is true of the old file too.
+        // On the same line, so that line numbers in gotchud's errors are those of the old file too.
         return "\(text[...brace])\"server\": \(value)\(isEmpty ? "" : ",")\(rest)"
     }
 }

@@ -5,7 +5,7 @@ import ServiceProcess
 import Subprocess
 import SystemPackage
 
-/// `gotchu-ctl enrol`: makes a till one of a payment server's.
+/// `gotchu-ctl enrol`: enrols this device at a payment server.
 struct EnrolCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "enrol",
@@ -78,7 +78,8 @@ struct EnrolCommand: SocketCommand {
         let code = try TokenSource(file: tokenFile).read(output)
         let before = try await client.status().server
         if before.url != server {
-            // Its token is the old server's secret. From here on nothing new can be opened either.
+            // The token is the old server's secret. From here on no new request or payment can
+            // begin either.
             if before.isLoggedIn { _ = try await client.logout() }
             try document.replace(with: document.naming(server: server))
             try await restart(output)
@@ -92,9 +93,9 @@ struct EnrolCommand: SocketCommand {
         output.talk(status.summary.printable)
     }
 
-    /// Asks the server as gotchud would that had this configuration.
+    /// Probes the server as a gotchud with this configuration would.
     ///
-    /// - Returns: Its URL as gotchud writes it.
+    /// - Returns: Its URL in gotchud's spelling.
     private func probe(_ text: String) async throws -> String {
         let found = try await ServerProbe.run(
             ["--config", "/dev/stdin", "--server", url],
@@ -119,7 +120,7 @@ struct EnrolCommand: SocketCommand {
         return reply.url
     }
 
-    /// Restarts the daemon if it is the one that systemd runs; else a person does.
+    /// Restarts the daemon if systemd runs it; otherwise asks the person to.
     private func restart(_ output: Output) async throws {
         let isService = socketPath == SocketPath.system
         guard isService, try await systemctl("is-active", "--quiet", "gotchud") else {
@@ -133,7 +134,7 @@ struct EnrolCommand: SocketCommand {
         }
     }
 
-    /// - Returns: Whether it succeeded; not so where there is no systemd.
+    /// - Returns: True if it succeeded; false if there is no systemd.
     private func systemctl(_ arguments: String...) async throws -> Bool {
         let result = try? await Subprocess.run(
             .name("systemctl"),

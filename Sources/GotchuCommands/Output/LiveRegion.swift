@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// The last few lines of a terminal, drawn over and over in place.
+/// The last few lines of a terminal, redrawn in place.
 struct LiveRegion {
     private let output: Output
-    /// The columns that each drawn line took.
+    /// The columns of each drawn line.
     private var drawn: [Int] = []
     /// The number of continuations after a stop (SIGCONT) at the last check.
     private var continuations: UInt32
@@ -16,7 +16,7 @@ struct LiveRegion {
         continuations = clinux_continuations()
     }
 
-    /// Replaces what was drawn before. Lines that do not fit are cut at the bottom.
+    /// Replaces the last drawing. Lines that do not fit are cut at the bottom.
     mutating func draw(_ lines: [String]) {
         noteStop()
         guard !isInBackground else { return }
@@ -26,22 +26,22 @@ struct LiveRegion {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
         var frame = Self.begin + rewind(width: output.data.size?.columns)
-        // Cleared first: behind a full line the cursor stands on its last column.
+        // Cleared first: after a full line the cursor stands on its last column.
         frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen + Self.end)
         drawn = shown.map(\.columnsWhenPainted)
     }
 
-    /// Leaves what was drawn where it is.
+    /// Leaves the last drawing in place.
     mutating func finish() {
         noteStop()
         guard !drawn.isEmpty else { return }
-        // The terminal has written ^C here if that is what ended it.
+        // The terminal has written ^C here if Ctrl-C ended it.
         output.raw("\r" + Self.clearToEndOfLine)
         drawn = []
     }
 
-    /// Takes away what was drawn.
+    /// Removes the last drawing.
     mutating func erase() {
         noteStop()
         guard !drawn.isEmpty else { return }
@@ -49,10 +49,11 @@ struct LiveRegion {
         drawn = []
     }
 
-    /// After a stop the shell has written below what was drawn: that stays where it is.
+    /// Forgets the drawing after a stop, since the shell has written below it.
     private mutating func noteStop() {
         let now = clinux_continuations()
-        // Never stopped, it may well be in another group than the terminal's, as under timeout(1).
+        // A process that was never stopped may be outside the terminal's group, as under
+        // timeout(1).
         guard now != continuations || isInBackground else { return }
         continuations = now
         drawn = []
@@ -60,14 +61,14 @@ struct LiveRegion {
         isInBackground = group >= 0 && group != getpgrp()
     }
 
-    /// Goes to the first line that is drawn.
+    /// Returns the sequence that moves to the first drawn line.
     private func rewind(width: Int?) -> String {
         let height = Self.height(of: drawn, width: width)
         return height == 0 ? "" : "\u{1B}[\(height)A\r"
     }
 
-    /// The rows that drawn lines take, given their columns: a terminal that has become narrower
-    /// has wrapped those that no longer fit.
+    /// Returns the rows that drawn lines take, given their columns: a terminal that has become
+    /// narrower has wrapped those that no longer fit.
     static func height(of drawn: [Int], width: Int?) -> Int {
         drawn.reduce(0) { height, columns in
             height + (width.map { max(1, (columns + $0 - 1) / $0) } ?? 1)

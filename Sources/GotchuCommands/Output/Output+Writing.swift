@@ -6,13 +6,13 @@ extension Output {
     /// The errno of the first write of data that failed, while the command cleans up because of it.
     private static let failure = Mutex<CInt?>(nil)
 
-    /// Ends the process if data could not be written, now that all is tidied up.
+    /// Ends the process with an error if data could not be written, after cleaning up.
     static func endIfUnwritable() {
         if let code = failure.withLock(\.self) { StandardStreams.end(unwritable: code) }
     }
 
-    /// Writes everything. Without a reader for the data there is nothing left to do: then the
-    /// process ends, or tidies up first.
+    /// Writes everything. If nobody reads the data any more, the process ends, after cleaning up
+    /// where that is needed.
     func write(_ text: String, to terminal: Terminal) {
         let isData = terminal.descriptor == data.descriptor
         guard !isData || Self.failure.withLock({ $0 == nil }) else { return }
@@ -30,14 +30,14 @@ extension Output {
         }
     }
 
-    /// Data has nowhere to go. Talk has not either at times, and nothing depends on it.
+    /// Handles a failed write of data. Failed writes of other text are ignored, since nothing
+    /// depends on them.
     private func lose(_ terminal: Terminal, _ code: CInt) {
-        // The terminal was closed: SIGHUP says what becomes of the command, and what it tidies up
-        // must not end here.
+        // The terminal was closed: SIGHUP ends the command, and its clean-up must not end here.
         if code == EIO, terminal.isTerminal { return }
         guard SignalTrap.isAwaited else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }
-        // As at any signal that ends the command; `endIfUnwritable` then says why.
+        // Ends the command like any signal; `endIfUnwritable` then reports the reason.
         kill(getpid(), SIGTERM)
     }
 }

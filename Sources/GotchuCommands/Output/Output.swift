@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import GotchuAPI
 
-/// The only type that prints: data on stdout, talk on stderr.
+/// The only type that prints: data to standard output, other text to standard error.
 struct Output: Sendable {
     let isJSON: Bool
     let data = Terminal(descriptor: STDOUT_FILENO)
@@ -11,22 +11,22 @@ struct Output: Sendable {
     /// A Boolean that is true if the data is text that a person watches change.
     var isLive: Bool { !isJSON && data.canRedraw }
 
-    /// One line of data for a person.
+    /// Writes one line of data for a person.
     func line(_ text: String = "") {
         write(text + "\n", to: data)
     }
 
-    /// Data as it is, such as a live region's frame.
+    /// Writes data unchanged, such as a live region's frame.
     func raw(_ text: String) {
         write(text, to: data)
     }
 
-    /// One JSON object that people can read too.
+    /// Writes one indented JSON object.
     func json(_ value: some Encodable) throws {
         try write(encoded(value, .prettyPrinted) + "\n", to: data)
     }
 
-    /// One JSON object on a line of its own.
+    /// Writes one JSON object on one line.
     func jsonLine(_ value: some Encodable) throws {
         try write(encoded(value, []) + "\n", to: data)
     }
@@ -36,19 +36,19 @@ struct Output: Sendable {
         write(text + terminator, to: talking)
     }
 
-    /// Tells a failure; the last line is the command to run next.
+    /// Reports a failure to a person; the last line is the command to run next.
     func tell(_ diagnosis: Diagnosis) {
         if isJSON { tellInJSON(diagnosis) }
         talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
         talk("→ " + talking.paint(diagnosis.fix, .bold))
     }
 
-    /// Tells a failure to a program alone.
+    /// Reports a failure in JSON alone.
     func tellInJSON(_ diagnosis: Diagnosis) {
         try? json(Failed(diagnosis))
     }
 
-    /// A failure as JSON has it: what it is about, and the member `error`.
+    /// A failure in JSON: the object that it concerns, and the member `error`.
     private struct Failed: Encodable {
         private let diagnosis: Diagnosis
 

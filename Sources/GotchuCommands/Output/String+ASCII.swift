@@ -1,9 +1,10 @@
 extension String {
-    /// The text for a terminal that shows ASCII alone: as wide as before, with what is nearest.
+    /// The text for a terminal that shows ASCII alone: as wide as before, with the nearest
+    /// characters.
     var inASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return map { character in
-            // A line end of two bytes is one character.
+            // A line end of two bytes is one `Character`.
             if character.isASCII || character == "\r\n" { return String(character) }
             return Self.nearest[character]
                 ?? (character.isBar

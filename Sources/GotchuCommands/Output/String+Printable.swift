@@ -1,17 +1,18 @@
 extension String {
-    /// The marks that one letter keeps: scripts need three, and piles of them cover other lines.
+    /// The number of combining marks that one letter keeps: scripts need three, and piles of them
+    /// cover other lines.
     private static let markLimit = 3
-    /// The columns that a name or a memo may take.
+    /// The columns for a name or a memo.
     private static let nameColumns = 40
 
-    /// The text without anything that could command a terminal, turn its direction, stand on other
-    /// text or be there unseen.
+    /// The text without anything that controls a terminal, changes its direction, overlaps other
+    /// text or is invisible.
     ///
     /// Names and memos are written by strangers: an escape sequence or a right-to-left override in
     /// one could make an amount look like another.
     var printable: String {
         var result = ""
-        // A mark at the beginning would stand on what comes before the text.
+        // A mark at the beginning would combine with the text before.
         var marks = Self.markLimit
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {
@@ -26,7 +27,7 @@ extension String {
                 result.unicodeScalars.append(scalar)
                 marks += 1
             default:
-                // Fillers are letters and symbols by their category, and blank.
+                // Fillers are letters and symbols by their category, but blank.
                 let isBlank =
                     scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
                 result.unicodeScalars.append(isBlank ? "\u{FFFD}" : scalar)
@@ -36,7 +37,7 @@ extension String {
         return result
     }
 
-    /// A name or a memo that somebody else wrote, short enough to stand in a line.
+    /// A name or a memo of somebody else, printable and short enough for a line.
     var shortened: String { printable.truncated(to: Self.nameColumns) }
 
     /// The same in quotation marks, so that nothing in it looks like this program's own words.

@@ -1,12 +1,12 @@
-/// Rows under titles, fitted to a width by cutting and leaving out what matters least.
+/// A table fitted to a width by cutting columns and leaving out the least important ones.
 struct Table {
-    /// One column's title and what happens to it where there is no room.
+    /// A column's title and its behavior without enough room.
     struct Column {
         var title: String
         var isRightAligned = false
-        /// A column that may be cut down to this many columns of the terminal.
+        /// The columns of the terminal to which it may be cut; `nil` if it may not.
         var minimum: Int?
-        /// Columns with a higher number are left out first; zero stays.
+        /// The order in which columns are left out: the highest first; zero stays.
         var dispensability = 0
     }
 
@@ -67,7 +67,8 @@ struct Table {
             return limit == Int.max ? 0 : total - limit
         }
         while true {
-            // Anew each time: what was cut for a column that is left out may be whole again.
+            // Computed anew each time: a column that was cut may fit again once another is left
+            // out.
             widths = whole
             for index in kept.reversed() {
                 guard let minimum = columns[index].minimum, excess() > 0 else { continue }
@@ -77,7 +78,8 @@ struct Table {
             guard let victim = leastNeeded(of: kept) else { break }
             kept.removeAll { $0 == victim }
         }
-        // Narrower than what stays: cut from the left, for the amount is on the right.
+        // Narrower than the columns that stay: cut from the left, because the amount is on the
+        // right.
         for index in kept where excess() > 0 { widths[index] = max(1, widths[index] - excess()) }
         return (kept, widths)
     }

@@ -29,7 +29,7 @@ struct Terminal: Sendable {
         return locale.lowercased().filter { $0 != "-" }.contains("utf8")
     }
 
-    /// Columns and rows now, or `nil` if it has none.
+    /// The current columns and rows; `nil` if it has none.
     var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -38,14 +38,14 @@ struct Terminal: Sendable {
         return (Int(size.ws_col), max(Int(size.ws_row), 2))
     }
 
-    /// The text in this ink, where there is colour.
+    /// Returns the text in this ink, if the terminal has colors.
     func paint(_ text: String, _ ink: Ink?) -> String {
         guard let ink, hasColour, !text.isEmpty else { return text }
         return "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
-/// The few ways in which text stands out; never the only bearer of a meaning.
+/// The styles that emphasize text; never the only bearer of a meaning.
 enum Ink: Int, Sendable {
     case bold = 1
     case dim = 2

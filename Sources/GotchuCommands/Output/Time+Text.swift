@@ -8,13 +8,13 @@ extension Duration {
         return seconds == 1 ? "1 second" : "\(seconds) seconds"
     }
 
-    /// `0.8 s`, `75 s`: how long something took.
+    /// `0.8 s`, `75 s`: a measured duration.
     var tookText: String {
         let tenths = max(0, (wholeMilliseconds + 50) / 100)
         return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) s" : "\(tenths / 10) s"
     }
 
-    /// `4:58`: what is left of it.
+    /// `4:58`: a remaining time.
     var countdownText: String {
         let seconds = max(0, (wholeMilliseconds + 999) / 1000)
         let rest = seconds % 60

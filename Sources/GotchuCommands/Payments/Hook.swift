@@ -4,7 +4,7 @@ import GotchuCore
 import Subprocess
 import SystemPackage
 
-/// A program of the operator's that is run for each settlement.
+/// The operator's program that runs for each settlement.
 struct Hook: Sendable {
     /// The time that a run has to end after SIGTERM; then it is killed.
     private static let grace: Duration = .seconds(5)
@@ -15,11 +15,11 @@ struct Hook: Sendable {
 
     /// Runs it to its end, with the event on its standard input.
     ///
-    /// - Returns: Why it failed; `nil` if it ended with 0.
+    /// - Returns: The reason of its failure; `nil` if it ended with 0.
     /// - Throws: `CancellationError` when the task is cancelled; the program has ended then.
     func run(_ settlement: Settlement) async throws -> String? {
         var options = PlatformOptions()
-        // A Ctrl-C reaches only us, and what the program has started ends with it.
+        // Ctrl-C reaches only this process; the program's own children end with its group.
         options.processGroupID = 0
         options.teardownSequence = [
             .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)

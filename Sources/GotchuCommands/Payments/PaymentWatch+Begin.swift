@@ -2,21 +2,22 @@ import GotchuAPI
 import LocalAPI
 
 extension PaymentWatch {
-    /// Has gotchud begin a payment. Once it was asked to, no answer is no "no": it may be paying.
+    /// Begins a payment. Once the call was sent, a missing answer is no refusal: gotchud may be
+    /// paying.
     ///
     /// Ctrl-C waits for that answer, which may take as long as the payment server does, and then
     /// cancels the payment.
     ///
-    /// - Parameter doubt: what is said where no answer came.
+    /// - Parameter doubt: The failure to report if no answer came.
     static func begin(
         _ client: LocalClient,
         _ output: Output,
         orElse doubt: CommandFailure,
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
-        // Before anything is asked for: from then on a signal does not just end the process.
+        // Set before the call: from then on a signal does not simply end the process.
         let trap = SignalTrap()
-        // The task is not cancelled: a payment's id must be known before it can be cancelled.
+        // Not cancelled: a payment's id must be known before it can be cancelled.
         // SAFETY: it is awaited by the race, whatever happens.
         let beginning = Task { try await call() }
         do {
@@ -42,9 +43,9 @@ extension LocalClientFailure {
     /// A Boolean that is true if the call may have reached gotchud, which has not answered it.
     fileprivate var isNoAnswer: Bool {
         switch self {
-        // Another version's answer comes after it has acted.
+        // A daemon of another version answers after it has acted.
         case .connectionLost, .unreadableReply, .apiMismatch, .system: true
-        // Without any time there was no connection.
+        // With no time left there was no connection.
         case .timedOut(let limit): limit > .zero
         case .noSocket, .refused, .permissionDenied, .pathTooLong, .problem: false
         }

@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import Synchronization
 
-/// One payment while the payer looks at it.
+/// A payment that is shown to its payer until its end.
 final class PaymentWatch: Sendable {
     private static let frameInterval = Duration.milliseconds(100)
 
@@ -12,14 +12,14 @@ final class PaymentWatch: Sendable {
     private let start: ContinuousClock.Instant
     private let latest: Mutex<PaymentView>
 
-    /// - Parameter start: when the payer agreed.
+    /// - Parameter start: The time at which the payer confirmed.
     init(payment: PaymentView, since start: ContinuousClock.Instant, output: Output) {
         self.output = output
         self.start = start
         latest = Mutex(payment)
     }
 
-    /// Follows the payment to its end and says how it ended; throws unless it was paid.
+    /// Follows the payment to its end and prints the outcome; throws unless it was paid.
     func finish(_ client: LocalClient, limit: Duration) async throws {
         let outcome = try await race(limit: limit) {
             do {
@@ -55,8 +55,8 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Cancels a payment that was not sent yet, because nobody waits for it any longer. The outcome
-    /// is in `latest`.
+    /// Cancels a payment that was not sent yet, because nobody waits for it any longer. `latest`
+    /// has the outcome.
     private func cancel(_ client: LocalClient) async {
         let payment = latest.withLock { $0 }
         guard payment.state == .locking, payment.kind == nil else { return }
@@ -69,7 +69,7 @@ final class PaymentWatch: Sendable {
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
         if payment.state == .locking || payment.state == .unknown, payment.code != nil {
-            // The server answers, and with something that a person must know of.
+            // The server answers with something that a person must know.
             return .tryAgain(
                 payment.detail.printable,
                 next: payment.nextStep?.printable ?? "gotchu-ctl history"
@@ -124,7 +124,7 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Remembers the newest view; returns something once it is the last one.
+    /// Stores the newest view; returns it if it is the last one.
     private func take(_ payment: PaymentView) -> Bool? {
         let before = latest.withLock { latest in
             defer { latest = payment }
@@ -142,8 +142,8 @@ final class PaymentWatch: Sendable {
         while true {
             let width = output.data.size?.columns ?? Int.max
             region.draw([progressText(latest.withLock { $0 }).truncated(to: width)])
-            // The latest word and the terminal's width are looked at anew until the payment's end
-            // cancels this.
+            // Redraws with the latest view and the terminal's width until the payment's end cancels
+            // this.
             try await Task.sleep(for: Self.frameInterval)
         }
     }
@@ -164,7 +164,7 @@ final class PaymentWatch: Sendable {
 
     private func paidText(_ payment: PaymentView) -> String {
         if payment.wasMadeBefore == true {
-            // The balance that the server tells is that of then.
+            // The server's balance is that of the time of the payment.
             return output.data.paint(payment.detail.printable, .green)
         }
         let balance = payment.newBalanceCents.map {

@@ -5,7 +5,7 @@ import LocalAPI
 import ServiceProcess
 import Synchronization
 
-/// One request for payment while a person looks at it.
+/// A request that is shown to its payee until its end.
 final class RequestWatch: Sendable {
     private struct State {
         var latest: RequestView
@@ -23,12 +23,13 @@ final class RequestWatch: Sendable {
         state = Mutex(State(latest: request))
     }
 
-    /// Says what was put on the air.
+    /// Prints the request that was made.
     func announce() {
         let request = state.withLock { $0.latest }
         guard !output.isJSON else { return }
         let memo = request.memo.map { " · \($0.shortened)" } ?? ""
-        // At once: between two writes a reader who wants one line is gone, and so would this be.
+        // In one write: a reader who wants one line may be gone after the first, and then this
+        // process ends.
         output.line(
             output.data.paint("\(request.amount)", .bold) + memo
                 + "\nEID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
@@ -36,7 +37,7 @@ final class RequestWatch: Sendable {
         )
     }
 
-    /// Follows the request until nothing can change any more.
+    /// Follows the request to its final state.
     func untilEnd(_ client: LocalClient) async throws -> RequestView {
         try await withThrowingTaskGroup(of: RequestView?.self) { group in
             group.addTask { try await self.follow(client) }
@@ -51,7 +52,7 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Says how it ended, and throws the exit code if nobody paid.
+    /// Prints the outcome; throws the exit status if nobody paid.
     func tellEnd(_ end: RequestView) throws {
         guard end.state.isFinal else {
             let failure = CommandFailure.tryAgain(
@@ -74,7 +75,7 @@ final class RequestWatch: Sendable {
         return try await follower.follow { event in
             switch event {
             case .snapshot(let snapshot):
-                // A daemon that restarted may list what still lives only; ask for what is missing.
+                // A daemon that restarted may list open requests only; ask for the missing one.
                 let listed = snapshot.requests.first { $0.id == id }
                 let now = if let listed { listed } else { try await client.request(id) }
                 return self.take(now)
@@ -87,7 +88,7 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Remembers the newest view, notes the times, and returns it if it is the last one.
+    /// Stores the newest view and its times; returns it if it is the last one.
     private func take(_ request: RequestView) -> RequestView? {
         let (before, isFinal) = state.withLock { state in
             let before = state.latest.state
@@ -111,7 +112,7 @@ final class RequestWatch: Sendable {
             let left = Timestamp.now.duration(to: request.expiresAt).countdownText
             let width = output.data.size?.columns ?? Int.max
             region.draw(["\(left) · \(sentence(of: request))".truncated(to: width)])
-            // A countdown: what is left changes with the time alone.
+            // A countdown changes with time alone.
             try await Task.sleep(for: Self.frameInterval)
         }
     }

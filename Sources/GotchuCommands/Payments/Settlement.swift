@@ -1,20 +1,20 @@
 import GotchuAPI
 import GotchuCore
 
-/// A request of this device that was paid, or a refund that was done.
+/// A paid request of this device, or a completed refund.
 struct Settlement: Sendable {
     enum Kind: String, Sendable {
         case paid, refunded
     }
 
     let kind: Kind
-    /// The request's or the refund's.
+    /// The id of the request or the refund.
     let id: String
     let date: Timestamp
-    /// The event by which it is told.
+    /// The event that reports it.
     let event: Event
 
-    /// `nil` for a request that is not paid.
+    /// Makes a settlement; `nil` for a request that is not paid.
     init?(_ request: RequestView) {
         guard request.state == .paid else { return nil }
         kind = .paid
@@ -23,7 +23,7 @@ struct Settlement: Sendable {
         event = .requestChanged(request)
     }
 
-    /// `nil` for a payment, and for a refund that is not done.
+    /// Makes a settlement; `nil` for a payment, and for a refund that is not complete.
     init?(_ payment: PaymentView) {
         guard payment.kind == .refund, payment.state == .paid else { return nil }
         kind = .refunded
@@ -32,7 +32,7 @@ struct Settlement: Sendable {
         event = .paymentChanged(payment)
     }
 
-    /// All that an event tells of, oldest first.
+    /// Returns all settlements in an event, oldest first.
     static func all(in event: Event) -> [Settlement] {
         switch event {
         case .snapshot(let snapshot):
@@ -45,15 +45,15 @@ struct Settlement: Sendable {
     }
 }
 
-/// Tells settlements apart that have come since the first snapshot, each once.
+/// Finds settlements that are new since the first snapshot, each once.
 struct Settlements {
-    /// The number that is remembered: more than one snapshot holds.
+    /// The number of remembered settlements: more than one snapshot holds.
     static let limit = 1024
 
     private var isBegun = false
     private var known: [String] = []
 
-    /// Returns what is new in an event, oldest first. The first snapshot has nothing new.
+    /// Returns the new settlements of an event, oldest first. The first snapshot has none.
     mutating func apply(_ event: Event) -> [Settlement] {
         let new = Settlement.all(in: event).filter { !known.contains($0.id) }
         known += new.map(\.id)

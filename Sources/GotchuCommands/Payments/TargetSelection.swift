@@ -2,16 +2,16 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// Waits until it is clear which request for payment is meant: the only one that is near enough, or
-/// the one that the person chooses from a list.
+/// Determines the request that the person means: the only one that is near enough, or the one that
+/// the person chooses from a list.
 final class TargetSelection: Sendable {
     private struct State {
         var list = PresenceList()
         var ambiguousSince: ContinuousClock.Instant?
     }
 
-    /// For how long several may be near before nothing is picked: on the way to a till the nearest
-    /// takes a moment to lead.
+    /// The time for which several may be near before the selection fails: on the way to a till the
+    /// nearest one takes a moment to lead.
     private static let ambiguityLimit = Duration.seconds(2)
 
     private let reach: PresenceList.Reach
@@ -21,7 +21,7 @@ final class TargetSelection: Sendable {
         self.reach = reach
     }
 
-    /// Returns the one, or throws what a person can do.
+    /// Returns the presence that is meant; otherwise throws, with what the person can do.
     func pick(
         _ client: LocalClient,
         _ output: Output,
@@ -47,7 +47,7 @@ final class TargetSelection: Sendable {
         }
     }
 
-    /// Takes an event in; returns once it is clear whom the person means, or that it is not.
+    /// Applies an event; returns the result once it is clear or known to be ambiguous.
     private func take(_ event: Event) -> PresenceList.Pick? {
         state.withLock { state in
             _ = state.list.apply(event)
@@ -65,10 +65,10 @@ final class TargetSelection: Sendable {
         }
     }
 
-    /// Has the person choose, who may be standing before a till with several requests.
+    /// Lets the person choose, who may stand before a till with several requests.
     private func choose(_ several: [PresenceView], _ output: Output) throws -> PresenceView {
         let question = Question(output: output)
-        // EIDs that the payment server does not know cannot be paid: they may be forged.
+        // An EID that the payment server does not know cannot be paid: it may be forged.
         let several = several.filter { $0.session != nil }
         guard question.canBeAsked, !several.isEmpty else { throw ambiguous }
         output.talk("It is not certain which request is meant:")

@@ -3,16 +3,16 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// Levels of one till at one distance, from what the daemon hears.
+/// Measures one till's levels at one distance, from the daemon's events.
 struct LevelMeasurement {
-    /// By how many dB the till must be nearer than the next one to be the one that is meant.
+    /// The lead in dB over the next till that identifies the one that is meant.
     private static let lead = 6.0
     /// The interval at which standard input is polled.
     private static let inputInterval = Duration.milliseconds(50)
 
     let client: LocalClient
     let output: Output
-    /// The till that is meant; `nil`: the nearest.
+    /// The EID of the till to be measured; `nil` for the nearest.
     let wanted: EID?
     let count: Int
     let limit: Duration
@@ -61,7 +61,7 @@ struct LevelMeasurement {
 
     /// Waits for a line on standard input without blocking a thread that others need.
     private func enter() async throws {
-        // A second Enter at the first distance would begin at once at the second.
+        // A second Enter at the first distance would start the second measurement at once.
         Question.forgetInput()
         while true {
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -75,7 +75,7 @@ struct LevelMeasurement {
                 }
                 if byte == UInt8(ascii: "\n") { return }
             } else {
-                // Looked at, not waited for in a read, so that Ctrl-C and a timeout end it.
+                // Polled instead of read, so that Ctrl-C and a timeout end it.
                 try await Task.sleep(for: Self.inputInterval)
             }
         }
@@ -102,7 +102,7 @@ struct LevelMeasurement {
             return Result(adapter: adapter, levels: levels)
         }
 
-        /// Returns whether it was a sample.
+        /// Returns true if the event is a sample.
         func take(_ event: Event, lead: Double) throws -> Bool {
             switch event {
             case .snapshot(let snapshot):

@@ -6,13 +6,14 @@ extension PresenceList {
     enum Pick: Equatable, Sendable {
         case nothing
         case one(PresenceView)
-        /// More than one could be meant, so none is: the wrong one would cost somebody money.
+        /// Several may be meant, so none is picked: the wrong one would cost somebody money.
         case ambiguous([PresenceView])
     }
 
     /// Picks the only presence at tap distance, or with `reach` near, the only one within reach.
     ///
-    /// A single tap wins over others that are near: the daemon says tap only of one that leads.
+    /// A single tap wins over others that are near: the daemon gives that verdict only to one that
+    /// leads.
     func pick(reach: Reach) -> Pick {
         let taps = all(.tap)
         if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
@@ -27,7 +28,8 @@ extension PresenceList {
         }
     }
 
-    /// Those with a verdict, the strongest first; of a session that changes its EID, the newer.
+    /// Returns the presences with a verdict, the strongest first; of a session that changes its
+    /// EID, the newer.
     private func all(_ verdict: Verdict) -> [PresenceView] {
         var found: [PresenceView] = []
         let newestFirst = presences.values.sorted { $0.firstHeardAt > $1.firstHeardAt }

@@ -6,7 +6,7 @@ import GotchuCore
 struct PresenceList: Sendable {
     /// A change that a person should see.
     enum Change: Equatable, Sendable {
-        /// Appeared, or its verdict, amount or payee became another.
+        /// It appeared, or its verdict, amount or payee changed.
         case seen(PresenceView)
         case lost(EID)
     }
@@ -31,7 +31,7 @@ struct PresenceList: Sendable {
         }
     }
 
-    /// Takes an event in and says what a person should be told.
+    /// Applies an event and returns the changes that a person should see.
     mutating func apply(_ event: Event) -> [Change] {
         switch event {
         case .snapshot(let snapshot):
@@ -71,7 +71,7 @@ struct PresenceList: Sendable {
 }
 
 extension Verdict {
-    /// Nearest first.
+    /// The order of verdicts, nearest first.
     var rank: Int {
         switch self {
         case .tap: 0

@@ -41,7 +41,7 @@ enum PresenceRow {
 
     /// The numbers behind a verdict.
     static func explanation(_ presence: PresenceView) -> String {
-        // The other verdicts have it in their reason.
+        // The other verdicts' reasons include it.
         let lead = presence.verdict == .far ? presence.marginDB : nil
         let margin = lead.map {
             $0 < 0 ? "behind by \(oneDecimal(-$0)) dB" : "leads by \(oneDecimal($0)) dB"

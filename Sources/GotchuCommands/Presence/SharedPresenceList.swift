@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 import Synchronization
 
-/// The board that one task keeps up to date and another one draws.
+/// A presence list that one task updates and another draws.
 final class SharedPresenceList: Sendable {
     private struct State {
         var list: PresenceList

@@ -1,7 +1,7 @@
 import Glibc
 import ServiceProcess
 
-/// A file that a recording is written to: new, for its owner alone, and bounded.
+/// The file of a recording: new, for its owner alone, and bounded.
 struct RecordingFile: ~Copyable {
     /// The largest file that a replay reads, in bytes.
     static let limit = 64 << 20
@@ -10,7 +10,7 @@ struct RecordingFile: ~Copyable {
     private let path: String
     private(set) var byteCount = 0
 
-    /// Makes the file. One that is there already is never touched.
+    /// Makes the file. An existing file is never changed.
     init(path: String) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = open(path, flags, 0o600)
@@ -42,7 +42,7 @@ struct RecordingFile: ~Copyable {
             let number = errno
             if count < 0, number == EINTR { continue }
             guard count > 0 else {
-                // What is kept can be replayed: half a line could not.
+                // Half a line could not be replayed.
                 ftruncate(descriptor, byteCount)
                 throw Self.failure(path, number)
             }
@@ -52,7 +52,7 @@ struct RecordingFile: ~Copyable {
         return true
     }
 
-    /// Has everything on the disk.
+    /// Syncs the file to the disk.
     func sync() throws(CommandFailure) {
         guard fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
     }

@@ -20,8 +20,8 @@ struct CommonOptions: ParsableArguments, Sendable {
         guard socket?.isEmpty != true else { throw ValidationError("--socket needs a path.") }
     }
 
-    /// The service's socket, where nothing says otherwise; an ordinary user's own daemon's where
-    /// that alone is there.
+    /// The service's socket unless the options or the environment name another; the one of the
+    /// user's own daemon if only that exists.
     var socketPath: String {
         if let named = socket ?? Environment["GOTCHU_SOCKET"] { return named }
         let personal = SocketPath.personal(runtimeFolder: Environment["XDG_RUNTIME_DIR"])

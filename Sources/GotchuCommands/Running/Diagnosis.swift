@@ -1,18 +1,18 @@
 import ServiceProcess
 
-/// A failure as a person, or a script, is told of it.
+/// A failure as it is shown to a person or a script.
 struct Diagnosis: Encodable {
-    /// Stable: a problem's code, or ours in the same form.
+    /// The stable code: a problem's, or one of `gotchu-ctl` in the same form.
     let code: String
     /// One sentence.
     let detail: String
     /// The command to run next.
     private(set) var fix: String
     let status: ExitStatus
-    /// The object that it is about, if that is known; for those who read JSON.
+    /// The object that it concerns, if there is one; for JSON.
     private(set) var subject: (any Encodable & Sendable)?
 
-    /// The one place where a failure becomes a sentence and an exit code.
+    /// Turns a failure into a sentence and an exit status, in one place for all commands.
     init(_ failure: CommandFailure, invocation: Invocation) {
         switch failure {
         case .client(let failure):

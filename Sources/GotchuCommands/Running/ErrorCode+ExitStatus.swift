@@ -2,7 +2,7 @@ import GotchuAPI
 import ServiceProcess
 
 extension ErrorCode {
-    /// The exit code of a command that was answered with this problem.
+    /// The exit status of a command that was answered with this problem.
     var exitStatus: ExitStatus {
         switch self {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,

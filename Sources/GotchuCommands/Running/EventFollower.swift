@@ -16,10 +16,11 @@ struct EventFollower: Sendable {
     /// snapshot.
     var needsEverything = true
 
-    /// Gives each event to `handle` until that returns something.
+    /// Calls `handle` with each event until it returns a value.
     ///
-    /// While the daemon is away it is looked for, for ever: a caller sets its limit around this.
-    /// - Throws: whatever `handle` throws, and failures that waiting does not heal.
+    /// While the daemon is away the connection is tried again, for ever: a caller sets its own time
+    /// limit.
+    /// - Throws: Errors of `handle`, and failures that waiting cannot mend.
     func follow<Result: Sendable>(
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
@@ -46,7 +47,7 @@ struct EventFollower: Sendable {
                     output.talk("gotchud has gone away; waiting for it to come back …")
                 }
                 isKnownAbsent = true
-                // Nothing tells that gotchud has its socket again; Ctrl-C cancels this.
+                // There is no notification that gotchud has its socket again; Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
             }
         }
@@ -54,8 +55,8 @@ struct EventFollower: Sendable {
 }
 
 extension LocalClientFailure {
-    /// True if this user may not open the socket. A new socket is the daemon's alone, and is opened
-    /// to others a moment later.
+    /// True if this user may not open the socket. A new socket is accessible to the daemon alone,
+    /// and opened to others a moment later.
     fileprivate var isClosed: Bool {
         if case .permissionDenied = self { true } else { false }
     }

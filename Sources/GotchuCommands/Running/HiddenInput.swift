@@ -9,8 +9,8 @@ enum HiddenInput {
 
     /// Reads up to the end of the line, or one byte more than `limit`.
     ///
-    /// The line discipline is off while it reads: it would cut a line at 4095 bytes, and tokens may
-    /// be longer. However the process ends or stops there, the terminal shows what is typed again.
+    /// The line discipline is off meanwhile: it would cut a line at 4095 bytes, and tokens may be
+    /// longer. However the process ends or stops there, the terminal echoes again.
     static func readLine(limit: Int) -> [UInt8] {
         clinux_hide_input(STDIN_FILENO)
         defer { clinux_show_input() }

@@ -10,8 +10,7 @@ struct Invocation {
     /// The command's name.
     let command: String?
 
-    /// Advice for the daemon that was asked: the same command on the same socket, where that was
-    /// named on the command line.
+    /// Returns the advised command for the same socket, if one was named on the command line.
     func onSameSocket(_ advice: String) -> String {
         let isNamed = arguments.contains { $0 == "--socket" || $0.hasPrefix("--socket=") }
         let program = "gotchu-ctl "
@@ -41,7 +40,8 @@ struct Invocation {
         isService ? "journalctl -u gotchud -n 20" : "gotchu-ctl doctor"
     }
 
-    /// A daemon on the socket that was asked. It takes no path that depends on where it is started.
+    /// The command that starts a daemon on this socket, without paths relative to the working
+    /// directory.
     private var ownDaemon: String {
         let folder = socketPath.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath + "/"
         return "gotchud --socket \((folder + socketPath).shellQuoted)"

@@ -3,16 +3,15 @@ import GotchuCore
 import LocalAPI
 
 extension LocalClient {
-    /// For how long a call is repeated whose answer was lost.
+    /// The time for which a call without an answer is repeated.
     static let repeatLimit: Duration = .seconds(15)
     private static let repeatPause: Duration = .milliseconds(250)
 
-    /// Makes a call that its key keeps from being done twice, again if the daemon went away before
-    /// it had answered.
+    /// Makes a call with a key, and repeats it if the daemon went away before it had answered.
     ///
-    /// The first failure to reach a daemon is thrown at once: then nothing was asked for. Once an
-    /// answer was lost, only one that knows the key says what became of the call; without one, it
-    /// stays lost.
+    /// If the first attempt finds no daemon its failure is thrown at once: nothing was sent. Once
+    /// an answer was lost, only an answer that knows the key tells the outcome; without one it
+    /// stays unknown.
     func repeating<Reply: Sendable>(
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
@@ -25,7 +24,7 @@ extension LocalClient {
                 do {
                     return try await call(key)
                 } catch let failure as LocalClientFailure where !failure.isDefinite {
-                    // Whatever keeps it away now, the first call may have been heeded.
+                    // Whatever the reason is now, the first call may have been carried out.
                     guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
@@ -69,8 +68,8 @@ extension ErrorCode {
             .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
             .sessionRefunded, .refundTooLarge, .tipNotAllowed, .insufficientWalletBalance:
             true
-        // Who may call, who is logged in and what can be read at all is looked at before the key;
-        // a reused one has made something.
+        // Permissions, the login and the form of the call are checked before the key is looked up;
+        // a reused key has created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
             .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,

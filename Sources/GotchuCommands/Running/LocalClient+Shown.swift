@@ -2,8 +2,8 @@ import GotchuAPI
 import LocalAPI
 
 extension LocalClient {
-    /// The daemon's requests and payments, `nil` for what this user may not see. Throws the refusal
-    /// if that is both.
+    /// Returns the daemon's requests and payments; `nil` for those that this user may not see.
+    /// Throws the refusal if that is both.
     func shown() async throws -> (requests: [RequestView]?, payments: [PaymentView]?) {
         let requests = try await unlessRefused { try await self.requests() }
         guard let requests else { return (nil, try await self.payments()) }

@@ -50,7 +50,7 @@ extension LocalClientFailure {
         }
     }
 
-    /// The command to run next, if there is a special one.
+    /// The command to run next, if this failure has a special one.
     func nextCommand(_ invocation: Invocation) -> String? {
         switch self {
         case .noSocket: invocation.startCommand

@@ -7,17 +7,17 @@ struct Question {
     /// A Boolean that is true if there is a person who sees the question and can answer.
     var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && output.talking.isTerminal }
 
-    /// Asks. The answer is no unless it is yes.
+    /// Asks. Anything but yes means no.
     func ask(_ text: String) -> Bool {
         Self.forgetInput()
         output.talk("\(text) [y/N] ", terminator: "")
-        // Nothing else runs meanwhile, and Ctrl-C ends the process: nothing has been sent.
+        // Nothing else runs meanwhile, and Ctrl-C may end the process: nothing has been sent.
         let answer = readLine()
         if answer == nil { output.talk("") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
-    /// Has one of `count` be chosen by its number, from 1. No choice is `nil`, as is anything else.
+    /// Lets the person choose one of `count` by its number, from 1; `nil` for anything else.
     func choose(_ text: String, of count: Int) -> Int? {
         Self.forgetInput()
         output.talk("\(text) [1-\(count), Enter for none] ", terminator: "")

@@ -10,7 +10,8 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 ///
 /// In the last two cases `body` is cancelled and has ended when this returns. From the first signal
 /// on, and afterwards, the next one ends the process, so that a second Ctrl-C works.
-/// - Parameter interruption: one made earlier, where a signal must not be lost that comes before.
+///
+/// - Parameter trap: One made earlier, if a signal before this call must not be lost.
 func race<Success: Sendable>(
     limit: Duration? = nil,
     trap earlier: SignalTrap? = nil,
@@ -25,7 +26,7 @@ func race<Success: Sendable>(
         }
         if let limit {
             group.addTask {
-                // The limit that the user gave; whatever ends sooner cancels it.
+                // The user's limit; an earlier end cancels it.
                 try await Task.sleep(for: limit)
                 return .timedOut
             }

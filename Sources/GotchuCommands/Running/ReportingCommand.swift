@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// A command whose failures are told in our way.
+/// A command whose failures are reported as a `Diagnosis`.
 protocol ReportingCommand: AsyncParsableCommand, Sendable {
     var isJSON: Bool { get }
-    /// The daemon that it asks, as far as it asks one.
+    /// The socket of the daemon, if the command calls one.
     var socketPath: String { get }
 }

@@ -3,12 +3,12 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// A command that asks the daemon: parse, one client call, render.
+/// A command that calls the daemon: parse, one client call, render.
 protocol SocketCommand: ReportingCommand {
     var options: CommonOptions { get }
 
-    /// Does what was asked. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` when all
-    /// was said already.
+    /// Runs the command. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` if everything
+    /// was printed already.
     func run(_ client: LocalClient, _ output: Output) async throws
 }
 

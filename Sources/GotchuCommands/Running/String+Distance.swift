@@ -1,5 +1,5 @@
 extension String {
-    /// The number of letters to change, insert, remove or swap with the next one until this is the
+    /// Returns the number of letters to change, insert, remove or swap with the next one to get the
     /// other word (optimal string alignment).
     func distance(to other: String) -> Int {
         let (left, right) = (Array(self), Array(other))

@@ -3,10 +3,10 @@ import ServiceProcess
 
 /// The source of a token: a file, a pipe, or hidden input. Never an argument.
 struct TokenSource {
-    /// A token is a few hundred bytes; whatever is longer is another file.
+    /// The longest token, in bytes: tokens have a few hundred, and a longer file is something else.
     static let limit = 16 * 1024
 
-    /// `nil` for standard input.
+    /// The path; `nil` for standard input.
     let file: String?
 
     func read(_ output: Output) throws -> String {

@@ -6,9 +6,9 @@ import GotchuCore
 enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     /// Requests and payments can be made.
     case ready
-    /// Something is within reach.
+    /// A presence is within reach.
     case near
-    /// Something is held against this device.
+    /// A presence is at tap distance.
     case tap
     /// The request or payment with this id, or the request with this EID, is paid.
     case paid(String)
@@ -29,15 +29,15 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     /// The state of a condition after an event.
     enum Truth: Equatable, Sendable {
         case holds
-        /// It can not become true any more; why.
+        /// It cannot become true any more, for this reason.
         case impossible(String)
         /// The object does not exist, or this user may not see it.
         case notShown
-        /// Not yet, or the event is about something else.
+        /// It is not true yet, or the event concerns something else.
         case open
     }
 
-    /// Judges one event. `board` has taken it in already.
+    /// Evaluates the condition after an event, which `list` has applied already.
     func judge(_ event: Event, list: PresenceList) -> Truth {
         switch self {
         case .ready:
