@@ -16,12 +16,12 @@ package struct HeardAdvertisement: Equatable, Sendable {
         self.localName = localName
     }
 
-    /// Decides whether this is one of ours.
+    /// Decides if this is one of ours.
     ///
     /// In this order: service data of exactly ten hex digits; else our UUID beside a local name of
     /// exactly ten hex digits (an iPhone cannot send service data); else not ours. A bare name
-    /// without the UUID is never accepted, and service data that is not an EID is not rescued by a
-    /// name: somebody else's product speaks there.
+    /// without the UUID is never accepted, and a name does not make up for service data that is no
+    /// EID: that is another product's advertisement.
     package func recognise() -> Recognition {
         if let serviceData {
             if let eid = EID(hex: serviceData) { return .ours(eid, .serviceData) }

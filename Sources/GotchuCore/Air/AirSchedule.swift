@@ -14,7 +14,7 @@ package struct AirSchedule: Sendable {
         var isOn: Bool
         /// The time at which it went on the air, or began to wait.
         var since: MonotonicTime
-        /// Grows with each change: tells apart what happened at one moment.
+        /// The number of changes before: it orders those of one moment.
         var order: Int
     }
 
@@ -30,7 +30,7 @@ package struct AirSchedule: Sendable {
     /// removed.
     package var room: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
-    /// Adds a request, on the air from now.
+    /// Adds a request, on the air from now on.
     package mutating func add(_ id: SessionID, at now: MonotonicTime) {
         set(id, isOn: true, at: now)
     }
@@ -39,7 +39,7 @@ package struct AirSchedule: Sendable {
         turns[id] = nil
     }
 
-    /// Lets time pass and returns who is to be on the air.
+    /// Advances the time and returns the requests that are on the air.
     package mutating func advance(to now: MonotonicTime) -> Set<SessionID> {
         var on = inOrder(isOn: true)
         var waiting = inOrder(isOn: false)[...]
@@ -70,7 +70,7 @@ package struct AirSchedule: Sendable {
         turns[id] = Turn(isOn: isOn, since: now, order: lastOrder)
     }
 
-    /// Those that are on the air or that wait, the longest first.
+    /// Returns the requests that are on the air, or that wait, the longest first.
     private func inOrder(isOn: Bool) -> [SessionID] {
         turns.filter { $0.value.isOn == isOn }.sorted { $0.value.order < $1.value.order }.map(\.key)
     }

@@ -3,7 +3,7 @@
 /// Waking a thread costs more than reading a frame. Where many come, reading each by itself is most
 /// of the work; nobody at a till notices a few milliseconds.
 package struct ReadingPace: Sendable {
-    /// Reports per window from which on they are let gather: 400 a second.
+    /// The number of reports in a window above which they gather: 400 a second.
     static let busyCount = 100
     package static let window: Duration = .milliseconds(250)
     static let pause: Duration = .milliseconds(4)
@@ -22,7 +22,7 @@ package struct ReadingPace: Sendable {
             return nil
         }
         if now >= end {
-            // After a silence the count is of a longer time, and the next window tells.
+            // After a silence the count covers a longer time, so the next window decides.
             isBusy = count >= Self.busyCount && now - end < Self.window
             count = 0
             windowEnd = now + Self.window

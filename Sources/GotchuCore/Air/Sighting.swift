@@ -1,4 +1,4 @@
-/// One advertisement of ours that was heard.
+/// A received advertisement of ours.
 package struct Sighting: Hashable, Sendable {
     /// The time at which it was heard, by the listening radio's clock.
     package let time: MonotonicTime

@@ -1,17 +1,17 @@
 /// The meaning of the payment server's answer to a lock or a send.
 package enum PaymentAnswer: Equatable, Sendable {
-    /// Done. The receipt is empty for a lock.
+    /// It was carried out. The receipt of a lock is empty.
     case done(Receipt)
-    /// Not done. `isReplay`: the server had kept this refusal under the key before and repeats it,
-    /// so that nothing can ever be done under that key.
+    /// It was refused. `isReplay`: the server repeats a refusal that it stored under the key, so
+    /// that nothing can ever be done under that key.
     case refused(Decline, isReplay: Bool = false)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
-    /// Nobody knows: no answer, or one that says nothing definite. `retryAfter` if the server said
-    /// so.
+    /// The outcome is unknown: no answer, or one that decides nothing. `retryAfter` if the server
+    /// sent one.
     case unknown(retryAfter: Duration?)
 
-    /// True if the answer says that the command was carried out.
+    /// True if the command may have been carried out.
     package var mayBeDone: Bool {
         switch self {
         case .done, .unknown: true
@@ -46,7 +46,7 @@ package struct Receipt: Equatable, Codable, Sendable {
 
 /// The reason why a payment was not made.
 package struct Decline: Equatable, Codable, Sendable {
-    /// The stable code, as the server or this daemon gave it.
+    /// The stable code of the server or this daemon.
     package var code: String
     /// One sentence.
     package var detail: String
@@ -61,16 +61,16 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "The session expired before it could be paid."
     )
 
-    /// The person did not want it any more, and nothing was sent.
+    /// The cancellation by the person, before anything was sent.
     package static let cancelled = Decline(
         code: "PAYMENT_CANCELLED",
         detail: "It was cancelled before anything was sent."
     )
 
-    /// The same, as it must be told after a send whose answer was lost.
+    /// The same reason, worded for a send whose answer was lost.
     ///
-    /// The server had known the session, or it could not have been locked: that it knows it no more
-    /// means that its books are older than the payment.
+    /// The server had known the session, or it could not have been locked: if it does not know it
+    /// any more, its books are older than the payment.
     var toldLate: Decline {
         guard code == "NOT_FOUND" else { return self }
         return Decline(

@@ -2,7 +2,7 @@
 package struct RetrySchedule: Sendable {
     /// The first wait.
     package static let firstDelay: Duration = .seconds(2)
-    /// No wait is longer, except where the server asked for more.
+    /// The longest wait, unless the server asked for more.
     static let maximumDelay: Duration = .seconds(60)
     /// The longest `Retry-After` that is honored.
     static let maximumRetryAfter: Duration = .seconds(300)
@@ -11,12 +11,12 @@ package struct RetrySchedule: Sendable {
 
     package init() {}
 
-    /// The next wait.
+    /// Returns the next wait.
     ///
     /// - Parameters:
-    ///   - retryAfter: What the server asked for; never waited less than that.
+    ///   - retryAfter: The server's `Retry-After`: the wait is at least as long.
     ///   - jitter: 0 …< 1, uniformly random: the wait is 50 to 100 % of the schedule's, so that
-    ///     payers who were cut off together do not come back together ("equal jitter").
+    ///     payers that were cut off together do not come back together ("equal jitter").
     package mutating func next(retryAfter: Duration?, jitter: Double) -> Duration {
         precondition((0..<1).contains(jitter), "jitter is a fraction")
         let doubled = Self.firstDelay * (1 << min(attempt, 5))

@@ -1,11 +1,10 @@
 import Glibc
 
-/// Turns single measurements into a level: the median of the last five, then an exponential
-/// average.
+/// Filters measurements into a level: the median of the last five, then an exponential average.
 ///
-/// The median drops the outliers that the three advertising channels and a turning hand produce;
-/// the average smooths what is left, and keeps up where the device is moved. All of it is monotone:
-/// raising any sample never lowers the level.
+/// The median drops the outliers of the three advertising channels and of a turning hand; the
+/// average smooths the rest, and keeps up with a moving device. All of it is monotone: raising any
+/// sample never lowers the level.
 struct LevelFilter: Sendable {
     /// The number of samples in the median.
     static let window = 5

@@ -4,12 +4,12 @@ package struct LevelPercentiles: Codable, Equatable, Sendable {
     package let count: Int
     /// The level that nine of ten samples reach.
     package let p10: Int
-    /// The middle one.
+    /// The median.
     package let p50: Int
     /// The level that one of ten samples exceeds.
     package let p90: Int
 
-    /// By the nearest rank. `nil` without a sample.
+    /// Computes percentiles by the nearest rank; `nil` without a sample.
     package init?(_ samples: [RSSI]) {
         guard !samples.isEmpty else { return nil }
         let sorted = samples.map(\.dBm).sorted()

@@ -4,7 +4,7 @@ extension Presence {
     /// - Parameter margin: The lead over the next best in dB, as the board computes it.
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
-        // It stands in nearly every event.
+        // Built as bytes: it is part of nearly every event.
         var text = TextBytes(capacity: 96)
         text.add(level: level)
         text.add(" dBm")
@@ -44,6 +44,6 @@ extension TextBytes {
         add(" dB")
     }
 
-    /// To one decimal.
+    /// Adds a level with one decimal.
     fileprivate mutating func add(level: Double) { add(tenths: Int((level * 10).rounded())) }
 }

@@ -1,4 +1,4 @@
-/// The belief about one EID nearby.
+/// The state of one EID nearby.
 package struct Presence: Sendable {
     package let eid: EID
     package let firstHeard: MonotonicTime
@@ -8,13 +8,13 @@ package struct Presence: Sendable {
     /// The adapter that hears it best.
     package private(set) var adapter: String
 
-    /// The time between advertisements as learnt so far; `nil` after a single one.
+    /// The learnt time between advertisements; `nil` after a single one.
     package private(set) var interval: Duration?
 
-    /// The verdict, which also depends on who else is there: set by the board.
+    /// The verdict, which also depends on other presences: set by the board.
     package internal(set) var verdict: Verdict = .far
 
-    /// The session that it stands for, as far as the payment server has said.
+    /// The payment server's answer about the EID.
     var standing: Standing = .unknown
 
     /// True if it stands for a session.
@@ -22,17 +22,17 @@ package struct Presence: Sendable {
         if case .session = standing { true } else { false }
     }
 
-    /// True if the server's answer is late. The EID then ranks lower, so that forged EIDs, more
-    /// than are resolved, hide no till.
+    /// True if the server's answer is late. The EID then ranks lower, so that many forged EIDs,
+    /// more than are resolved, hide no till.
     var isOverdue = false
 
     /// The payment server's answer about an EID.
     package enum Standing: Equatable, Sendable {
-        /// Nothing yet.
+        /// No answer yet.
         case unknown
-        /// It stands for nothing that could be paid: so it is not what the device is held against.
+        /// There is nothing to pay: so it is not the till that the device is held against.
         case nobodys
-        /// A session, which changes its EID from time to time and is heard with both for a moment.
+        /// A session. It changes its EID from time to time, and is heard with both for a moment.
         case session(SessionID)
     }
 
@@ -63,7 +63,7 @@ package struct Presence: Sendable {
     /// The last measurement there.
     package private(set) var lastRSSI: RSSI?
 
-    /// Advertisements per second, lately; 0 after a single one.
+    /// The recent advertisements per second; 0 after a single one.
     package var rate: Double {
         guard let interval, interval > .zero else { return 0 }
         return 1 / interval.inSeconds
@@ -76,7 +76,7 @@ package struct Presence: Sendable {
         return nearGate.isInside ? .near : .far
     }
 
-    /// The thresholds it is held against.
+    /// The thresholds that apply to it.
     var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
     var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }
 
@@ -92,14 +92,14 @@ package struct Presence: Sendable {
         silentAfter = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
     }
 
-    /// Judges by other numbers from the next sighting on.
+    /// Applies another policy from the next sighting on.
     mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
         findSilence()
     }
 
     mutating func add(_ sighting: Sighting) {
-        // Of two adapters each hears every advertisement.
+        // With two adapters each hears every advertisement.
         let known = filters.first { $0.adapter == sighting.adapter }
         let before = filters.isEmpty ? lastHeard : known?.filter.lastTime
         if let before, sighting.time > before {
@@ -134,7 +134,8 @@ package struct Presence: Sendable {
         nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
     }
 
-    /// - Returns: The place of the one that hears it best; the one that has just heard it is there.
+    /// - Returns: The index of the adapter that hears it best; the one that has just heard it is
+    ///   present.
     private mutating func chooseAdapter(at time: MonotonicTime) -> Int {
         // An adapter that stopped hearing it must not keep it near with its last level.
         filters.removeAll { $0.filter.lastTime.map { time - $0 >= policy.minimumSilence } ?? true }

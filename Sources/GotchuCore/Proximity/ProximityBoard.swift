@@ -1,14 +1,14 @@
-/// Everything that is nearby, and the verdict on each: sightings and time in, changes out.
+/// All presences with their verdicts: sightings and time in, changes out.
 ///
 /// Pure: the time of a decision is the sighting's own or the one passed to `advance`. Keyed by EID
 /// and bounded, so that changing device addresses and invented EIDs cannot grow it.
 package struct ProximityBoard: Sendable {
     private var policy: ProximityPolicy
-    /// In no order. Every sighting looks at all of them, so they lie side by side.
+    /// The presences in no order, side by side in memory: every sighting reads all of them.
     private var presences: [Presence] = []
     /// Their EIDs, in the same order.
     private var eids: [EID] = []
-    /// The strongest, and the strongest that stands for something else, as of the last step.
+    /// The strongest, and the strongest of another session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
     private var leader: Ranked?
@@ -41,27 +41,27 @@ package struct ProximityBoard: Sendable {
         }
     }
 
-    /// Judges by other numbers from now on, also those who are there.
+    /// Applies another policy from now on, to existing presences too.
     package mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
         for index in presences.indices { presences[index].use(policy) }
     }
 
-    /// Notes what an EID stands for. One that is nobody's takes no part in the ranking: it is
-    /// `near` at most, and makes no other ambiguous. EIDs of one session are ranked as one. As long
-    /// as it is here; the next step judges by it.
+    /// Records the payment server's answer about an EID for as long as it is heard; the next step
+    /// uses it. An EID without a session takes no part in the ranking: it is `near` at most, and
+    /// makes no other ambiguous. EIDs of one session are ranked as one.
     package mutating func note(_ eid: EID, _ standing: Presence.Standing) {
         guard let index = eids.firstIndex(of: eid) else { return }
         presences[index].standing = standing
     }
 
-    /// The verdict on the nearest EID that stands for a session; `nil` if none is here.
+    /// Returns the verdict on the nearest EID of the session; `nil` if none is heard.
     package func verdict(on session: SessionID) -> Verdict? {
         presences.filter { $0.standing == .session(session) }
             .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }?.verdict
     }
 
-    /// Takes one sighting.
+    /// Applies one sighting.
     package mutating func add(_ sighting: Sighting) -> Changes {
         var changes = Changes()
         if let index = eids.firstIndex(of: sighting.eid) {
@@ -79,7 +79,7 @@ package struct ProximityBoard: Sendable {
         return changes
     }
 
-    /// Lets time pass: forgets what fell silent and leaves zones that were left.
+    /// Advances the time: removes silent presences, and lets others leave their zones.
     package mutating func advance(to now: MonotonicTime) -> Changes {
         var changes = Changes()
         for index in presences.indices.reversed() where presences[index].silentAfter <= now {
@@ -93,7 +93,7 @@ package struct ProximityBoard: Sendable {
     /// Gives every presence its verdict and returns those whose verdict is new.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
         (best, second) = (nil, nil)
-        // Answers count as late only beside a session that is known.
+        // Answers count as late only beside a resolved session.
         let hasSession = presences.contains { $0.isSession && $0.zone != .far }
         for index in presences.indices {
             presences[index].isOverdue =
@@ -111,7 +111,7 @@ package struct ProximityBoard: Sendable {
         updateLeader(at: now)
         var changed: Set<EID> = []
         for index in presences.indices {
-            // Most are far and need no more thought.
+            // Most presences are far and need no ranking.
             let isFar = presences[index].zone == .far
             let verdict = isFar ? .far : verdict(on: presences[index], at: now)
             guard presences[index].verdict != verdict else { continue }
@@ -121,7 +121,7 @@ package struct ProximityBoard: Sendable {
         return changed
     }
 
-    /// The last one takes its place.
+    /// Removes a presence; the last one moves to its index.
     private mutating func remove(at index: Int) -> EID {
         presences.swapAt(index, presences.endIndex - 1)
         presences.removeLast()
@@ -129,20 +129,20 @@ package struct ProximityBoard: Sendable {
         return eids.removeLast()
     }
 
-    /// By how many dB a presence leads the next best (negative: is behind the best); `nil` when it
-    /// is alone or has no level.
+    /// Returns the lead in dB over the next best (negative: behind the best); `nil` if it is alone
+    /// or has no level.
     package func margin(of presence: Presence) -> Double? {
         guard let best, let own = rank(presence) ?? Ranked(presence, below: 0) else { return nil }
         return (own.isSame(best) ? second : best).map { own.level - $0.level }
     }
 
-    /// Its place by level; `nil` for one that takes no part.
+    /// Returns its rank by level; `nil` for one that takes no part.
     private func rank(_ presence: Presence) -> Ranked? {
         guard presence.standing != .nobodys else { return nil }
         return Ranked(presence, below: presence.isOverdue ? policy.handicap : 0)
     }
 
-    /// Remembers since when the nearest has led the next clearly; being alone is leading.
+    /// Records the time from which on the nearest has led clearly; being alone is leading.
     private mutating func updateLeader(at now: MonotonicTime) {
         guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
             leader = nil
@@ -153,7 +153,7 @@ package struct ProximityBoard: Sendable {
         leader = best
     }
 
-    /// The verdict on one that is not far.
+    /// Returns the verdict on a presence that is not far.
     private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
         guard presence.standing != .nobodys else { return .near }
         guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
@@ -161,13 +161,15 @@ package struct ProximityBoard: Sendable {
         if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead {
             return presence.zone == .tap ? .tap : .near
         }
-        // Clearly behind the leader: shown as near, never offered as the one that is held here.
+        // Clearly behind the leader: shown as near, never offered as the till that the device is
+        // at.
         if !isLeader, margin <= -policy.lead { return .near }
         return .ambiguous
     }
 
-    /// The one that makes room for a new EID: of those with a far level the longest unheard; where
-    /// none is far, the weakest that is nobody's, or the weakest of all if the new one is stronger.
+    /// Returns the index to be replaced by a new EID: of those with a far level the longest
+    /// unheard; if none is far, the weakest without a session, or the weakest of all if the new one
+    /// is stronger.
     private func leastWanted(beside new: Sighting) -> Int? {
         let far = presences.indices.filter { index in
             presences[index].zone == .far
@@ -187,8 +189,7 @@ package struct ProximityBoard: Sendable {
 
     private func level(_ index: Int) -> Double { presences[index].level ?? -.infinity }
 
-    /// A presence's place by level; equal levels are told apart by EID, so that the order is
-    /// certain.
+    /// A rank by level; EIDs break ties, so that the order is certain.
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double

@@ -13,7 +13,7 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// signal gives the same level at any advertising interval.
     var timeConstant: Duration = .milliseconds(300)
 
-    /// By how many dB the average lags behind the median at most: more is a move and no noise.
+    /// The largest lag of the average behind the median, in dB: more is movement and no noise.
     package var lag = 6.0
 
     /// The evidence needed to enter, in dB: the levels above the threshold, added up over
@@ -21,41 +21,41 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// above the threshold now and then does not.
     var evidenceToEnter = 10.0
 
-    /// The evidence, in dB, that one sample at the threshold or above adds at least.
+    /// The least evidence of a sample at the threshold or above, in dB.
     var leastEvidence = 1.0
 
-    /// For how long the level must have been above it.
+    /// The time for which the level must have been above the threshold.
     var timeToEnter: Duration = .milliseconds(250)
 
-    /// The same, where a single sample is the whole evidence: the next one is rare or was lost.
+    /// The same if a single sample is the whole evidence: the next one is rare or was lost.
     var timeToEnterAlone: Duration = .milliseconds(700)
 
-    /// For how long the level must be below the threshold to leave.
+    /// The time for which the level must be below the threshold to leave.
     var timeToLeave: Duration = .seconds(1)
 
     /// The shortest silence after which a presence is gone.
     var minimumSilence: Duration = .milliseconds(1500)
 
-    /// The same after a single advertisement, when nobody knows how rare they are: BlueZ advertises
-    /// each 1.28 s unless told otherwise, and some are lost.
+    /// The silence after a single advertisement, whose interval is unknown: BlueZ advertises each
+    /// 1.28 s unless configured otherwise, and some are lost.
     var firstSilence: Duration = .seconds(4)
 
-    /// The same, as a multiple of the interval learnt for that presence.
+    /// The silence as a multiple of the learnt interval.
     var silentIntervals = 5
 
-    /// No silence longer than this is waited for, however rare the advertisements are.
+    /// The longest silence, however rare the advertisements are.
     var maximumSilence: Duration = .seconds(12)
 
-    /// By how many dB the nearest must lead the next for a verdict without `ambiguous`.
+    /// The lead in dB that the nearest needs for a verdict other than `ambiguous`.
     package var lead = 6.0
 
-    /// The time in which the server must say what an EID stands for.
+    /// The time after which the server's answer about an EID is late.
     var timeToResolve: Duration = .milliseconds(500)
 
-    /// By how many dB an EID ranks lower whose answer is overdue.
+    /// The dB by which an EID with a late answer ranks lower.
     var handicap = 12.0
 
-    /// For how long it must lead.
+    /// The time for which it must lead.
     var timeToLead: Duration = .milliseconds(300)
 
     /// A Boolean that is true if a presence without any level counts as held against the device.
@@ -72,12 +72,12 @@ package struct ProximityPolicy: Equatable, Sendable {
 
     package init() {}
 
-    /// The levels for tap that apply to what this adapter hears.
+    /// Returns the thresholds of tap with this adapter.
     package func tap(on adapter: String) -> Thresholds {
         calibrations[adapter]?.tapThresholds ?? tap
     }
 
-    /// The levels for near that apply to what this adapter hears.
+    /// Returns the thresholds of near with this adapter.
     package func near(on adapter: String) -> Thresholds {
         calibrations[adapter]?.nearThresholds ?? near
     }

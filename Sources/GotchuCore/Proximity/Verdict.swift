@@ -4,8 +4,8 @@ package enum Verdict: String, Codable, CaseIterable, Sendable {
     case tap
     /// Within reach: shown, payable after a choice.
     case near
-    /// Heard, and no more.
+    /// Heard, but not within reach.
     case far
-    /// Near, but another one is as near: nothing may be picked for the person.
+    /// Near, but another one is as near: none may be picked for the person.
     case ambiguous
 }

@@ -1,13 +1,13 @@
 /// One threshold with hysteresis in level and in time: inside or outside.
 struct ZoneGate: Sendable {
     private(set) var isInside = false
-    /// By how many dB the samples in a row above the threshold were so, added up.
+    /// The sum in dB by which consecutive samples exceeded the threshold.
     private var evidence = 0.0
     private var isAlone = true
     private var aboveSince: MonotonicTime?
     private var belowSince: MonotonicTime?
 
-    /// Takes a new filtered level.
+    /// Applies a new filtered level.
     mutating func add(
         level: Double,
         at time: MonotonicTime,
@@ -26,8 +26,8 @@ struct ZoneGate: Sendable {
         advance(to: time, policy: policy)
     }
 
-    /// Lets time pass: being above for long enough enters, if enough speaks for it, and being below
-    /// for long enough leaves.
+    /// Advances the time: being above for long enough with enough evidence enters, being below for
+    /// long enough leaves.
     mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
         if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
         guard let aboveSince, evidence >= policy.evidenceToEnter else { return }

@@ -1,11 +1,11 @@
-/// Replaces EIDs by others, the same by the same, with a key that nobody keeps.
+/// Replaces EIDs consistently by others, with a key that is not stored.
 ///
-/// By SipHash: without the 128-bit key nothing is learnt about an EID from its pseudonym, though
-/// both have 40 bits.
+/// Uses SipHash: without the 128-bit key a pseudonym reveals nothing about its EID, though both
+/// have 40 bits.
 package struct Pseudonym: Sendable {
     private let key: (UInt64, UInt64)
 
-    /// With a key of the system's secure generator.
+    /// Draws a key from the system's secure generator.
     package init() {
         var generator = SystemRandomNumberGenerator()
         self.init(key: (generator.next(), generator.next()))
@@ -15,7 +15,7 @@ package struct Pseudonym: Sendable {
         self.key = key
     }
 
-    /// The pseudonym of an EID, itself an EID.
+    /// Returns the pseudonym of an EID, itself an EID.
     package func of(_ eid: EID) -> EID {
         var digits = SipHash.hash(eid.serviceData, key)
         let bytes = (0..<EID.length).map { _ in

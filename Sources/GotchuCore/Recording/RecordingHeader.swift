@@ -1,4 +1,4 @@
-/// The first line of a recording: what it is, and what heard it.
+/// The first line of a recording: its format and its source.
 package struct RecordingHeader: Codable, Equatable, Sendable {
     /// The format that this version writes and reads.
     package static let currentFormat = 1
@@ -14,7 +14,7 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     package var transport: String?
     package var bluezVersion: String?
     package var startedAt: Timestamp
-    /// The levels that the shop's verdicts follow from, in dBm.
+    /// The thresholds of the shop's verdicts, in dBm.
     package var policy: Levels
 
     package struct Levels: Codable, Equatable, Sendable {

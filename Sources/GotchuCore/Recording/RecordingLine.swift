@@ -1,11 +1,11 @@
-/// One line of a recording after its header: something that the radio noticed, and when.
+/// One line of a recording after its header: an event of the radio with its time.
 package struct RecordingLine: Equatable, Sendable {
     /// The time since the recording's start.
     package var time: Duration
     package var event: Event
 
     package enum Event: Equatable, Sendable {
-        /// The EID is a pseudonym; the device's address is not in it at all.
+        /// A sighting. The EID is a pseudonym; the device's address is not recorded.
         case heard(EID, Sighting.Carrier, RSSI?)
         case ignored(StrangerReason)
         /// The scan began or ended.

@@ -1,15 +1,15 @@
-/// Takes out of a text what is nobody else's business, and puts names in its place that stay the
-/// same through one report: `eid-1` is one EID wherever it stands.
+/// Removes private values from a text, and puts placeholders in their place that stay the same
+/// through one report: `eid-1` is one EID wherever it occurs.
 ///
-/// What is known to be secret is given with `hide`; the rest is recognised by its form. Pure, and
-/// bounded by the text that it is given.
+/// Known secrets are given with `hide`; the rest is recognized by its form. Pure, and bounded by
+/// its input.
 package struct Redactor: Sendable {
     /// The kind of a value that was removed.
     package enum Kind: String, CaseIterable, Sendable {
         case token, credential, email, address, id, eid, memo, name, user
     }
 
-    /// Shorter free text, such as a memo "a", would be found in every word.
+    /// The shortest free text that is hidden: a memo "a" would be found in every word.
     static let shortestFreeText = 3
 
     private var known: [(text: String, kind: Kind)] = []
@@ -18,7 +18,7 @@ package struct Redactor: Sendable {
 
     package init() {}
 
-    /// Hides a text wherever it stands, whatever its form.
+    /// Hides a text wherever it occurs, whatever its form.
     package mutating func hide(_ text: String?, as kind: Kind) {
         guard let text, text.count >= Self.shortestFreeText else { return }
         guard !known.contains(where: { $0.text == text }) else { return }
@@ -27,7 +27,7 @@ package struct Redactor: Sendable {
         known.sort { $0.text.utf8.count > $1.text.utf8.count }
     }
 
-    /// The text with names in place of what is not for others.
+    /// Returns the text with placeholders for private values.
     package mutating func redact(_ text: String) -> String {
         var text = text
         for (secret, kind) in known where text.contains(secret) {
@@ -41,7 +41,7 @@ package struct Redactor: Sendable {
             /(?i)(?:token|secret|password|passwd|pwd|api_?key)"?\s*[=:]\s*"?(?<secret>[^\s"'&,}]+)/
         )
         replace(in: &text, .credential, /:\/\/(?<secret>[^\s\/@"']+)@/)
-        // The last part of a domain is a word: air@0.0,0.0 is a place on the simulated air.
+        // The last part of a domain is a word: air@0.0,0.0 is a position on the simulated air.
         replace(
             in: &text,
             .email,
@@ -54,7 +54,7 @@ package struct Redactor: Sendable {
         return text
     }
 
-    /// Replaces what is called `secret` in each match of a form.
+    /// Replaces the group `secret` in each match of a form.
     private mutating func replace(
         in text: inout String,
         _ kind: Kind,
@@ -63,12 +63,13 @@ package struct Redactor: Sendable {
         rewrite(&text, text.matches(of: form).map { ($0.output.secret, kind) })
     }
 
-    /// Replaces EIDs, and what is too long and too mixed to be a word.
+    /// Replaces EIDs, and strings that are too long and too mixed to be words.
     private mutating func replaceWords(in text: inout String) {
         let words = text.matches(of: /[A-Za-z0-9_\-]{10,}/).compactMap { match in
             let word = match.output
             if word.utf8.count == EID.length {
-                // Without a digit it is a word: of the EIDs one in twenty thousand has none.
+                // Without a digit it is taken for a word: of the EIDs one in twenty thousand has
+                // none.
                 let isEID = EID(word) != nil && word.contains(where: \.isNumber)
                 return isEID ? (word, Kind.eid) : nil
             }
@@ -77,7 +78,7 @@ package struct Redactor: Sendable {
         rewrite(&text, words)
     }
 
-    /// Puts names in the place of parts of the text, which are given in order.
+    /// Replaces parts of the text, which are given in order, by placeholders.
     private mutating func rewrite(_ text: inout String, _ secrets: [(Substring, Kind)]) {
         guard !secrets.isEmpty else { return }
         var rewritten = ""
@@ -107,7 +108,8 @@ package struct Redactor: Sendable {
     }
 
     private mutating func name(of secret: String, _ kind: Kind) -> String {
-        // An address is the same in capitals, and with the lines that D-Bus writes for its colons.
+        // An address is the same in capitals, and with the underscores that D-Bus writes for its
+        // colons.
         let key = "\(kind.rawValue) \(secret.lowercased().replacing("_", with: ":"))"
         if let name = names[key] { return name }
         counts[kind, default: 0] += 1

@@ -1,5 +1,4 @@
-/// A moment on a clock that never steps: the time since some fixed start that only its source
-/// knows.
+/// A moment on a clock that never steps: the time since a fixed start that only its source knows.
 ///
 /// Decisions take it as a parameter, so that tests and replays choose it. Only differences mean
 /// anything.
@@ -11,8 +10,8 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
         self.sinceStart = sinceStart
     }
 
-    /// Now, by the system's continuous clock (it runs on during suspend), since this process first
-    /// asked.
+    /// The current time of the system's continuous clock (which runs on during suspend), since this
+    /// process first read it.
     package static var now: MonotonicTime {
         MonotonicTime(sinceStart: start.duration(to: .now))
     }

@@ -4,7 +4,7 @@ extension Timestamp {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The same form, to the second: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The time as an HTTP date, to the second: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var httpDate: String {
         // `1994-11-06T08:49:37.000Z`; the first day of 1970 was a Thursday.
         let parts = iso8601.split { "-T.".contains($0) }
@@ -14,8 +14,8 @@ extension Timestamp {
         return "\(weekday), \(parts[2]) \(Self.months[month - 1]) \(parts[0]) \(parts[3]) GMT"
     }
 
-    /// Reads the one form of an HTTP date that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT`
-    /// (RFC 9110, section 5.6.7).
+    /// Parses the one form of an HTTP date that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC
+    /// 9110, section 5.6.7).
     package init?(httpDate text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[5] == "GMT", parts[1].utf8.count == 2,

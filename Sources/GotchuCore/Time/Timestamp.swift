@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// A moment on the wall clock, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Written on every wire as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Used
-/// for what people and other machines must understand; never to measure how long something took.
+/// Written everywhere as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). For people
+/// and other machines; never to measure a duration.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the Unix epoch.
     package let milliseconds: Int64
@@ -17,11 +17,11 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
 
-    /// Reads ISO 8601 in UTC (`Z`), with or without fractions of a second (what is finer than a
-    /// millisecond is dropped).
+    /// Parses ISO 8601 in UTC (`Z`), with or without fractions of a second (digits beyond
+    /// milliseconds are dropped).
     ///
-    /// Years are 1970 to 9999: a time outside is a mistake of who sent it, and not every program
-    /// that it would come to can read it.
+    /// Years are 1970 to 9999: a time outside is a mistake of the sender, and not every program
+    /// that would receive it can parse it.
     package init?(iso8601 text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
@@ -35,7 +35,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
             let second = Self.number(bytes[17..<19]), second < 60
         else { return nil }
         let days = Self.days(year, month, day)
-        // Whatever is no day of its month comes back as another one.
+        // A day that does not exist comes back as another one.
         guard Self.civil(days) == (year, month, day) else { return nil }
         var fraction: Int64 = 0
         if bytes.count > 20 {
@@ -50,7 +50,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.init(milliseconds: seconds * 1000 + fraction)
     }
 
-    /// Decimal digits and nothing else, at least one; no more than 18 are passed.
+    /// Parses decimal digits and nothing else, at least one; callers pass 18 at most.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
@@ -72,9 +72,9 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return text.text
     }
 
-    /// The date so many days after 1970-01-01, in the proleptic Gregorian calendar (Howard Hinnant,
-    /// chrono-Compatible Low-Level Date Algorithms, `civil_from_days`): years begin in March, so
-    /// that the leap day is the last of its year.
+    /// Returns the date so many days after 1970-01-01, in the proleptic Gregorian calendar (Howard
+    /// Hinnant, chrono-Compatible Low-Level Date Algorithms, `civil_from_days`): years begin in
+    /// March, so that the leap day is the last of its year.
     fileprivate static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra =
@@ -111,9 +111,9 @@ extension Int64 {
 }
 
 extension TextBytes {
-    /// A moment as ISO 8601.
+    /// Adds a moment as ISO 8601.
     ///
-    /// By our own arithmetic: it stands in every event, and a formatter costs ten times as much.
+    /// Computed here: it is part of every event, and a formatter costs ten times as much.
     package mutating func add(_ moment: Timestamp) {
         let (days, rest) = moment.milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civil(days)

@@ -5,14 +5,14 @@
 /// server does for a sale. Values for which it has strategies (`Date`, `Data`) are written as they
 /// write themselves. Types that name their members in order are written fastest.
 package enum CanonicalJSON {
-    /// - Throws: `EncodingError` for a number that JSON does not know, and what the value throws.
+    /// - Throws: `EncodingError` for a number that JSON cannot hold, and errors of the value's own.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = JSONValueWriter()
         try writer.write(value)
         return writer.text.bytes
     }
 
-    /// The JSON of a value of ours, which can always be written.
+    /// Encodes a value of our own types, which always succeeds.
     package static func bytes(of value: some Encodable) -> [UInt8] {
         guard let bytes = try? encode(value) else {
             preconditionFailure("our own values can always be written as JSON")
@@ -21,17 +21,17 @@ package enum CanonicalJSON {
     }
 }
 
-/// An encoder that writes each value as it comes, one inside the other.
+/// An encoder that writes values in the order in which they come, one inside the other.
 ///
-/// One thread has it, and no method passes what it changes on to others: that this is so is not
-/// checked at each step, which would take a fifth of its time.
+/// One thread uses it, and no method passes its state on to others, so exclusive access is not
+/// checked at each step: the checks would take a fifth of the time.
 private final class JSONValueWriter: Encoder {
     private enum Frame {
-        /// A value that has begun nothing.
+        /// A value that has begun no container.
         case single
-        /// An object whose members are those from this one on.
+        /// An object with the members from this index on.
         case object(Int)
-        /// An array of so many elements.
+        /// An array with this many elements.
         case array(Int)
     }
 
@@ -40,9 +40,9 @@ private final class JSONValueWriter: Encoder {
     @exclusivity(unchecked) fileprivate var text = TextBytes(capacity: 512)
     /// The containers that have begun and not ended, the innermost last.
     @exclusivity(unchecked) private var frames: [Frame] = []
-    /// The members of all objects that have not ended, with the places where they begin.
+    /// The members of all open objects, with the positions at which they begin.
     @exclusivity(unchecked) private var members: [(name: String, start: Int)] = []
-    /// The place among the frames of the value that is asked to write itself.
+    /// The index of the frame of the value that is being encoded.
     @exclusivity(unchecked) private var value = 0
 
     init() {

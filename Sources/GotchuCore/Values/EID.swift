@@ -1,8 +1,7 @@
-/// The identifier that a kiosk puts on the air: 5 random bytes, written as 10 lowercase hex
-/// characters.
+/// The identifier that a kiosk advertises: 5 random bytes, written as 10 lowercase hex characters.
 ///
 /// An EID is public and short-lived. It says *which* session may be in front of the payer; it is a
-/// hint, never an authority: only the payment server knows what it stands for.
+/// hint, never an authority: only the payment server knows its session.
 package struct EID: Hashable, Sendable {
     /// The number of hex characters of an EID, on the air and in every API.
     package static let length = 10
@@ -10,7 +9,7 @@ package struct EID: Hashable, Sendable {
     /// The five bytes, in the low 40 bits.
     fileprivate let bits: UInt64
 
-    /// Reads exactly ten hex digits, in either case.
+    /// Parses exactly ten hex digits, in either case.
     ///
     /// - Returns: `nil` for any other length or character. The length alone proves nothing: a
     ///   Tile's service data under the same UUID is ten bytes long too, and none of them start with

@@ -1,18 +1,18 @@
 extension IdempotencyKey {
-    /// The key of a refund, from what is wished alone: whoever wishes the same again, on any device
-    /// and at any time, sends the same key and gives back once.
+    /// Derives a refund's key from its parameters alone: the same refund, requested on any device
+    /// and at any time, has the same key and is made once.
     ///
     /// The payee and the payment server are no part of it. A session has one payee and one server,
-    /// and a daemon that was enrolled anew, or finds its server under another address, must still
-    /// come to the same key.
+    /// and a daemon that was enrolled again, or finds its server under another address, must still
+    /// derive the same key.
     ///
     /// - Parameters:
-    ///   - wished: What was asked for, in minor units; `nil` for all that had not gone back yet,
-    ///     which is another wish than the same amount in figures.
-    ///   - amount: The wish in figures.
+    ///   - wished: The requested amount in minor units; `nil` for everything not refunded yet,
+    ///     which is another request than the same amount in figures.
+    ///   - amount: The amount in figures.
     ///   - reference: Byte for byte: it tells two refunds of one amount apart.
-    ///   - attempt: How many tries the server has declined for good before this one, each under a
-    ///     key of its own.
+    ///   - attempt: The number of attempts that the server has declined for good before this one,
+    ///     each under a key of its own.
     package static func refund(
         of sid: SessionID,
         wished: Int64?,
@@ -20,15 +20,16 @@ extension IdempotencyKey {
         reference: String?,
         attempt: Int
     ) -> IdempotencyKey {
-        // Nothing before the reference can hold a line feed, so that two wishes never read alike.
-        // The text and the two constants never change: they name refunds that were made long ago.
+        // Nothing before the reference can contain a line feed, so that two requests never have the
+        // same text. The text and the two constants never change: they identify refunds that were
+        // made long ago.
         let wish = [
             "gotchu refund 1", sid.rawValue, wished.map { "\($0)" } ?? "rest", "\(amount)",
             "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
         ].joined(separator: "\n")
-        // Two independent halves of 64 bits: the same key for different wishes would take the
-        // second for the first. Nobody gains by searching for one, so that the constants may be
-        // public.
+        // Two independent halves of 64 bits: with equal keys for different requests, the second
+        // would be taken for the first. Nobody gains by searching for a collision, so that the
+        // constants may be public.
         let halves = [
             SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),
             SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B32)),

@@ -1,4 +1,4 @@
-/// The name that a payer gives to one attempt to pay, so that any number of resends charge once.
+/// The payer's key of one attempt to pay, so that any number of resends charge once.
 package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
     /// The allowed length of a key, in ASCII characters.
     static let allowedLength = 16...255
@@ -13,7 +13,7 @@ package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Reads the value of an `Idempotency-Key` header, bare or quoted.
+    /// Parses the value of an `Idempotency-Key` header, bare or quoted.
     ///
     /// The draft standard (draft-ietf-httpapi-idempotency-key-header) makes it a quoted string;
     /// most clients in use send it bare.

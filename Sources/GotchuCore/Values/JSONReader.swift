@@ -1,20 +1,20 @@
-/// Reads one JSON object (RFC 8259), strictly: a request, or a stored body.
+/// A strict parser of one JSON object (RFC 8259): a request, or a stored body.
 ///
-/// `JSONDecoder` would take `50.0` and `5e1` for integers and the last of two equal names; with
+/// `JSONDecoder` would accept `50.0` and `5e1` as integers and the last of two equal names; with
 /// amounts of money either is a mistake of the sender that must not be guessed at.
 package struct JSONReader {
     /// The depth to which arrays and objects may nest; no member of ours nests that deep.
     private static let depthLimit = 8
 
     private let bytes: [UInt8]
-    /// The place up to which they are read.
+    /// The offset up to which the bytes are parsed.
     private var position = 0
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Reads exactly one object.
+    /// Parses exactly one object.
     ///
     /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
@@ -31,7 +31,7 @@ package struct JSONReader {
     package struct Malformed: Error, Equatable {
         /// The offset in bytes at which the text is not valid.
         package let offset: Int
-        /// The name that stands there a second time, if that is what is wrong.
+        /// The name that occurs twice, if that is the error.
         package var repeatedName: String?
     }
 

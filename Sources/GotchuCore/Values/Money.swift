@@ -15,18 +15,18 @@ package struct Money: Hashable, Sendable {
     /// currency.
     package static let allowedRequest: ClosedRange<Int64> = 1...100_000_000
 
-    /// The tips that may come with an amount, in minor units: both together are what one request
-    /// may ask for.
+    /// The tips that are allowed with an amount, in minor units: both together must not exceed the
+    /// largest request.
     ///
-    /// - Precondition: One request may ask for the amount.
+    /// - Precondition: The amount is an allowed request.
     package static func allowedTip(on amount: Int64) -> ClosedRange<Int64> {
         0...(allowedRequest.upperBound - amount)
     }
 }
 
 extension Money {
-    /// Reads what a person types: `50`, `50.00`, `0.5`, `$50.00`; never a sign, exponent or
-    /// separator.
+    /// Parses an amount as a person types it: `50`, `50.00`, `0.5`, `$50.00`; never a sign,
+    /// exponent or separator.
     ///
     /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than
     ///   the currency has, and the result fits; rounding somebody's money is never right.
@@ -48,7 +48,7 @@ extension Money {
 }
 
 extension Money: CustomStringConvertible {
-    /// The amount as a person reads it: `$50.00`, `-$0.05`, `¥500`, `CHF 1,230.00`.
+    /// The amount for a person: `$50.00`, `-$0.05`, `¥500`, `CHF 1,230.00`.
     package var description: String {
         let digits = currency.minorUnitDigits
         var text = String(minorUnits.magnitude)
@@ -61,16 +61,16 @@ extension Money: CustomStringConvertible {
     }
 }
 
-/// An amount and the tip that comes with it.
+/// An amount with its tip.
 package struct TippedAmount: Hashable, Sendable {
-    /// Without the tip.
+    /// The amount without the tip.
     package let amount: Money
-    /// In minor units; 0 for none.
+    /// The tip in minor units; 0 for none.
     package let tip: Int64
 
     /// - Parameters:
-    ///   - tip: In minor units. One that cannot be is brought to the nearest that can.
-    ///   - isIncluded: True if the tip is a part of `amount`, false if it comes on top.
+    ///   - tip: In minor units. An impossible one is replaced by the nearest possible.
+    ///   - isIncluded: True if the tip is a part of `amount`, false if it is added to it.
     package init(_ amount: Money, tip: Int64?, isIncluded: Bool = false) {
         let most = isIncluded ? amount.minorUnits : .max - max(0, amount.minorUnits)
         self.tip = max(0, min(tip ?? 0, most))
@@ -85,7 +85,7 @@ package struct TippedAmount: Hashable, Sendable {
 }
 
 extension TippedAmount: CustomStringConvertible {
-    /// All of it as a person reads it: `$6.00 ($5.00 + $1.00 tip)`; without a tip `$5.00`.
+    /// The total for a person: `$6.00 ($5.00 + $1.00 tip)`; without a tip `$5.00`.
     package var description: String {
         guard tip > 0 else { return "\(amount)" }
         return "\(total) (\(amount) + \(Money(minorUnits: tip, currency: amount.currency)) tip)"

@@ -1,9 +1,9 @@
-/// Text in UTF-8 that is put together from front to back: a fraction of the work of strings and
-/// their interpolation, for what is written with nearly every advertisement.
+/// A builder of UTF-8 text: a fraction of the cost of strings and their interpolation, for text
+/// that is written with nearly every advertisement.
 package struct TextBytes: Sendable {
     package private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: how many bytes it will have, about.
+    /// - Parameter capacity: The expected number of bytes.
     package init(capacity: Int) {
         bytes.reserveCapacity(capacity)
     }
@@ -16,7 +16,7 @@ package struct TextBytes: Sendable {
 
     package mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes += bytes }
 
-    /// Leaves out what is there from a place on, and writes `bytes` there.
+    /// Replaces everything from `start` on by `bytes`.
     mutating func replace(from start: Int, with bytes: [UInt8]) {
         self.bytes.replaceSubrange(start..., with: bytes)
     }
