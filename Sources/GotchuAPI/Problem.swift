@@ -10,19 +10,19 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var status: Int
     /// One sentence for a person. Never a secret, never another user's data.
     package var detail: String
-    /// The same sentence under the name that the first clients read.
+    /// The same sentence under the name that the first clients use.
     package var error: String
     /// The stable code; a string, so that a client survives a code it does not know.
     package var code: String
     /// The action that helps a person, if there is one.
     package var fix: String?
-    /// On money calls: whether the same request may be sent again and could then succeed.
+    /// On money calls: true if the same request, sent again, may succeed.
     package var retryable: Bool?
     /// With `INSUFFICIENT_WALLET_BALANCE`: what the payment or refund needs, in minor units.
     package var requiredCents: Int64?
     /// With `INSUFFICIENT_WALLET_BALANCE`: what the wallet has, in minor units.
     package var availableCents: Int64?
-    /// The server's name for this request, to be quoted when asking for help.
+    /// The server's id of this request, to be quoted when asking for help.
     package var requestID: String?
     /// A Boolean that is true if the server repeats a refusal that it stored under the call's key:
     /// the header `Idempotent-Replayed`, so no member of the document.

@@ -1,7 +1,7 @@
-/// A JSON integer as we read it from a payment server: a number, or the same digits in a string.
+/// An integer of the payment server's replies: a JSON number, or the same digits in a string.
 ///
-/// The first server sent PostgreSQL `bigint` values as strings and phones learnt to read both. We
-/// always write a number.
+/// The first server sent PostgreSQL `bigint` values as strings, and phones learnt to accept both.
+/// We always write a number.
 package struct WireInteger: Codable, Hashable, Sendable {
     package let value: Int64
 

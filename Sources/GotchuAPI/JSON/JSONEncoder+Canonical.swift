@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
 extension JSONEncoder {
-    /// Writes members in the order of their names, and slashes as they are: the same value is
-    /// always the same bytes.
+    /// An encoder that sorts members by name and does not escape slashes: the same value is always
+    /// the same bytes.
     package static var canonical: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

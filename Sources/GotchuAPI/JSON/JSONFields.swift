@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// The members of a request's body, taken out one by one; what is left over at the end is refused.
+/// The members of a request's body, taken one by one; unknown ones are refused at the end.
 package struct JSONFields {
     private var members: [String: JSONValue]
 
@@ -47,12 +47,12 @@ package struct JSONFields {
         }
     }
 
-    /// A string of at most `limit` characters of Unicode, without control characters and without
-    /// those that turn the direction of what follows: a payer is shown it beside the amount, which
-    /// could be made to look like another.
+    /// Takes a string of at most `limit` characters of Unicode, without control characters and
+    /// bidirectional controls: a payer sees it beside the amount, which could be made to look like
+    /// another.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
-        // One character may have any number of accents, and each of them takes room.
+        // Counted in scalars: one `Character` may have any number of accents.
         let scalars = text.unicodeScalars
         guard scalars.count <= limit,
             !scalars.contains(where: {
@@ -64,12 +64,13 @@ package struct JSONFields {
         return text
     }
 
-    /// Embeddings, overrides and isolates (UAX #9, 2); the marks for a single place may stay.
+    /// Returns true for embeddings, overrides and isolates (UAX #9, 2); the marks for a single
+    /// position are allowed.
     private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
-    /// A session's name; must be there.
+    /// Takes a session's id, which must be present.
     package mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
         guard let text = try string(name), let id = SessionID(rawValue: text) else {
             throw .invalid("\(name) must be the name of a session.")
@@ -84,13 +85,13 @@ package struct JSONFields {
         return eid
     }
 
-    /// A whole number that must be there.
+    /// Takes a whole number, which must be present.
     package mutating func requiredInteger(_ name: String) throws(Problem) -> Int64 {
         guard let value = try integer(name) else { throw .invalid("\(name) is missing.") }
         return value
     }
 
-    /// Refuses what nobody asked for: a misspelt member must not be ignored where money is
+    /// Refuses members that were not taken: a misspelt member must not be ignored where money is
     /// concerned.
     package consuming func end() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
@@ -99,7 +100,7 @@ package struct JSONFields {
 }
 
 extension Problem {
-    /// A request that can never succeed as it is.
+    /// Makes the problem for a request that can never succeed unchanged.
     package static func invalid(_ detail: String) -> Problem {
         Problem(.validationError, detail: detail)
     }

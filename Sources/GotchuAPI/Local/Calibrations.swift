@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// `PUT /v1/calibration`: what was measured with one adapter, in dBm.
+/// `PUT /v1/calibration`: the levels measured with one adapter, in dBm.
 package struct NewCalibration: Codable, Equatable, Sendable {
     /// `hci0`
     package var adapter: String
@@ -24,7 +24,7 @@ package struct NewCalibration: Codable, Equatable, Sendable {
         self.metre = metre
     }
 
-    /// The levels in a text; `nil` if one is none, or there are too many.
+    /// Parses levels; `nil` if one is not a level, or there are too many.
     package static func levels(in text: String) -> [RSSI]? {
         let words = text.split(separator: " ")
         let levels = words.compactMap { Int($0).flatMap { RSSI(dBm: $0) } }

@@ -1,8 +1,8 @@
 import GotchuCore
 
 extension Event {
-    /// The same JSON as an encoder's with sorted keys, with its line feed, for the events that come
-    /// with nearly every advertisement: a fraction of the work. `nil` for all others.
+    /// The event's JSON with sorted keys and its line feed, the same as an encoder's at a fraction
+    /// of the cost, for the events that come with nearly every advertisement; `nil` for all others.
     package var quickLine: [UInt8]? {
         switch self {
         case .presenceChanged(let presence) where presence.session == nil:
@@ -28,7 +28,7 @@ extension Event {
 }
 
 extension PresenceView {
-    /// Every field but the resolved session, in the order of their names.
+    /// Adds every field but the resolved session, sorted by name.
     fileprivate func add(to line: inout JSONLine) {
         line.add("adapter", adapter)
         line.add("carrier", carrier.rawValue)
@@ -44,7 +44,7 @@ extension PresenceView {
     }
 }
 
-/// JSON that is written from the front to the back.
+/// A builder of JSON.
 private struct JSONLine {
     private var text = TextBytes(capacity: 512)
     private var isFirst = true
@@ -93,7 +93,7 @@ private struct JSONLine {
     mutating func add(_ key: String, _ number: Double) {
         self.key(key)
         let tenths = (number * 10).rounded()
-        // As nearly all are: whole tenths, and not more than print without an exponent.
+        // The usual case: whole tenths, small enough to be printed without an exponent.
         if tenths / 10 == number, tenths.magnitude < 1e9, tenths != 0 || number.sign == .plus {
             let tenths = Int(tenths)
             if tenths.isMultiple(of: 10) { text.add(tenths / 10) } else { text.add(tenths: tenths) }

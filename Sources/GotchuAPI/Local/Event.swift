@@ -1,11 +1,11 @@
 package import GotchuCore
 
-/// One line of `GET /v1/events` (NDJSON): first a `snapshot`, then what changes.
+/// One line of `GET /v1/events` (NDJSON): first a `snapshot`, then changes.
 ///
-/// A reader is shown only what its level lets it read: everyone presences and status, a cashier
-/// also requests, a spender also payments.
+/// A reader gets only what its level allows: every reader presences and status, a cashier also
+/// requests, a spender also payments.
 package enum Event: Equatable, Sendable {
-    /// Everything as it is; always the first element.
+    /// The whole state; always the first element.
     case snapshot(Snapshot)
     case statusChanged(StatusReply)
     /// A presence appeared or changed.
@@ -14,7 +14,7 @@ package enum Event: Equatable, Sendable {
     case presenceLost(EID)
     case requestChanged(RequestView)
     case paymentChanged(PaymentView)
-    /// The reader was too slow and missed this many events; ask for a snapshot by reconnecting.
+    /// The reader was too slow and missed this many events; connect again for a snapshot.
     case lagged(Int)
 
     /// The whole state that a reader may see.

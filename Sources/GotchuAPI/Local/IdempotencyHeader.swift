@@ -1,6 +1,6 @@
-/// The headers of calls that may be repeated without doing twice what they ask for.
+/// The headers of calls that can be repeated safely.
 package enum IdempotencyHeader {
-    /// Names the caller's wish: `POST /v1/requests` and `POST /v1/payments` take it.
+    /// The caller's key, for `POST /v1/requests` and `POST /v1/payments`.
     package static let key = "Idempotency-Key"
     /// `true` in the reply to a repeated call.
     package static let replayed = "Idempotent-Replayed"

@@ -9,6 +9,6 @@ package enum LocalAPIVersion {
     /// The header that carries the daemon's own version on every reply.
     package static let programHeader = "Gotchu-Version"
 
-    /// The longest recording that can be asked for.
+    /// The longest recording, in seconds.
     package static let longestRecordingSeconds = 3600
 }

@@ -1,8 +1,8 @@
 /// `POST /v1/login`: one of a token, or an e-mail address for a development server.
 package struct LocalLogin: Codable, Equatable, Sendable {
-    /// A bearer token of the payment server. A secret: it travels only over the daemon's socket.
+    /// A bearer token of the payment server. A secret: it is sent over the daemon's socket only.
     package var token: String?
-    /// Asks a development server for a token for this address.
+    /// The address for which a development server is asked for a token.
     package var devEmail: String?
 
     package init(token: String? = nil, devEmail: String? = nil) {

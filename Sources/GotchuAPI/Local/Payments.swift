@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// `POST /v1/payments`: pay what a person has seen and agreed to.
+/// `POST /v1/payments`: pays what a person has seen and confirmed.
 package struct NewPayment: Codable, Equatable, Sendable {
     /// The EID that was picked from the air, or typed. One of `eid` and `sid` must be present.
     package var eid: EID?
@@ -49,7 +49,7 @@ package struct NewPayment: Codable, Equatable, Sendable {
     }
 }
 
-/// A payment, as the daemon's journal knows it: `GET /v1/payments/{id}`.
+/// A payment in the daemon's journal: `GET /v1/payments/{id}`.
 package struct PaymentView: Codable, Equatable, Sendable {
     package var id: String
     /// Absent for a payment.
@@ -67,8 +67,8 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var payeeID: String?
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
-    /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before an end: what the server
-    /// says instead of what it was asked for.
+    /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before an outcome: the code that
+    /// the server gives instead of one.
     package var code: String?
     /// One sentence about the state.
     package var detail: String
@@ -128,7 +128,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
 
     /// The kind of a payment that is not a plain one.
     package enum Kind: String, Codable, Sendable {
-        /// Money that goes back to the payer of one's own request.
+        /// A refund of one's own request.
         case refund
     }
 
@@ -136,9 +136,9 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
         /// Locking the session: nothing was sent yet, and it can be cancelled.
         case locking
-        /// The session is ours; the money is being sent.
+        /// The session is locked; the money is being sent.
         case sending
-        /// The server did not answer definitely. It is being asked, with the same key.
+        /// The server gave no definite answer. It is being asked, with the same key.
         case unknown
         /// The money has moved.
         case paid

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// `GET /v1/sessions`: what is heard now, nearest first.
+/// `GET /v1/sessions`: the presences heard now, nearest first.
 package struct PresencesReply: Codable, Equatable, Sendable {
     package var sessions: [PresenceView]
 
@@ -9,13 +9,13 @@ package struct PresencesReply: Codable, Equatable, Sendable {
     }
 }
 
-/// The daemon's belief about one EID nearby.
+/// The daemon's view of one EID nearby.
 package struct PresenceView: Codable, Equatable, Sendable {
     package var eid: EID
     package var verdict: Verdict
-    /// The last level that was heard, in dBm; absent while no level was ever given.
+    /// The last level in dBm; absent while none was reported.
     package var rssiDBm: Int?
-    /// The filtered level that the verdict stands on, in dBm.
+    /// The filtered level, on which the verdict is based, in dBm.
     package var smoothedDBm: Double?
     /// The lead over the next best presence in dB; negative for one that is behind.
     package var marginDB: Double?
@@ -23,7 +23,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
     package var adapter: String
     package var firstHeardAt: Timestamp
     package var lastHeardAt: Timestamp
-    /// Advertisements heard per second, lately.
+    /// The recent advertisements per second.
     package var rateHz: Double
     /// The reason for the verdict: one short sentence.
     package var reason: String
@@ -75,7 +75,7 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency
     package var payee: String
-    /// Tells payees of one name apart, if the server gives one.
+    /// The payee's id, which tells payees of one name apart, if the server gives one.
     package var payeeID: String?
     /// True if this device has paid that payee before; only in the answer to `POST /v1/resolve`.
     package var isPayeeKnown: Bool?

@@ -1,13 +1,13 @@
 package import GotchuCore
 
-/// `POST /v1/requests`: ask for money.
+/// `POST /v1/requests`: requests money.
 package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
     package var memo: String?
-    /// 1 to 300 seconds; 300 unless said.
+    /// The lifetime, 1 to 300 seconds; 300 unless given.
     package var ttlSeconds: Int?
-    /// True if the payer may add a tip; no unless said.
+    /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
 
     package init(
@@ -92,9 +92,9 @@ package struct RequestView: Codable, Equatable, Sendable {
         case paid
         /// Nobody paid in time.
         case expired
-        /// The payee took it back.
+        /// The payee cancelled it.
         case cancelled
-        /// It ended while the server could not be asked; the truth is being found out.
+        /// It ended while the server could not be asked; its outcome is being looked up.
         case unknown
 
         /// A Boolean that is true if the state is final.

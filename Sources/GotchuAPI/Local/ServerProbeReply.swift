@@ -3,10 +3,10 @@ package struct ServerProbeReply: Codable, Equatable, Sendable {
     package var url: String
     package var isReachable: Bool
     package var latencyMilliseconds: Int?
-    /// By how much this machine's clock is ahead of the server's; half a second either way is
-    /// nothing, because the server tells whole seconds.
+    /// The lead of this machine's clock over the server's; half a second either way means nothing,
+    /// because the server tells whole seconds.
     package var clockLeadMilliseconds: Int?
-    /// The reason why it is not, or cannot do its work, in the words of the daemon's health.
+    /// The reason why it cannot be reached, or cannot work, as an item of the daemon's health.
     package var problem: HealthItem?
 
     package init(

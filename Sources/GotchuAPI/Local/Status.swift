@@ -122,14 +122,14 @@ package struct ServerStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// One thing that is wrong, as data.
+/// A problem of the daemon, as data.
 package struct HealthItem: Codable, Equatable, Sendable {
     /// Stable, lower-kebab: `bluetooth-adapter-off`, `server-unreachable`, `not-logged-in` ….
     package var code: String
     package var severity: Severity
     /// One sentence.
     package var text: String
-    /// The command to run or the thing to do.
+    /// The command or the action that helps.
     package var fix: String
     /// Codes of the items that this one follows from.
     package var dependsOn: [String]
@@ -151,7 +151,7 @@ package struct HealthItem: Codable, Equatable, Sendable {
     package enum Severity: String, Codable, Sendable {
         /// The daemon cannot do its job.
         case error
-        /// It can, but someone should look.
+        /// It can, but a person should look.
         case warning
     }
 

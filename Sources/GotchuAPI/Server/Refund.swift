@@ -1,6 +1,6 @@
 /// `POST /sessions/{sid}/refund`, which also carries an `Idempotency-Key` header.
 package struct RefundRequest: Codable, Equatable, Sendable {
-    /// In minor units; all that has not gone back yet unless said.
+    /// The amount in minor units; all that has not been refunded unless given.
     package var amountCents: Int64?
 
     package init(amountCents: Int64?) {
@@ -12,11 +12,10 @@ package struct RefundRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to `POST /sessions/{sid}/refund`: the money has gone back and the books say so
-/// durably.
+/// The answer to `POST /sessions/{sid}/refund`, once the refund is durable.
 package struct RefundReply: Codable, Equatable, Sendable {
     package var ok: Bool
-    /// All that went back, tip included.
+    /// The whole refund, tip included.
     package var amountCents: WireInteger
     /// The part of it that was tip; absent if the session allows none.
     package var tipCents: WireInteger?

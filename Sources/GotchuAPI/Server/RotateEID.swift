@@ -2,8 +2,8 @@ package import GotchuCore
 
 /// `POST /sessions/{sid}/eids`.
 package struct RotateEIDRequest: Codable, Equatable, Sendable {
-    /// The EID that the payee has on the air. Who lost an answer sends the same one again and gets
-    /// that answer's EID; without it every call makes another.
+    /// The EID that the payee has on the air. A caller that lost an answer sends the same one again
+    /// and gets that answer's EID; without it every call makes another.
     package var replaces: EID?
 
     package init(replaces: EID?) {

@@ -22,7 +22,7 @@ package struct SendRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to `POST /wallet/send`: the money has moved and the books say so durably.
+/// The answer to `POST /wallet/send`, once the payment is durable.
 package struct SendReply: Codable, Equatable, Sendable {
     package var ok: Bool
     package var newBalanceCents: WireInteger
@@ -50,12 +50,12 @@ package struct SendReply: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to `GET /wallet/sends/{key}`: what became of a payment, definitely.
+/// The answer to `GET /wallet/sends/{key}`: the definite outcome of a payment.
 ///
-/// A key that the server never decided on is 404 `NOT_FOUND`; the payment may then still be resent.
+/// A key without a decision is 404 `NOT_FOUND`; the payment may then still be resent.
 package struct SendOutcomeReply: Codable, Equatable, Sendable {
     package var outcome: Outcome
-    /// The status that was answered to the payment itself.
+    /// The HTTP status of the answer to the payment itself.
     package var status: Int
     package var sid: SessionID
     /// With `paid`.

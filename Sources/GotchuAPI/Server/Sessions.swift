@@ -6,12 +6,11 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var currency: Currency?
     /// Shown to the payer. At most 140 characters.
     package var memo: String?
-    /// 1 to 300 seconds; 300 unless said.
+    /// The lifetime, 1 to 300 seconds; 300 unless given.
     package var ttlSeconds: Int?
-    /// The payee's own name for it (an order number); never shown to a payer. At most 140
-    /// characters.
+    /// The payee's own reference (an order number); never shown to a payer. At most 140 characters.
     package var payeeReference: String?
-    /// True if the payer may add a tip; no unless said.
+    /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
 
     package init(
@@ -67,12 +66,13 @@ package struct ResolveRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to `POST /sessions/resolve`: what a payer is asked to pay, and to whom.
+/// The answer to `POST /sessions/resolve`: the amount and the payee.
 package struct ResolveReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: WireInteger
     package var payee: PayeeDisplay
-    /// Tells one payee from another of the same name, always the same for each; not the user's id.
+    /// The payee's id, which tells one payee from another of the same name, always the same for
+    /// each; not the user's id.
     package var payeeID: String?
     package var currency: Currency?
     package var memo: String?

@@ -17,7 +17,7 @@ package struct TokenReply: Codable, Equatable, Sendable {
     /// A bearer token for `Authorization`. A secret.
     package var accessToken: String
     package var tokenType: String
-    /// For how many seconds the access token is good.
+    /// The lifetime of the access token in seconds.
     package var expiresIn: Int64
     /// The credential for the next exchange; the one that was shown is spent. A secret.
     package var refreshToken: String

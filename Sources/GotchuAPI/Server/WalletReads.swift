@@ -36,11 +36,11 @@ package struct BalanceReply: Codable, Equatable, Sendable {
 package struct TransactionsReply: Codable, Equatable, Sendable {
     package var transactions: [WalletTransaction]
     package var totalCount: Int64
-    /// Absent where a cursor was followed.
+    /// The page's number; absent if a cursor was given.
     package var page: Int64?
     package var limit: Int
     package var totalPages: Int64
-    /// For the entries right behind these; absent where there are none.
+    /// The cursor of the entries after these; absent if there are none.
     package var nextCursor: String?
 
     package init(
