@@ -1,13 +1,13 @@
 internal import CPostgres
 internal import Glibc
 
-/// Asks the server to give up what a connection is doing: the statement then ends with 57014, or
-/// was done already.
+/// Asks the server to cancel a connection's statement, which then ends with 57014, or had ended
+/// already.
 enum Canceller {
     private static let longestMessage = 256
 
-    /// Returns at once. libpq waits for the server's end of it without a limit, and a server that
-    /// hangs may never come to that: a thread of its own waits, until the machine knows better.
+    /// Returns at once. libpq waits for the server's reaction without a limit, and a server that
+    /// hangs may never react: so a thread of its own waits, until the system gives up.
     static func ask(_ connection: OpaquePointer) {
         guard let handle = PQgetCancel(connection) else { return }
         var thread = pthread_t()

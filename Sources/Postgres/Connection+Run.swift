@@ -17,7 +17,7 @@ extension Connection {
             try send(&exchange)
             try receive(&exchange, before: deadline)
         } catch {
-            // Values that cannot be sent are found before anything is.
+            // Values that cannot be sent are found before anything is sent.
             guard error.kind == .connectionLost else {
                 PQexitPipelineMode(handle)
                 throw error
@@ -32,7 +32,7 @@ extension Connection {
         if let error = exchange.readFailure { throw error }
     }
 
-    /// Runs one statement and collects what `read` makes of its rows.
+    /// Runs one statement and collects the results of `read` over its rows.
     package borrowing func query<Element>(
         _ sql: String,
         _ values: [Value] = [],

@@ -1,11 +1,11 @@
 internal import CPostgres
 internal import Glibc
 
-/// One connection to a server, closed when it goes away.
+/// One connection to a server, closed with its owner.
 ///
 /// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
-/// every call here may block on the network. No call blocks for longer than its limit, and one that
-/// does not get its answer in time leaves a connection that is of no more use.
+/// every call here may block on the network. No call blocks for longer than its limit, and one
+/// without an answer in time makes the connection unusable.
 package struct Connection: ~Copyable {
     /// The time limit of an answer unless the caller gives another.
     package static let usualLimit: Duration = .seconds(15)
@@ -17,7 +17,8 @@ package struct Connection: ~Copyable {
 
     /// Connects, trying the hosts one after the other.
     ///
-    /// - Parameter notice: Gets what the server says beside its answers, within the calls.
+    /// - Parameter notice: Called, within other calls, with the server's messages beside its
+    ///   results.
     /// - Throws: `cannotConnect`.
     package init(
         _ settings: ConnectionSettings,
@@ -51,8 +52,8 @@ package struct Connection: ~Copyable {
     /// A Boolean that is true if another call can succeed.
     package var isUsable: Bool { !health.isBroken && PQstatus(handle) == CONNECTION_OK }
 
-    /// A Boolean that is true if the rows of its tables are spread over several servers (Citus).
-    /// Whoever has found that out says so.
+    /// A Boolean that is true if the rows of its tables are distributed over several servers
+    /// (Citus). Set by the code that detects it.
     package var isDistributed: Bool {
         get { health.isDistributed }
         nonmutating set { health.isDistributed = newValue }
@@ -61,7 +62,7 @@ package struct Connection: ~Copyable {
     /// A Boolean that is true while a transaction is open, failed or not.
     package var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
 
-    /// The server's process that serves this connection.
+    /// The id of the server's process that serves this connection.
     var backendProcessID: Int32 { PQbackendPID(handle) }
 
     /// Runs a script of statements without parameters: schemas and settings. Their rows are
@@ -115,11 +116,11 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// The next result; `nil` after a statement's last one.
+    /// Returns the next result; `nil` after a statement's last one.
     borrowing func next(before deadline: ContinuousClock.Instant) throws(PostgresError) -> Result? {
         while PQisBusy(handle) == 1 {
             let unsent = PQflush(handle)
-            // What the server has still said, why it closes for instance, is read even so.
+            // The server's last messages, such as the reason why it closes, are read even so.
             let ready = wait(before: deadline, toWrite: unsent == 1, waker: nil)
             guard ready == .ready else { throw giveUp() }
             guard PQconsumeInput(handle) == 1 else { throw lost(sql: nil) }
@@ -159,12 +160,12 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Says that the connection is of no more use because an answer took too long, and asks the
-    /// server not to go on with what nobody waits for.
+    /// Marks the connection as unusable because an answer took too long, and cancels the statement
+    /// that nobody waits for any more.
     private borrowing func giveUp() -> PostgresError {
         health.isBroken = true
-        // A COMMIT that waits for its replicas must go on waiting: cancelled, it would count as
-        // done without them.
+        // A COMMIT that waits for its replicas must not be cancelled: it would count as done
+        // without them.
         if !health.isCommitting { Canceller.ask(handle) }
         return PostgresError(.connectionLost, message: "the server did not answer in time")
     }

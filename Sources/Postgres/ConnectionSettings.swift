@@ -32,7 +32,7 @@ package struct ConnectionSettings: Sendable {
     package init(url: String) throws(PostgresError) {
         let rest = url.drop { $0 != ":" }.dropFirst(3)
         // libpq takes the first `@` as the end of the password and the rest of it for a host, which
-        // it then names in its error.
+        // its error would name.
         guard rest.prefix(while: { $0 != "/" && $0 != "?" }).count(where: { $0 == "@" }) <= 1 else {
             throw .malformed("Within a password @ is written as %40.")
         }
@@ -66,14 +66,14 @@ package struct ConnectionSettings: Sendable {
         self.options = options
     }
 
-    /// The first parameter that libpq does not know. What may be a piece of a password is not one:
-    /// it is never named.
+    /// Returns the first parameter that libpq does not know. Text that may be a piece of a password
+    /// is never returned.
     private static func unknownParameter(in url: String) -> String? {
         guard let query = url.firstIndex(of: "?").map({ url[$0...].dropFirst() }),
             !query.contains("@"), let defaults = PQconndefaults()
         else { return nil }
         defer { PQconninfoFree(defaults) }
-        // libpq takes this one from JDBC's URLs.
+        // libpq accepts this one from JDBC's URLs.
         var known: Set<Substring> = ["ssl"]
         var option = defaults
         while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
@@ -90,7 +90,7 @@ package struct ConnectionSettings: Sendable {
         return nil
     }
 
-    /// Hands libpq's two arrays to `body`.
+    /// Calls `body` with libpq's two arrays.
     func withArrays<Result>(
         _ body: (
             UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?

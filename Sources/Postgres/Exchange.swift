@@ -10,7 +10,7 @@ struct Exchange {
     let queries: [Query]
     /// The results still to be received, in order.
     var expected: [Expected] = []
-    /// The first statement's that failed.
+    /// The error of the first statement that failed.
     private(set) var failure: PostgresError?
     /// The error thrown while rows were read, if any.
     private(set) var readFailure: (any Error)?
@@ -28,7 +28,7 @@ struct Exchange {
             }
         let query = queries[index]
         guard result.isGood else {
-            // What was not run because of an earlier failure has nothing to say of its own.
+            // A statement that was skipped because of an earlier failure has no error of its own.
             if failure == nil { failure = Self.failure(result, in: query) }
             return
         }
@@ -48,12 +48,12 @@ struct Exchange {
         let (state, message) = result.complaint
         let kind: PostgresError.Kind
         if query.isCommit, result.isBreakdown {
-            // Whatever its code: a full disk ends a COMMIT that may be on the disk already.
+            // For every code: a full disk ends a COMMIT that may be on the disk already.
             kind = .unknownOutcome
         } else if let state {
             kind = PostgresError.Kind(state, isCommit: query.isCommit)
         } else {
-            // libpq's own words: the connection is gone, and it names the statement whose answer it
+            // libpq's own error: the connection is gone. It names the statement whose answer it
             // waited for, whatever the server has done since.
             kind = .connectionLost
         }

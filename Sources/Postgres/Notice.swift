@@ -19,7 +19,7 @@ package struct Notice: Sendable {
     }
 }
 
-/// Takes a connection's notices from libpq's callback: to its owner, and to the exchange that runs.
+/// Passes a connection's notices from libpq's callback to the owner and to the running exchange.
 final class NoticeSink {
     private let handler: (Notice) -> Void
     private(set) var warnings: [Notice] = []

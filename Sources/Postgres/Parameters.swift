@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// A statement's values as libpq takes them, one after the other in one buffer.
+/// A statement's values in libpq's form, one after the other in one buffer.
 struct Parameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
@@ -32,7 +32,7 @@ struct Parameters {
 
     /// Sends them to a prepared statement.
     ///
-    /// - Returns: 1 if they are on their way.
+    /// - Returns: 1 if they were sent.
     func send(to statement: String, over handle: OpaquePointer) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)

@@ -1,13 +1,13 @@
-/// A call of PostgreSQL that failed.
+/// A failed call of PostgreSQL.
 package struct PostgresError: Error, Equatable, Sendable {
     /// The failure's meaning to the caller.
     package let kind: Kind
-    /// The server's code, if it was the server that refused.
+    /// The server's code, if the server reported the failure.
     package let state: SQLState?
     /// The message of the server or libpq. For people, never matched on; it holds neither a
     /// password nor a row's values.
     package let message: String
-    /// The statement it happened in, if there was one. It holds no values: those are always bound.
+    /// The statement, if there was one. It holds no values: those are always bound.
     package let sql: String?
 
     package init(_ kind: Kind, state: SQLState? = nil, message: String, sql: String? = nil) {
@@ -19,25 +19,25 @@ package struct PostgresError: Error, Equatable, Sendable {
 
     /// The meaning of a failure.
     package enum Kind: String, Sendable {
-        /// The address of the database makes no sense.
+        /// The address of the database is malformed.
         case malformedAddress
-        /// No server could be reached, or none let us in.
+        /// No server could be reached, or none accepted the login.
         case cannotConnect
         /// The connection broke before anything was committed.
         case connectionLost
-        /// The connection broke, or said nothing more, while it may have been committing.
+        /// The connection broke, or fell silent, while it may have been committing.
         case unknownOutcome
         /// The transaction lost against another one: repeated, it may succeed.
         case retryable
-        /// Another transaction has taken a name that must be unique.
+        /// Another transaction has inserted the same unique key.
         case conflict
-        /// The server cannot do it just now: locked, full, out of resources, read-only.
+        /// The server cannot do it for now: locked, full, out of resources, read-only.
         case unavailable
         /// The server refuses these values, now and for ever.
         case rejected
         /// The result is not of the form that was requested.
         case corrupt
-        /// A statement that the server does not understand, or may not be run.
+        /// The server does not understand the statement, or does not permit it.
         case refused
     }
 
@@ -53,7 +53,7 @@ package struct PostgresError: Error, Equatable, Sendable {
 }
 
 extension PostgresError: CustomStringConvertible {
-    /// A statement is known by its beginning; those that make tables go on for pages.
+    /// The part of a statement that is quoted; those that make tables are pages long.
     private static let longestStatement = 300
 
     package var description: String {
@@ -81,7 +81,7 @@ extension PostgresError.Kind {
             case "53", "55", "58": self = .unavailable
             case "22", "23": self = .rejected
             case "XX": self = isCommit ? .unknownOutcome : .corrupt
-            // A plan, a statement or a transaction that is not what we take it for: begin anew.
+            // A plan, a statement or a transaction in an unexpected state: connect anew.
             case "0A", "25", "26": self = .connectionLost
             default: self = .refused
             }

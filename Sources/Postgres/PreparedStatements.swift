@@ -1,16 +1,16 @@
-/// The names of the statements that one connection has prepared, by their text.
+/// The names of one connection's prepared statements, by their texts.
 ///
-/// The texts are constants of the program, so their number is bounded by it; the limit is there to
-/// catch text that is not.
+/// The texts are constants of the program, which bounds their number; the limit catches text that
+/// is not constant.
 final class PreparedStatements {
     private static let limit = 256
 
     private var names: [String: String] = [:]
 
-    /// The name under which a statement is known to the server, if it is.
+    /// Returns the name of a prepared statement; `nil` if it is not prepared.
     func name(of sql: String) -> String? { names[sql] }
 
-    /// A name for a statement that is about to be prepared.
+    /// Makes a name for a statement that is about to be prepared.
     func newName(position: Int) -> String { "s\(names.count)_\(position)" }
 
     func remember(_ name: String, for sql: String) {

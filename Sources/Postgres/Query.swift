@@ -1,11 +1,11 @@
-/// One statement with its values, and what is to become of its rows.
+/// One statement with its values and the handler of its rows.
 ///
 /// The prepared statement is kept for the next time, so `sql` must be constant text.
 package struct Query {
     let sql: String
     let values: [Value]
     let read: (borrowing Row) throws -> Void
-    /// Gets the number of rows that the statement changed.
+    /// Called with the number of rows that the statement changed.
     let changed: (Int) -> Void
 
     package init(
@@ -24,7 +24,7 @@ package struct Query {
     /// database's own settings are.
     package static var begin: Query { Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") }
 
-    /// Ends a transaction for good. If its answer is lost, nobody knows what came of it.
+    /// Ends a transaction durably. If its answer is lost, the outcome is unknown.
     package static var commit: Query { Query("COMMIT") }
 
     var isCommit: Bool { sql == "COMMIT" }

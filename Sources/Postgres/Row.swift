@@ -1,8 +1,8 @@
 internal import CPostgres
 
-/// One row of a result, valid only inside the closure that was handed it.
+/// One row of a result, valid only inside the closure that receives it.
 ///
-/// A column that cannot be read as what is expected is an error: guessing would be worse than
+/// A column of another type than the expected one is an error: guessing would be worse than
 /// stopping.
 package struct Row: ~Copyable {
     private let result: OpaquePointer
@@ -84,7 +84,7 @@ package struct Row: ~Copyable {
         for byte in text.dropFirst(isNegative ? 1 : 0) {
             guard 0x30...0x39 ~= byte else { return nil }
             let digit = Int64(byte - 0x30)
-            // Downwards for a negative one: the smallest has no positive counterpart.
+            // Downwards for a negative number: the smallest has no positive counterpart.
             let (shifted, isTooLong) = integer.multipliedReportingOverflow(by: 10)
             let (next, overflows) =
                 isNegative

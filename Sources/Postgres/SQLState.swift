@@ -1,4 +1,4 @@
-/// A five-character SQLSTATE (PostgreSQL manual, appendix A): the one thing about a server's error
+/// A five-character SQLSTATE (PostgreSQL manual, appendix A): the only part of a server's error
 /// that may be matched on.
 package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String

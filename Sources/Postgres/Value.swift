@@ -27,7 +27,7 @@ package enum Value: Equatable, Sendable {
         }
     }
 
-    /// Appends what is sent of it.
+    /// Appends the value in the form that is sent.
     ///
     /// - Returns: `false` if a text has a NUL inside, which PostgreSQL cannot hold.
     func append(to bytes: inout [UInt8]) -> Bool {
@@ -53,7 +53,7 @@ package enum Value: Equatable, Sendable {
     var isNull: Bool { self == .null }
 }
 
-/// Types of the server by their numbers, which never change (`pg_type.dat`).
+/// The server's type numbers, which never change (`pg_type.dat`).
 private enum ElementType: Int32 {
     case bytea = 17
     case bigint = 20
@@ -63,7 +63,7 @@ private enum ElementType: Int32 {
 private let digits = Array("0123456789abcdef".utf8)
 
 extension [UInt8] {
-    /// - Returns: Whether it can be stored.
+    /// - Returns: True if it can be stored.
     fileprivate mutating func append(utf8 text: String) -> Bool {
         var text = text
         return text.withUTF8 { utf8 in
@@ -76,9 +76,9 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// One dimension, whether there are NULLs, the elements' type, how many and from which index
-    /// on; then each with its length, of which NULL has -1 (`array_recv` in PostgreSQL's
-    /// `arrayfuncs.c`).
+    /// Appends an array: one dimension, a flag for NULLs, the elements' type, their number and the
+    /// first index; then each element with its length, which is -1 for NULL (`array_recv` in
+    /// PostgreSQL's `arrayfuncs.c`).
     fileprivate mutating func append<Value>(
         column values: [Value?],
         of type: ElementType,

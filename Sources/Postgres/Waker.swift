@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Ends the waiting of a thread that waits for its connection to say something.
+/// Ends a thread's wait for its connection.
 package final class Waker: Sendable {
     let descriptor: Int32
 
@@ -14,7 +14,7 @@ package final class Waker: Sendable {
         close(descriptor)
     }
 
-    /// From any thread. It stays awake.
+    /// Wakes, from any thread, now and for all later waits.
     package func wake() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
