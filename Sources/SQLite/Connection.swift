@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// One connection to a database file, closed when it goes away.
+/// One connection to a database file, closed with its owner.
 ///
 /// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
 /// every call here may block on the disk.
@@ -9,15 +9,15 @@ package struct Connection: ~Copyable {
     private let busyTimeoutMilliseconds: Int32
     private let statements = StatementCache()
 
-    /// Done once, at the first connection of the program.
+    /// The set-up of SQLite, done once, at the first connection of the program.
     private static let isConfigured = csqlite_allocate_pages_singly() == SQLITE_OK
 
     /// Opens a file.
     ///
     /// - Parameters:
     ///   - path: The file, or `:memory:`. Never read as a URI.
-    ///   - mode: Whether the file may be made, or written at all.
-    ///   - busyTimeoutMilliseconds: How long a call waits for another process's lock.
+    ///   - mode: The access to the file.
+    ///   - busyTimeoutMilliseconds: The time that a call waits for another process's lock.
     package init(
         path: String,
         mode: Mode,
@@ -43,8 +43,8 @@ package struct Connection: ~Copyable {
         sqlite3_close_v2(handle)
     }
 
-    /// Has the log begin anew at its start, so that it does not grow for ever. Waits for nobody: as
-    /// long as a reader holds an older snapshot the log goes on growing.
+    /// Makes the log start again from its beginning, so that it does not grow for ever. Does not
+    /// wait: while a reader holds an older snapshot the log goes on growing.
     package borrowing func restartLog() throws(SQLiteError) {
         sqlite3_busy_timeout(handle, 0)
         defer { sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }
@@ -57,7 +57,7 @@ package struct Connection: ~Copyable {
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle, sql: script) }
     }
 
-    /// Runs one statement that returns no rows, and says how many rows it changed.
+    /// Runs one statement that returns no rows, and returns the number of changed rows.
     ///
     /// The compiled statement is kept for the next time, so `sql` must be constant text.
     @discardableResult
@@ -66,7 +66,7 @@ package struct Connection: ~Copyable {
         return Int(sqlite3_changes(handle))
     }
 
-    /// Runs one statement and collects what `read` makes of its rows.
+    /// Runs one statement and collects the results of `read` over its rows.
     package borrowing func query<Element>(
         _ sql: String,
         _ values: [Value] = [],
@@ -79,7 +79,8 @@ package struct Connection: ~Copyable {
         return elements
     }
 
-    /// Runs `body` in one transaction that takes the write lock at its start; undone if it throws.
+    /// Runs `body` in one transaction that takes the write lock at its start; rolls back if it
+    /// throws.
     package borrowing func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try within("BEGIN IMMEDIATE", body)
     }
@@ -111,8 +112,8 @@ package struct Connection: ~Copyable {
 
     /// Copies the whole database, as it is at this moment, into `destination`.
     ///
-    /// In one step: with a log (WAL) that stops nobody from writing meanwhile, whereas a copy in
-    /// several steps would begin anew after each commit of another connection.
+    /// In one step: with a log (WAL) this blocks no writer, whereas a copy in several steps would
+    /// start over after each commit of another connection.
     package borrowing func backup(to destination: borrowing Connection) throws(SQLiteError) {
         guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw SQLiteError(sqlite3_errcode(destination.handle), on: destination.handle, sql: nil)

@@ -9,7 +9,7 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The code without its detail, for deciding what to do.
+    /// The code without its detail, for decisions.
     package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
     package static let error = ResultCode(rawValue: SQLITE_ERROR)

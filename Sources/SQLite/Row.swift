@@ -1,8 +1,8 @@
 internal import CSQLite
 
-/// The row that a statement stands on, valid only inside the closure that was handed it.
+/// The current row of a statement, valid only inside the closure that receives it.
 ///
-/// A column read as a type that is not stored there is an error: the schema is STRICT, so a
+/// A column read as another type than the stored one is an error: the schema is STRICT, so a
 /// mismatch is a bug of ours or a broken file, and guessing would be worse than stopping.
 package struct Row: ~Copyable {
     private let statement: OpaquePointer

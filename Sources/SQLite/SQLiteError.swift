@@ -1,10 +1,10 @@
-/// A call of SQLite that failed.
+/// A failed call of SQLite.
 package struct SQLiteError: Error, Equatable, Sendable {
     /// SQLite's extended result code.
     package let code: ResultCode
     /// SQLite's message. For people, never matched on.
     package let message: String
-    /// The statement it happened in, if there was one. It holds no values: those are always bound.
+    /// The statement, if there was one. It holds no values: those are always bound.
     package let sql: String?
     /// A Boolean that is true if it happened so late in a COMMIT that the transaction may prove
     /// committed when the file is next opened.
@@ -34,12 +34,12 @@ package struct SQLiteError: Error, Equatable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-    /// A statement is known by its beginning; those that make tables go on for pages.
+    /// The part of a statement that is quoted; those that make tables are pages long.
     private static let longestStatement = 300
 
     package var description: String {
         let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
-        // Often SQLite has nothing to say about it but what the code means.
+        // Often SQLite's message is only the meaning of the code.
         let detail = message.hasSuffix(code.meaning) ? "(\(code.rawValue))" : "[\(code)]"
         return "SQLite: \(message) \(detail)\(place)"
     }

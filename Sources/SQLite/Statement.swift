@@ -7,7 +7,7 @@ internal import CSQLite
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// For each parameter in SQLite's order, the position of its value: that of `$3` is 2.
+    /// The index of the value of each parameter in SQLite's order: that of `$3` is 2.
     private let positions: [Int]
 
     /// Compiles the first statement of `sql`, to be kept and run many times.
@@ -37,9 +37,9 @@ struct Statement: ~Copyable {
         sqlite3_finalize(handle)
     }
 
-    /// Runs the statement with `values` for its parameters and hands each row to `read`.
+    /// Runs the statement with `values` for its parameters and calls `read` with each row.
     ///
-    /// Whatever happens, the statement is reset, so that it holds no read lock afterwards.
+    /// The statement is always reset, so that it holds no read lock afterwards.
     borrowing func run(_ values: [Value], read: (borrowing Row) throws -> Void) throws {
         defer {
             sqlite3_reset(handle)
@@ -77,7 +77,7 @@ struct Statement: ~Copyable {
         case .integer(let integer):
             sqlite3_bind_int64(handle, index, integer)
         case .text(let text):
-            // Swift hands over a copy that is never null, with its length, so that neither an empty
+            // Swift passes a copy that is never null, with its length, so that neither an empty
             // text becomes NULL nor one with a NUL inside is cut.
             sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), copied)
         case .blob(let bytes):

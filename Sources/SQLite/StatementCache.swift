@@ -1,7 +1,7 @@
-/// The compiled statements of one connection, by their text.
+/// The compiled statements of one connection, by their texts.
 ///
-/// The texts are constants of the program, so their number is bounded by it; the limit is there to
-/// catch text that is not.
+/// The texts are constants of the program, which bounds their number; the limit catches text that
+/// is not constant.
 final class StatementCache {
     private static let limit = 256
 
@@ -15,7 +15,7 @@ final class StatementCache {
         return entry
     }
 
-    /// A dictionary cannot hold what cannot be copied.
+    /// A box: a dictionary cannot hold noncopyable values.
     final class Entry {
         private let statement: Statement
 
