@@ -14,11 +14,11 @@ package enum Console {
     }
 
     package static func error(_ line: String) {
-        // Nobody reads it: there is nobody to tell.
+        // A failure is ignored: there is nobody left to report it to.
         _ = write(line, to: STDERR_FILENO)
     }
 
-    /// - Returns: The errno, unless all was written.
+    /// - Returns: The errno, unless everything was written.
     private static func write(_ line: String, to descriptor: Int32) -> CInt? {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {

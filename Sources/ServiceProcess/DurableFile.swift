@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A small file that is replaced whole. All calls block.
+/// A small file that is replaced as a whole. All calls block.
 package enum DurableFile {
     /// A failure to replace a file. The old file is still there, or both are.
     package struct Failure: Error, Equatable {
@@ -8,19 +8,20 @@ package enum DurableFile {
         package let reason: String
     }
 
-    /// Writes beside the file first: what was there stays until the new contents are on the disk,
-    /// and those survive a power cut once this returns.
+    /// Replaces a file by way of a new one beside it: the old contents stay until the new ones are
+    /// on the disk, and those survive a power cut once this returns.
     ///
     /// - Parameters:
-    ///   - path: Absolute; in a folder where nobody else may write.
-    ///   - old: Whose owner and mode the new file gets; `nil` for one that is its owner's alone.
+    ///   - path: Absolute; in a folder where no other user may write.
+    ///   - old: A file whose owner and mode the new file gets; `nil` for one that is accessible to
+    ///     its owner alone.
     package static func replace(
         _ path: String,
         with bytes: [UInt8],
         like old: stat? = nil
     ) throws(Failure) {
         let new = path + ".new"
-        // What a crash has left, or somebody has put there, keeps its owner and its mode.
+        // A file left by a crash, or put there by somebody, would keep its owner and its mode.
         unlink(new)
         let descriptor = try call("open") {
             open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -48,7 +49,7 @@ package enum DurableFile {
         try syncFolder(of: path)
     }
 
-    /// Makes durable which files there are beside this one.
+    /// Syncs the folder of a file, so that the names in it are durable.
     package static func syncFolder(of path: String) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = try call("open \(folder)") {

@@ -1,7 +1,7 @@
 package import Logging
 
-/// Says once that something fails which is tried again and again, and once that it works again: an
-/// hour without a database must not bury in the log what else happened in it.
+/// Logs a repeated failure once, and once its end: an hour without a database must not bury other
+/// messages.
 package struct FailureLog: Sendable {
     private let logger: Logger
     private let level: Logger.Level
@@ -10,9 +10,9 @@ package struct FailureLog: Sendable {
     private var isFailing = false
 
     /// - Parameters:
-    ///   - level: At which both are said.
-    ///   - failure: The sentence that says what fails.
-    ///   - recovery: The sentence that says that it does not any more.
+    ///   - level: The level of both messages.
+    ///   - failure: The sentence on the failure.
+    ///   - recovery: The sentence on its end.
     package init(
         _ logger: Logger,
         level: Logger.Level = .info,
@@ -25,7 +25,7 @@ package struct FailureLog: Sendable {
         self.recovery = recovery
     }
 
-    /// Each further failure is said at level debug.
+    /// Logs a failure: the first at the usual level, further ones at debug.
     package mutating func failed(_ error: any Error) {
         logger.log(
             level: isFailing ? .debug : level,

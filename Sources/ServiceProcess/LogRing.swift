@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The newest lines that were logged, for a report; older ones make room.
+/// The newest log lines, for a report; older ones are dropped.
 package final class LogRing: Sendable {
     /// The number of lines that are kept.
     package static let lineLimit = 400
@@ -18,7 +18,7 @@ package final class LogRing: Sendable {
 
     package init() {}
 
-    /// Keeps a line under the time of now; what is too long of it is cut off.
+    /// Appends a line with the current time, cut to the limit.
     package func append(_ line: String) {
         let short = line.utf8.count > Self.byteLimit ? "\(line.prefix(Self.byteLimit / 4)) …" : line
         let kept = "\(Self.clockText) \(short)"

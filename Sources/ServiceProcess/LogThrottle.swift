@@ -2,9 +2,8 @@ internal import GotchuCore
 package import Logging
 internal import Synchronization
 
-/// Keeps what fails for every caller alike from filling the log, and the disk that it is on: of a
-/// sentence that is said again and again the first in each period stands at its own level, the
-/// others at level debug.
+/// Limits a message that failing callers repeat, so that it does not fill the log and its disk: the
+/// first in each period is logged at its own level, the others at debug.
 package final class LogThrottle: Sendable {
     private static let period: Duration = .seconds(1)
 
@@ -12,9 +11,9 @@ package final class LogThrottle: Sendable {
 
     package init() {}
 
-    /// The level at which the sentence is to be said now.
+    /// Returns the level for the message now.
     ///
-    /// - Parameter usual: That of the first in a period.
+    /// - Parameter usual: The level of the first in a period.
     package func level(_ usual: Logger.Level) -> Logger.Level {
         let now = MonotonicTime.now
         return saidAt.withLock { saidAt in

@@ -13,8 +13,8 @@ package struct StandardErrorLogHandler: LogHandler {
     private let ring: LogRing?
 
     /// - Parameters:
-    ///   - hasPriorities: Whether systemd reads the lines.
-    ///   - ring: Also keeps each line, with its time.
+    ///   - hasPriorities: True if systemd reads the lines.
+    ///   - ring: Receives each line too.
     package init(
         level: Logger.Level,
         hasPriorities: Bool = getenv("JOURNAL_STREAM") != nil,
@@ -50,7 +50,7 @@ package struct StandardErrorLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// The priority of syslog(3) that stands for this level.
+    /// The priority of this level in syslog(3).
     fileprivate var priority: Int {
         switch self {
         case .trace, .debug: 7

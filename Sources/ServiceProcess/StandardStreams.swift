@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// The three streams that a program is started with, and what must not go wrong with them.
+/// Safeguards of the three standard streams.
 package enum StandardStreams {
-    /// Has closed streams lead nowhere, and the process end with 74 if what it had to say on its
-    /// standard output was not all written. To be called before anything else.
+    /// Makes closed streams lead nowhere, and the process end with 74 if its standard output could
+    /// not be written completely. Must be called before anything else.
     package static func guardAll() {
         occupyClosed()
         let isGuarded = atexit {
@@ -15,30 +15,31 @@ package enum StandardStreams {
         precondition(isGuarded == 0, "there is room for one function")
     }
 
-    /// Opens the streams that the caller has closed to where nothing can be written or read.
+    /// Opens closed streams to /dev/null, the wrong way round, so that reads and writes fail.
     ///
-    /// Otherwise the next file or socket takes the number, and gets what was meant for a person.
+    /// Otherwise the next file or socket would take the number, and receive text meant for a
+    /// person.
     private static func occupyClosed() {
         for descriptor in STDIN_FILENO...STDERR_FILENO
         where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest number that is free is this one.
+            // The lowest free number is this one.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Ends the process because its standard output could not be written, and says so.
+    /// Ends the process because its standard output could not be written, with a message.
     ///
-    /// - Parameter code: why, as errno has it.
+    /// - Parameter code: The errno.
     package static func end(unwritable code: CInt) -> Never {
         if code == EPIPE {
-            // SwiftNIO ignores SIGPIPE in the whole process: what it means is made up for.
+            // SwiftNIO ignores SIGPIPE in the whole process: its effect is restored here.
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
         }
         let program = CommandLine.arguments.first?.split(separator: "/").last ?? "gotchu"
         let reason = String(cString: strerror(code))
         Console.error("\(program): The standard output cannot be written: \(reason).\n→ df -h")
-        // Not exit(3): it may be what calls this.
+        // Not exit(3), which may be the caller.
         _exit(ExitStatus.inputOutput.rawValue)
     }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Tells the service manager how we are: the protocol of sd_notify(3), without libsystemd.
+/// Notifies the service manager: the protocol of sd_notify(3), without libsystemd.
 ///
-/// Does nothing when the program was not started by a service manager.
+/// Does nothing if no service manager started the program.
 package struct SystemdNotifier: Sendable {
     private let address: [UInt8]?
 
@@ -22,13 +22,13 @@ package struct SystemdNotifier: Sendable {
         SystemdNotifier(socket: getenv("NOTIFY_SOCKET").map { String(cString: $0) })
     }
 
-    /// Start-up is complete.
+    /// Reports that start-up is complete.
     package func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
 
     /// Sets the text that `systemctl status` shows.
     package func status(_ status: String) { send("STATUS=\(status)") }
 
-    /// A reload begins. The time is needed by managers that treat us as `notify-reload`.
+    /// Reports the beginning of a reload. Managers that treat us as `notify-reload` need the time.
     package func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -37,7 +37,7 @@ package struct SystemdNotifier: Sendable {
 
     package func stopping() { send("STOPPING=1") }
 
-    /// We are alive.
+    /// Reports that the process is alive.
     package func watchdog() { send("WATCHDOG=1") }
 
     /// The interval within which the service manager expects `watchdog()`; `nil` if it expects none

@@ -11,7 +11,7 @@ package final class ThreadExecutor: SerialExecutor {
 
     /// Starts the thread.
     ///
-    /// - Parameter name: What tools call the thread; at most 15 bytes are kept.
+    /// - Parameter name: The thread's name in tools; at most 15 bytes are kept.
     package init(name: String) {
         let inbox = Inbox()
         self.inbox = inbox

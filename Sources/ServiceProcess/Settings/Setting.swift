@@ -1,14 +1,14 @@
 /// One setting of a program: a row of its table.
 package struct Setting<Root: Settings>: Sendable {
-    /// Its name in the configuration file, from which the others are made: `ca_file`.
+    /// The setting's name in the configuration file, from which the others are made: `ca_file`.
     package let key: String
-    /// The option of the command line, where the program declares one: `--ca-file`.
+    /// The option of the command line, if the program declares one: `--ca-file`.
     let flag: String
-    /// The environment variable: `GOTCHU_CA_FILE`. `nil`: none sets it.
+    /// The environment variable, `GOTCHU_CA_FILE`; `nil` if there is none.
     let variable: String?
-    /// The kind of value that a file has for it.
+    /// The kind of its value in a file.
     package let form: SettingForm
-    /// A Boolean that is false where a change waits for a restart.
+    /// A Boolean that is false if a change needs a restart.
     let isReloaded: Bool
 
     let read: @Sendable (SettingText, inout Root) throws(ConfigurationError) -> Void
@@ -16,14 +16,14 @@ package struct Setting<Root: Settings>: Sendable {
     let isSame: @Sendable (Root, Root) -> Bool
     let text: @Sendable (Root) -> String
 
-    /// A setting that always has a value.
+    /// Makes a setting that always has a value.
     ///
     /// - Parameters:
-    ///   - path: The place of its value.
-    ///   - syntax: The way in which it is written.
-    ///   - flag: The option without its dashes, if that is not called like the key.
-    ///   - variable: False where no variable sets it.
-    ///   - isReloaded: False where a change waits for a restart.
+    ///   - path: The property of its value.
+    ///   - syntax: The syntax of its value.
+    ///   - flag: The option without its dashes, if its name is not the key's.
+    ///   - variable: False if no variable sets it.
+    ///   - isReloaded: False if a change needs a restart.
     package init<Value: Equatable & Sendable>(
         _ key: String,
         _ path: any WritableKeyPath<Root, Value> & Sendable,
@@ -45,7 +45,7 @@ package struct Setting<Root: Settings>: Sendable {
         text = { syntax.write($0[keyPath: path]) }
     }
 
-    /// A setting that may be absent.
+    /// Makes a setting that may be absent.
     package init<Value: Equatable & Sendable>(
         _ key: String,
         _ path: any WritableKeyPath<Root, Value?> & Sendable,
@@ -55,7 +55,7 @@ package struct Setting<Root: Settings>: Sendable {
     }
 }
 
-/// The settings of a program, resolved: a value with the defaults, and the table that fills it.
+/// The resolved settings of a program: a value with the defaults, and the table that fills it.
 package protocol Settings: Sendable {
     /// The beginning of the variables' names: `GOTCHU_`.
     static var prefix: String { get }
@@ -64,7 +64,7 @@ package protocol Settings: Sendable {
 }
 
 extension Settings {
-    /// Sets what the sources name; the rest stays as it is.
+    /// Applies the sources; settings that none of them names stay unchanged.
     package mutating func resolve(
         _ settings: [Setting<Self>] = Self.table,
         from sources: SettingSources
@@ -74,7 +74,7 @@ extension Settings {
         }
     }
 
-    /// The variables that look as if they set something: mostly typing errors.
+    /// Returns variables that look like settings and are none: mostly typing errors.
     package static func unknownVariables(
         among names: some Sequence<String>,
         where looksLikeOurs: (String) -> Bool
@@ -83,19 +83,20 @@ extension Settings {
         return names.filter { !known.contains($0) && looksLikeOurs($0) }.sorted()
     }
 
-    /// The settings after a reload: those that may change while the program runs are taken over.
+    /// Returns the settings after a reload: those that may change while the program runs are
+    /// replaced.
     package func reloaded(from new: Self) -> Self {
         var reloaded = self
         for setting in Self.table where setting.isReloaded { setting.copy(new, &reloaded) }
         return reloaded
     }
 
-    /// True if something of the new settings waits for a restart.
+    /// Returns true if a changed setting needs a restart.
     package func needsRestart(for new: Self) -> Bool {
         Self.table.contains { !$0.isReloaded && !$0.isSame(self, new) }
     }
 
-    /// Everything that is configured, for a report.
+    /// The whole configuration, for a report.
     package var lines: [(key: String, value: String)] {
         Self.table.map { ($0.key, $0.text(self)) }
     }

@@ -33,7 +33,7 @@ package struct SettingSources: Sendable {
     }
 }
 
-/// A setting as it was found.
+/// A setting as it was written, with its place.
 package struct SettingText: Sendable {
     let text: String
     let place: String
@@ -51,13 +51,13 @@ package struct SettingText: Sendable {
     }
 }
 
-/// A configuration that cannot be used: where it is wrong, and what is wrong there.
+/// An error in the configuration: its place, and the problem there.
 package struct ConfigurationError: Error, Equatable, Sendable {
     /// `--radio`, `GOTCHU_RADIO`, `/etc/gotchu/gotchud.json:3`.
     package let place: String
     /// One sentence. Never repeats a value of which a part is secret.
     package let problem: String
-    /// A Boolean that says that the command line is wrong.
+    /// A Boolean that is true if the command line is wrong.
     package let isFlag: Bool
 
     /// An error at a place.

@@ -1,20 +1,20 @@
 package import Logging
 
-/// The way in which a value is written, in flags, variables and files alike.
+/// The syntax of a value, in flags, variables and files alike.
 package struct SettingSyntax<Value>: Sendable {
     let form: SettingForm
-    /// A sentence about a right value, for a person who wrote another.
+    /// The sentence about a valid value, for a person who wrote another.
     private let problem: String
-    /// The problem that a value has on this system though it is written rightly.
+    /// Checks a well-formed value on this system; returns the problem, if there is one.
     private let check: @Sendable (Value) -> String?
     private let parse: @Sendable (String) -> Value?
     let write: @Sendable (Value) -> String
 
     /// - Parameters:
-    ///   - problem: A sentence about a right value.
-    ///   - check: Returns a sentence if a value that is written rightly cannot be used.
+    ///   - problem: The sentence about a valid value.
+    ///   - check: Returns a sentence if a well-formed value cannot be used.
     ///   - write: Writes a value for a report.
-    ///   - parse: Returns `nil` if the text is not a right value.
+    ///   - parse: Returns `nil` if the text is not a valid value.
     package init(
         _ problem: String,
         form: SettingForm = .text,
@@ -46,9 +46,9 @@ package struct SettingSyntax<Value>: Sendable {
     }
 }
 
-/// A type of which each value is written in one way wherever it is configured.
+/// A type with one syntax wherever it is configured.
 package protocol SettingValue: Equatable, Sendable {
-    /// A sentence about a right value.
+    /// The sentence about a valid value.
     static var rule: String { get }
 
     init?(_ text: String)
