@@ -6,13 +6,13 @@ package protocol AccessSource: Sendable {
     /// Returns another access after the server has refused a token.
     func access(insteadOf refused: String) async -> Access
 
-    /// Told what the server made of a login.
+    /// Reports the server's answer to a login.
     ///
-    /// - Parameter token: What was sent; `nil` if there was nothing to send.
+    /// - Parameter token: The token that was sent; `nil` if there was none.
     func note(isTaken: Bool, token: String?)
 }
 
-/// One token, and no other in its place.
+/// A single token, with no replacement.
 package struct GivenToken: AccessSource {
     private let token: String
 
@@ -29,15 +29,15 @@ package struct GivenToken: AccessSource {
 
 /// The authorization that a call carries.
 package enum Access: Equatable, Sendable {
-    /// Nothing: nobody is logged in.
+    /// No authorization: nobody is logged in.
     case none
     /// A bearer token.
     case bearer(String)
-    /// There should be a token, and the server could not be asked for it: the call is not made.
+    /// There should be a token, but the server could not be asked for one: the call is not made.
     case outage(Outage)
 }
 
-/// For the calls that anybody may make.
+/// The source for calls without authorization.
 struct NoAccess: AccessSource {
     func access() async -> Access { .none }
 

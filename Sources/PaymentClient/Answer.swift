@@ -2,14 +2,14 @@ package import GotchuAPI
 
 /// The outcome of a call to the payment server.
 package enum Answer<Reply: Sendable>: Sendable {
-    /// The server did it.
+    /// The server carried it out.
     case success(Reply)
-    /// The server definitely did not, and said why in its own words. Only a problem document with a
-    /// code counts: an error page of some proxy decides nothing about money.
+    /// The server definitely refused, and gave its own reason. Only a problem document with a code
+    /// counts: an error page of some proxy decides nothing about money.
     case refused(Problem)
     /// 401: the token is missing, expired or not accepted; nothing was decided.
     case unauthorized(Problem)
-    /// Nobody knows.
+    /// The outcome is unknown.
     case unknown(Outage)
 }
 
@@ -18,7 +18,7 @@ package struct Outage: Error, Equatable, Sendable {
     package var code: Code
     /// The server's `Retry-After`, if it sent one.
     package var retryAfter: Duration?
-    /// The reason that the server itself gave, for a person.
+    /// The server's own reason, for a person.
     package var said: String?
     /// The underlying error, for logs. Never matched on.
     package var underlying: String?
@@ -41,19 +41,19 @@ package struct Outage: Error, Equatable, Sendable {
         case unreachable
         /// No address is known for the server's name.
         case unknownName = "unknown-name"
-        /// The proxy before it was reached, and makes no connection to it.
+        /// The proxy was reached, and makes no connection to the server.
         case refusedByProxy = "refused-by-proxy"
-        /// Its certificate is not one that this machine trusts, or TLS could not be agreed on.
+        /// This machine does not trust the server's certificate, or TLS could not be negotiated.
         case untrusted
         /// No answer in time.
         case timedOut = "timed-out"
-        /// 408, 429, or 5xx in the server's own words: come back.
+        /// 408, 429, or 5xx by the server itself: try again later.
         case busy
-        /// 5xx in somebody else's words: what stands before the server does not reach it.
+        /// 5xx by somebody else: a proxy before the server does not reach it.
         case failing
         /// An answer that is not the payment server's.
         case unreadable
-        /// The call is one user's, and another one is logged in by now: it was not made.
+        /// The call belongs to one user, and another one is logged in by now: it was not made.
         case otherUser = "other-user"
     }
 }
@@ -63,7 +63,7 @@ extension Outage: CustomStringConvertible {
 }
 
 extension Answer {
-    /// The same answer about something made from the reply.
+    /// Returns the same answer with a transformed reply.
     package func map<Other: Sendable>(_ transform: (Reply) -> Other) -> Answer<Other> {
         switch self {
         case .success(let reply): .success(transform(reply))
@@ -73,7 +73,7 @@ extension Answer {
         }
     }
 
-    /// The same answer, but a reply that does not say that it was done is no answer at all.
+    /// Returns the same answer; a reply that does not confirm the call counts as unreadable.
     func requiring(_ isDone: (Reply) -> Bool) -> Answer<Reply> {
         guard case .success(let reply) = self, !isDone(reply) else { return self }
         return .unknown(Outage(.unreadable, underlying: "a reply that is not ok"))

@@ -34,15 +34,15 @@ extension PaymentClient {
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
 
-    /// The longest name or memo that is kept of what a server says, in scalars of Unicode: as long
-    /// as a memo may be.
+    /// The longest name or memo of a server that is kept, in Unicode scalars: as long as a memo may
+    /// be.
     static let nameLimit = 140
-    /// The longest sentence of a server's that is kept, and that is shown.
+    /// The longest sentence of a server that is kept and shown.
     static let detailLimit = 300
     /// The longest code.
     static let codeLimit = 64
 
-    /// The header by which the server says that it had this answer ready under the call's key.
+    /// The header of an answer that the server repeats from under the call's key.
     static let replayHeader = "Idempotent-Replayed"
 
     static func outage(of error: any Error) -> Outage {
@@ -71,7 +71,7 @@ extension PaymentClient {
     }
 }
 
-/// A problem document of any server that speaks the first contract: only `code` must be there.
+/// A problem document of any server with the first contract: only `code` is required.
 private struct WireProblem: Decodable {
     let code: String
     let detail: String?
@@ -100,7 +100,8 @@ private struct WireProblem: Decodable {
 }
 
 extension String {
-    /// The text, cut to so many scalars with an ellipsis: a single character may have any number.
+    /// Returns the text cut to so many scalars, with an ellipsis: a single `Character` may have any
+    /// number.
     func cut(to limit: Int) -> String {
         guard unicodeScalars.dropFirst(limit).first != nil else { return self }
         return String(unicodeScalars.prefix(limit - 1)) + "…"

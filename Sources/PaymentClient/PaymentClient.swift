@@ -52,7 +52,7 @@ package struct PaymentClient: Sendable {
         self.onAnswer = onAnswer
     }
 
-    /// The same client with another source of tokens.
+    /// Returns the same client with another source of tokens.
     package func using(_ access: any AccessSource) -> PaymentClient {
         var client = self
         client.access = access
@@ -69,7 +69,7 @@ package struct PaymentClient: Sendable {
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
-        // A refused connection is an answer; when to try again is decided by whoever calls.
+        // A refused connection is an answer; the caller decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
@@ -83,9 +83,9 @@ package struct PaymentClient: Sendable {
         return answer.requiring { $0.status == "ready" }.map { _ in }
     }
 
-    /// Asks a development server for a token. Needs none.
+    /// Gets a token of a development server. Needs none.
     ///
-    /// - Returns: The token, good for a while. Refused with `NOT_FOUND` by any other server.
+    /// - Returns: The token. Refused with `NOT_FOUND` by any other server.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
         await call(.POST, "/auth/dev-login", DevLoginRequest(email: email))
     }
@@ -140,7 +140,7 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Takes a session for this payer; the first one wins. Again by the same payer is no error.
+    /// Locks a session for this payer; the first one wins. Again by the same payer is no error.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer has it),
     ///   `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
@@ -149,7 +149,7 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// Gives a locked session back; harmless if it is not ours.
+    /// Unlocks a session; harmless if this payer does not hold it.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
     ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`, none of which leaves it locked by this payer.
@@ -160,7 +160,7 @@ package struct PaymentClient: Sendable {
         return answer.map { _ in }
     }
 
-    /// Takes a session back, as its payee. Again is no error.
+    /// Cancels a session, as its payee. Again is no error.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` (a payer holds it), `SESSION_PAID` or
     ///   `SESSION_EXPIRED`.
@@ -184,7 +184,7 @@ package struct PaymentClient: Sendable {
         await call(.POST, "/sessions/\(sid)/eids", RotateEIDRequest(replaces: eid))
     }
 
-    /// A session as it stands, for its payee and its payer.
+    /// Returns a session to its payee or its payer.
     ///
     /// - Returns: Its state, with amounts in minor units. Refused with `NOT_FOUND` or `FORBIDDEN`.
     package func session(_ sid: SessionID) async -> Answer<SessionReply> {
@@ -286,7 +286,7 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Builds a request with everything that each of ours carries.
+    /// Builds a request with the headers of every call.
     func request(
         _ method: HTTPMethod,
         _ path: String,
@@ -303,7 +303,7 @@ package struct PaymentClient: Sendable {
         return request
     }
 
-    /// Calls that anybody may make: they wait for no token.
+    /// The calls without authorization: they wait for no token.
     private static let publicPaths: Set = [
         readyPath, "/auth/dev-login", "/auth/token",
     ]
@@ -325,8 +325,8 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Makes a call with the token of the moment, and once more with another one if the server
-    /// refuses that: with 401 nothing was decided, so that the same bytes may be sent again.
+    /// Makes a call with the current token, and once more with another one if the server refuses
+    /// that: with 401 nothing was decided, so that the same bytes may be sent again.
     func withAccess<Reply: Sendable>(
         _ call: (Access) async -> Answer<Reply>
     ) async -> Answer<Reply> {

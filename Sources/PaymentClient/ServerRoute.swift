@@ -1,12 +1,12 @@
 package import AsyncHTTPClient
 import NIOSSL
 
-/// The way to a payment server: its address, who vouches for it, and what stands in between.
+/// The route to a payment server: its address, the trusted certificates, and a proxy.
 package struct ServerRoute: Equatable, Sendable {
     package let server: ServerURL
     /// A PEM file of certificates that are trusted beside the system's.
     package let caFile: String?
-    /// `nil` for a connection to the server itself.
+    /// The proxy; `nil` for a direct connection.
     package let proxy: ProxyURL?
 
     package init(server: ServerURL, caFile: String? = nil, proxy: ProxyURL? = nil) {
@@ -15,9 +15,9 @@ package struct ServerRoute: Equatable, Sendable {
         self.proxy = proxy
     }
 
-    /// `PaymentClient.httpConfiguration` for this way.
+    /// `PaymentClient.httpConfiguration` for this route.
     ///
-    /// - Throws: When the certificates cannot be read.
+    /// - Throws: If the certificates cannot be read.
     package func httpConfiguration() throws -> HTTPClient.Configuration {
         var configuration = PaymentClient.httpConfiguration
         if let caFile {

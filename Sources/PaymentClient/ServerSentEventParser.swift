@@ -3,7 +3,7 @@
 /// Only `data` matters here: every event of ours carries the full state, so ids and names add
 /// nothing.
 struct ServerSentEventParser {
-    /// A line or an event longer than the limit: not our server.
+    /// A line or an event beyond the limit: not a payment server's.
     struct TooLong: Error {}
 
     private let lineLimit: Int
@@ -15,7 +15,7 @@ struct ServerSentEventParser {
         self.lineLimit = lineLimit
     }
 
-    /// Takes the next bytes and returns the data of each event that they complete.
+    /// Parses the next bytes and returns the data of each event that they complete.
     mutating func add(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [[UInt8]] {
         var events: [[UInt8]] = []
         for byte in bytes {

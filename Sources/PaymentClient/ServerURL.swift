@@ -8,7 +8,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// The name or the address alone.
     package let host: String
 
-    /// `nil` for the scheme's own.
+    /// The port; `nil` for the scheme's default.
     let port: UInt16?
 
     /// A Boolean that is true if calls are encrypted or never leave this machine.
@@ -33,7 +33,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         isPrivate = parts[0] == "https" || Self.isLoopback(host)
     }
 
-    /// True if a host is this machine. Of names only the one that is reserved for it (RFC 6761):
+    /// Returns true if a host is this machine. Of names only the one reserved for it (RFC 6761):
     /// any other may be anybody's, whatever it begins with.
     private static func isLoopback(_ host: Substring) -> Bool {
         var address = in_addr()
@@ -41,7 +41,7 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
             || inet_pton(AF_INET, String(host), &address) == 1 && host.hasPrefix("127.")
     }
 
-    /// Takes `host`, `host:port`, `[v6]` or `[v6]:port` apart; `nil` if it is none of these.
+    /// Splits `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` if it is none of these.
     private static func hostAndPort(of authority: Substring) -> (Substring, UInt16?)? {
         var host = authority
         var port: Substring?
