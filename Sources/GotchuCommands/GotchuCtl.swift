@@ -7,7 +7,7 @@ import ServiceProcess
 package struct GotchuCtl: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "gotchu-ctl",
-        abstract: "Ask for money, and pay by being near.",
+        abstract: "Request money, and pay by being near.",
         discussion: """
             EXAMPLES:
               gotchu-ctl request 50.00 --memo "Coffee"

@@ -109,6 +109,6 @@ package struct ConnectionSettings: Sendable {
 
 extension PostgresError {
     fileprivate static func malformed(_ why: String) -> PostgresError {
-        PostgresError(.malformedAddress, message: "The database's URL makes no sense. " + why)
+        PostgresError(.malformedAddress, message: "The database's URL is malformed. " + why)
     }
 }

@@ -84,7 +84,7 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("takes its code from a file of the operator's, which it never writes")
+    @Test("A kiosk takes its code from the operator's file, which it never writes")
     func tokenFile() async throws {
         let code = try await code("Corner Cafe")
         let file = try shop.folder.write(code + "\n", to: "code")
@@ -104,7 +104,7 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("says which file of the operator's there should be a token in, and that it belongs there")
+    @Test("A kiosk names the operator's file that should hold a token")
     func missingTokenFile() async throws {
         let file = "\(shop.folder.path)/no-such-token"
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -124,7 +124,7 @@ struct DeviceLoginTests {
         #expect(try kiosk.log().contains("gotchud finds no token in \(file)."))
     }
 
-    @Test("is told when a code or a token is not good, and stays as it was")
+    @Test("A kiosk with an invalid code or token is told so, and stays as it was")
     func wrongCode() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let code = try await code("Corner Cafe")
@@ -139,7 +139,7 @@ struct DeviceLoginTests {
         #expect(!status.server.isLoggedIn)
     }
 
-    @Test("gets another token when the server does not know the last one; a person is told to")
+    @Test("A kiosk gets another token when the server does not know the last; a person is told to")
     func refusedToken() async throws {
         let shop = try await Shop(more: ["--token-seconds", "900"])
         let (kiosk, payer) = try await shop.pair()

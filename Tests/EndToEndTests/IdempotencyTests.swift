@@ -51,7 +51,7 @@ struct IdempotencyTests {
         #expect(try await count(kiosk) == 2)
     }
 
-    @Test("while the first is still being answered waits for its answer")
+    @Test("A repeat while the first call is being answered waits for its answer")
     func atOnce() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -92,7 +92,7 @@ struct IdempotencyTests {
         return count
     }
 
-    @Test("that failed made nothing, so the same key may try again")
+    @Test("A failed call has created nothing, so the same key may try again")
     func afterFailure() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

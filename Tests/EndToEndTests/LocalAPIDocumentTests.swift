@@ -37,7 +37,7 @@ struct LocalAPIDocumentTests {
         #expect(document.matches(of: #/\n\| `[A-Z]+ /[^`]+` \| \w+ \|/#).count == routes.count)
     }
 
-    @Test("gives every code its status, and leaves none out that is the daemon's own")
+    @Test("The document gives every code its status, and leaves out none of the daemon's own")
     func codes() throws {
         var named: Set<ErrorCode> = []
         for row in document.matches(of: #/\n\| `([A-Z_]+)` \| ([0-9]+) \|/#) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The daemon's metrics")
 struct MetricsTests {
-    @Test("are read by Prometheus's own parser, and count what happened")
+    @Test("The daemon's metrics are read by Prometheus's own parser, and count what happened")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -59,7 +59,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("are on a loopback port for programs of this machine, and nothing else is")
+    @Test("Metrics are on a loopback port for programs of this machine, and nothing else is")
     func loopback() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)

@@ -78,7 +78,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("what the person did not see is not charged")
+    @Test("An amount or payee that the person did not see is not charged")
     func confirmation() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

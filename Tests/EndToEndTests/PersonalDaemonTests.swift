@@ -27,7 +27,7 @@ struct PersonalDaemonTests {
     }
 
     @Test(
-        "has its socket and its state in that user's folders, where gotchu-ctl finds it",
+        "A user's daemon has its socket and its state in that user's folders",
         .enabled(if: access(SocketPath.system, F_OK) != 0, "gotchud runs as a service here")
     )
     func folders() async throws {
@@ -52,7 +52,7 @@ struct PersonalDaemonTests {
         #expect(status.text.contains("adapter  simulated"), "\(status.text)")
     }
 
-    @Test("is not started without a folder to keep its journal in")
+    @Test("A user's daemon is not started without a folder to keep its journal in")
     func noHome() async throws {
         let daemon = try start("gotchud", environment: [])
         #expect(try await daemon.exitCode() == 78)

@@ -8,7 +8,7 @@ import Testing
 /// A shop's trouble on a desk: recorded there, replayed here.
 @Suite("Recording and replay", .timeLimit(.minutes(hangLimit)))
 struct RecordingTests {
-    @Test("what a daemon hears is recorded under other EIDs, and heard again from the file")
+    @Test("A recording has other EIDs than the daemon heard, and replays from the file")
     func recorded() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -61,7 +61,7 @@ struct RecordingTests {
         #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")
     }
 
-    @Test("ends when its time is up, also where nothing is heard")
+    @Test("A recording ends when its time is up, also where nothing is heard")
     func silence() async throws {
         let kiosk = try await Shop().daemon("kiosk", at: "0,0")
         let lines = try await LocalClient(socketPath: kiosk.socket).withRecording(seconds: 1) {

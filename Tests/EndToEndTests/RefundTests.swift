@@ -56,12 +56,12 @@ struct RefundTests {
         #expect(metrics["gotchu_refunds_made_total", ["made": "before"]] == 1)
         #expect(metrics["gotchu_refunds_made_total", ["made": "now"]] == 0)
         let other = try await refund(kiosk, id, "10.00", "--reference", "the cake too")
-        #expect(other.0 == 0 && other.1.contains("Gave $10.00 back"), "\(other.1)")
+        #expect(other.0 == 0 && other.1.contains("Refunded $10.00"), "\(other.1)")
         #expect(try await payer.balance() == 9000)
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("what was declined can be tried again, also by a daemon that has forgotten it, once")
+    @Test("A declined refund can be tried again, also by a daemon that has forgotten it, once")
     func declined() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -74,7 +74,7 @@ struct RefundTests {
         _ = try await pay(1000, from: payer, to: kiosk)
         try await forget(kiosk, of: shop)
         let rich = try await refund(kiosk, id, "5.00")
-        #expect(rich.0 == 0 && rich.1.contains("Gave $5.00 back"), "\(rich.1)")
+        #expect(rich.0 == 0 && rich.1.contains("Refunded $5.00"), "\(rich.1)")
         try await forget(kiosk, of: shop)
         let again = try await refund(kiosk, id, "5.00")
         #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
@@ -96,7 +96,7 @@ struct RefundTests {
         let id = request.id.rawValue
         let first = try await refund(kiosk, id, "5.00")
         #expect(first.0 == 0, "\(first.1)")
-        #expect(first.1.contains("Gave $5.00 back · balance $145.00"), "\(first.1)")
+        #expect(first.1.contains("Refunded $5.00 · balance $145.00"), "\(first.1)")
         let again = try await refund(kiosk, id, "5.00")
         #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
         #expect(!again.1.contains("balance") && again.1.contains("--reference"), "\(again.1)")
@@ -118,7 +118,7 @@ struct RefundTests {
         let large = try await refund(kiosk, id, "40.01")
         #expect(large.0 == 1 && large.1.contains("Only $40.00 is left"), "\(large.1)")
         let rest = try await refund(kiosk, id)
-        #expect(rest.0 == 0 && rest.1.contains("Gave $40.00 back"), "\(rest.1)")
+        #expect(rest.0 == 0 && rest.1.contains("Refunded $40.00"), "\(rest.1)")
         let whole = try await refund(kiosk, id, "--reference", "once more")
         #expect(whole.0 == 1 && whole.1.contains("gone back already"), "\(whole.1)")
         #expect(try await payer.balance() == 10_000)
@@ -144,7 +144,7 @@ struct RefundTests {
                     "--reference",
                     reference
                 )
-                #expect(made.0 == 0 && made.1.contains("Gave $5.00 back"), "\(made.1)")
+                #expect(made.0 == 0 && made.1.contains("Refunded $5.00"), "\(made.1)")
             }
             let _: RequestView = try await kiosk.call(
                 "POST",

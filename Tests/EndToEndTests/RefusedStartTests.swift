@@ -18,7 +18,7 @@ struct RefusedStartTests {
         #expect(try await check.exitCode() == 0)
     }
 
-    @Test("what a configuration names and the system lacks is said by --check-config")
+    @Test("A configured part that the system lacks is reported by --check-config")
     func checkedNames() async throws {
         let folder = try TemporaryFolder()
         let token = "\(folder.path)/token"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A request")
 struct RequestTests {
-    @Test("that nobody pays expires and leaves the air")
+    @Test("A request that nobody pays expires and leaves the air")
     func expires() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -25,7 +25,7 @@ struct RequestTests {
         #expect(status.radio.advertising.isEmpty)
     }
 
-    @Test("that is taken back leaves the air at once; taking it back again is no error")
+    @Test("A cancelled request leaves the air at once; cancelling it again is no error")
     func cancelled() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -46,7 +46,7 @@ struct RequestTests {
     }
 
     @Test(
-        "that makes no sense is refused",
+        "A request that makes no sense is refused",
         arguments: [
             NewRequest(amountCents: 0), NewRequest(amountCents: -1),
             NewRequest(amountCents: 100_000_001), NewRequest(amountCents: 1, ttlSeconds: 301),
@@ -62,7 +62,7 @@ struct RequestTests {
         } throws: { ($0 as? Problem)?.errorCode == .validationError }
     }
 
-    @Test("while nobody is logged in says so, and so does one while the server is away")
+    @Test("A request without a login says so, and so does one while the server is away")
     func unavailable() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -71,7 +71,7 @@ struct RestoreTests {
         return payment
     }
 
-    @Test("refuses a payment that it does not know, for good: it ends, and says why")
+    @Test("A restored server refuses a payment that it does not know, for good, with the reason")
     func sessionIsGone() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -90,7 +90,7 @@ struct RestoreTests {
         _ = try await server.exitCode()
     }
 
-    @Test("that knows the payer no more leaves the payment open, says so, and lets others log in")
+    @Test("A restored server without the payer leaves the payment open, and lets others log in")
     func payerIsGone() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -183,7 +183,7 @@ struct SocketLoadTests {
     }
 
     @Test(
-        "while one user floods, another is served",
+        "One user's flood leaves another served",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func others() async throws {

@@ -25,7 +25,7 @@ struct SocketTests {
         return try JSONDecoder().decode(Problem.self, from: Data(program.text.utf8))
     }
 
-    @Test("says who it is on every reply, and turns web pages away")
+    @Test("The socket identifies itself on every reply, and refuses web pages")
     func headers() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -75,7 +75,7 @@ struct SocketTests {
         }
     }
 
-    @Test("can be connected to by its group alone, unless users are listed, also after a reload")
+    @Test("The socket opens to its group alone, unless users are listed, also after a reload")
     func mode() async throws {
         let shop = try await Shop()
         for (group, mode) in [("no-such-group", 0o600), ("nogroup", 0o660)] {
@@ -96,7 +96,7 @@ struct SocketTests {
         }
     }
 
-    @Test("says at each address which methods it takes")
+    @Test("The socket names the methods of each address")
     func methods() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -113,7 +113,7 @@ struct SocketTests {
         #expect(status.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test("tells a client that waits for it to send its body")
+    @Test("The socket tells a waiting client to send its body")
     func expectation() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -229,7 +229,7 @@ struct SocketTests {
     }
 
     @Test(
-        "gives each listed user the level listed, and a stranger a 403 at every address",
+        "The socket gives each listed user the level listed, and a stranger a 403 at every address",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func levels() async throws {
@@ -268,7 +268,7 @@ struct SocketTests {
     }
 
     @Test(
-        "whoever has all the readers of events that he may have takes none from another user",
+        "A user with all the allowed readers of events takes none from another user",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func shareOfReaders() async throws {
@@ -294,7 +294,7 @@ struct SocketTests {
         #expect(answer.contains("snapshot"), "\(answer)")
     }
 
-    @Test("is not taken from a daemon that serves it")
+    @Test("The socket is not taken from a daemon that serves it")
     func inUse() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")

@@ -25,7 +25,7 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("nobody listens on the socket"))
     }
 
-    @Test("what stands in the socket's place is named, and no daemon is started over it")
+    @Test("A file in the socket's place is named, and no daemon is started over it")
     func noSocketThere() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("", to: "g.sock")
@@ -68,7 +68,7 @@ struct AbsentDaemonTests {
         let peer = try CannedPeer("")
         let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
         #expect(run.code == 75)
-        #expect(run.err.contains("gotchud has not answered: it may be giving the money back."))
+        #expect(run.err.contains("gotchud has not answered: it may be refunding."))
         #expect(run.next == "→ gotchu-ctl history")
     }
 
@@ -98,7 +98,7 @@ struct AbsentDaemonTests {
         let run = try await GotchuCtl.run(arguments, socket: peer.socket)
         #expect(run.code == 75)
         #expect(run.err.contains("gotchud has gone away; waiting for it to come back …"))
-        #expect(run.err.contains("It is not known yet whether $5.00 went back."), "\(run.err)")
+        #expect(run.err.contains("It is not known yet whether $5.00 was refunded."), "\(run.err)")
     }
 
     @Test("a daemon that hangs is 75 after five seconds")
@@ -112,7 +112,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "what does not speak our contract is 76",
+        "A peer that does not speak our contract is 76",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n",
             CannedPeer.reply("200 OK", api: "2", body: "{}"),

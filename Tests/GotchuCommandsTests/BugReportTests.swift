@@ -40,7 +40,7 @@ struct BugReportTests {
         }
     }
 
-    @Test("it overwrites nothing, and follows no link")
+    @Test("A report overwrites nothing, and follows no link")
     func overwrites() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("mine", to: "report.txt")

@@ -7,7 +7,7 @@ import Testing
 @Suite("A terminal of another character set than UTF-8")
 struct CharacterSetTests {
     @Test(
-        "is shown ASCII alone",
+        "A terminal of another character set is shown ASCII alone",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [
             (["LC_ALL": "C"], "- Kaff? ??"), (["LC_ALL": "", "LC_CTYPE": "de_DE"], "- Kaff? ??"),
@@ -31,13 +31,13 @@ struct CharacterSetTests {
         #expect(terminal.text.utf8.allSatisfy { $0 < 0x80 } == shown.utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test("does not change what goes into a file")
+    @Test("The terminal's character set does not change what goes into a file")
     func file() async throws {
         let run = try await GotchuCtl.run(["status"], environment: ["LC_ALL": "C"])
         #expect(run.next.hasPrefix("→ "))
     }
 
-    @Test("what is shown instead is as wide, so that tables stay in line")
+    @Test("ASCII replacements are as wide as the originals, so that tables stay in line")
     func width() {
         for text in ["a · b …", "██▏ → “x”", "東京 Käse 🦆", "a\r\nb\u{1B}[0m"] {
             #expect(text.inASCII.utf8.allSatisfy { $0 < 0x80 })

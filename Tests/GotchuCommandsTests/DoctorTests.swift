@@ -60,7 +60,7 @@ struct DoctorTests {
         #expect(try finding("scan", of: adapter()).text.contains("service data alone is not"))
     }
 
-    @Test("what a monitor is good for is told, where there can be one and where not")
+    @Test("The doctor explains the use of a monitor, where there can be one and where not")
     func monitors() throws {
         let stock = try finding("monitor", of: adapter())
         #expect(stock.verdict == .good && stock.text.contains("takes no advertisement monitor"))
@@ -140,7 +140,7 @@ struct DoctorTests {
         #expect(PolicyCheck(path: nil).finding(nil).verdict == .doubtful)
     }
 
-    @Test("who may use gotchud by the group, and who must be let in")
+    @Test("The doctor says who may use gotchud by the group, and who must be let in")
     func permissions() {
         func verdict(
             _ userID: UInt32,

@@ -92,6 +92,6 @@ struct DoubtTests {
         let refund = ["refund", "some-id", "5", "--yes"]
         let run = try await GotchuCtl.run(refund, socket: peer.socket)
         #expect(run.code == 75, "\(run.err)")
-        #expect(run.err.contains("gotchud has not answered: it may be giving the money back."))
+        #expect(run.err.contains("gotchud has not answered: it may be refunding."))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("With real daemons and a real server, each command does its work")
 struct LiveTests {
-    @Test("who is not logged in is told so: status 1, wallet 78, and how to log in")
+    @Test("A user who is not logged in is told so: status 1, wallet 78, and how to log in")
     func notLoggedIn() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status"], socket: system.kiosk)
@@ -96,7 +96,7 @@ struct LiveTests {
         let left = try await system.request("4")
         let cancel = try await GotchuCtl.run(["cancel", left.id], socket: system.kiosk)
         #expect(cancel.code == 0)
-        #expect(cancel.out == "Taken back · nobody was charged\n")
+        #expect(cancel.out == "Cancelled · nobody was charged\n")
         let wait = ["wait", "--for", "paid:\(left.id)"]
         let impossible = try await GotchuCtl.run(wait, socket: system.kiosk)
         #expect(impossible.code == 1)
@@ -109,12 +109,12 @@ struct LiveTests {
         program.signal(SIGINT)
         #expect(try await program.exitCode() == 1)
         try await eventually("it says so") {
-            program.text.contains("Taken back · nobody was charged") ? true : nil
+            program.text.contains("Cancelled · nobody was charged") ? true : nil
         }
     }
 
     @Test(
-        "who may not ask for money is told by the daemon: 77, and what would permit it",
+        "A user who may not request money is told so: 77, and what would permit it",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notPermitted() async throws {

@@ -40,7 +40,7 @@ struct QuestionTests {
         }
     }
 
-    @Test("what was typed before the amount was seen pays nothing", arguments: ["n", "y"])
+    @Test("Input typed before the amount was shown pays nothing", arguments: ["n", "y"])
     func early(answer: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
@@ -55,7 +55,7 @@ struct QuestionTests {
         }
     }
 
-    @Test("where it cannot be seen it is not asked")
+    @Test("A question that cannot be seen is not asked")
     func unseen() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")

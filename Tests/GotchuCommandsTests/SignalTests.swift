@@ -23,7 +23,7 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["advertising"])
         program.signal(signal)
         #expect(try await program.exitCode() == 1)
-        #expect(program.text.hasSuffix("Taken back · nobody was charged\n"), "\(program.text)")
+        #expect(program.text.hasSuffix("Cancelled · nobody was charged\n"), "\(program.text)")
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
@@ -90,7 +90,7 @@ struct SignalTests {
         #expect(said == "Taking the request back …; Ctrl-C again leaves it as it is.\n")
         system.signalTill(SIGCONT)
         #expect(try await program.exitCode() == 1)
-        #expect(program.text.hasSuffix("Taken back · nobody was charged\n"), "\(program.text)")
+        #expect(program.text.hasSuffix("Cancelled · nobody was charged\n"), "\(program.text)")
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
@@ -141,7 +141,7 @@ struct SignalTests {
         for (_, program) in programs {
             #expect(try await program.exitCode() == 75)
             #expect(
-                program.text.contains("gotchud has not answered: it may be giving the money back.")
+                program.text.contains("gotchud has not answered: it may be refunding.")
             )
         }
         system.signalTill(SIGCONT)

@@ -109,7 +109,7 @@ struct StreamTests {
         defer { for those in readers { those.close() } }
         let refused = try await GotchuCtl.run(["request", "6"], socket: system.kiosk)
         #expect(refused.code == 75)
-        #expect(refused.err.contains("The request was taken back, as it cannot be followed."))
+        #expect(refused.err.contains("The request was cancelled, as it cannot be followed."))
         let cancelled = try await GotchuCtl.run(["history", "--json"], socket: system.kiosk)
         #expect(cancelled.out.contains("\"cancelled\""), "\(cancelled.out)")
         #expect(refused.err.contains("A user may have 128 readers"))

@@ -39,7 +39,7 @@ struct TableTests {
         }
     }
 
-    @Test("what was drawn is as high as a narrower terminal has made it")
+    @Test("A drawing is as high as a narrower terminal has made it")
     func reflow() {
         let drawn = [100, 40, 0]
         #expect(LiveRegion.height(of: drawn, width: 100) == 3)

@@ -58,7 +58,7 @@ struct TipTests {
         )
         let yen = try await pay(open.eid, "--tip", "100", "--max", "900", "--currency", "jpy")
         #expect(yen.code == 1)
-        #expect(yen.err.contains("asks for $5.00, and --tip is ¥100. Nothing was paid."))
+        #expect(yen.err.contains("requests $5.00, and --tip is ¥100. Nothing was paid."))
         for wrong in ["-1", "1.005", "ten"] {
             let misread = try await pay(open.eid, "--tip=\(wrong)", "--max", "9")
             #expect(misread.code == 65, "\(misread.err)")

@@ -98,7 +98,7 @@ struct UsageTests {
         #expect(!piped.err.contains("secret-token"))
     }
 
-    @Test("what every command understands may stand before it as well as after it")
+    @Test("Common options may stand before a command as well as after it")
     func commonOptions() async throws {
         let before = try await GotchuCtl.run(["--socket", "/nonexistent/other", "status"])
         #expect(before.code == 69)

@@ -72,7 +72,7 @@ struct AirScheduleTests {
         #expect(after.isDisjoint(with: before))
     }
 
-    @Test("who leaves makes room at once, and a smaller adapter takes some off")
+    @Test("A request that ends makes room at once, and a smaller adapter takes some off the air")
     func leaving() throws {
         var schedule = try filled(4, capacity: 3)
         let on = schedule.advance(to: time(0.3))

@@ -50,7 +50,7 @@ struct CanonicalJSONTests {
         return encoder
     }()
 
-    @Test("is what Foundation writes with sorted members")
+    @Test("Canonical JSON is what Foundation writes with sorted members")
     func foundation() throws {
         var random = SeededGenerator("Canonical JSON")
         for _ in 0..<2_000 {
@@ -80,7 +80,10 @@ struct CanonicalJSONTests {
         #expect(text == #"{"able":[],"begin":null,"more":1,"zeal":3}"#)
     }
 
-    @Test("knows no number that is none", arguments: [Double.nan, .infinity, -.infinity])
+    @Test(
+        "Canonical JSON has no form for numbers that are not finite",
+        arguments: [Double.nan, .infinity, -.infinity]
+    )
     func numbers(number: Double) {
         #expect(throws: EncodingError.self) { try CanonicalJSON.encode([number]) }
     }

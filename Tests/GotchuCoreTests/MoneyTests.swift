@@ -4,7 +4,7 @@ import Testing
 @Suite("Money")
 struct MoneyTests {
     @Test(
-        "what a person types is read exactly",
+        "An amount is parsed exactly as a person types it",
         arguments: [
             ("50", 5000), ("50.00", 5000), ("0.5", 50), ("$12.34", 1234), ("0.01", 1),
             ("1000000.00", 100_000_000),
@@ -15,7 +15,7 @@ struct MoneyTests {
     }
 
     @Test(
-        "what could be misread is refused",
+        "An ambiguous amount is refused",
         arguments: [
             "", ".", "5.", ".5", "1.234", "-1", "+1", "1e3", "1,000", "5 0", "$", "٥",
             "99999999999999999999",

@@ -7,7 +7,7 @@ struct PaymentFlowTests {
     private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
     private let receipt = Receipt(newBalanceCents: 5000, transferID: "t")
 
-    @Test("it locks, journals, sends, journals, and only then has ended")
+    @Test("A payment locks, journals, sends, journals, and only then has ended")
     func paid() {
         var flow = PaymentFlow(stage: .locking)
         #expect(flow.handle(.started, jitter: 0) == .lock)
@@ -67,7 +67,7 @@ struct PaymentFlowTests {
     }
 
     @Test(
-        "what cannot be journalled is neither sent nor called declined; paid is told all the same"
+        "A step that cannot be journalled is not sent, and no decline is told; paid is told anyway"
     )
     func journalFails() {
         var unsent = PaymentFlow(stage: .locking)
@@ -115,7 +115,7 @@ struct PaymentFlowTests {
         }
     }
 
-    @Test("what the server has kept under the key ends a payment whose answer was lost")
+    @Test("An answer that the server stored under the key ends a payment whose answer was lost")
     func replayed() {
         let gone = Decline(code: "NOT_FOUND", detail: "There is no such session.")
         var resent = PaymentFlow(stage: .sending(isUncertain: true))

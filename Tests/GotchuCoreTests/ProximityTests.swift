@@ -48,7 +48,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("it leaves after a second below the threshold, and is gone after silence")
+    @Test("A presence leaves after a second below the threshold, and is gone after silence")
     func leaves() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {

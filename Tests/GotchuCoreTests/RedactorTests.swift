@@ -62,7 +62,7 @@ struct RedactorTests {
         #expect(redactor.redact(second) == second)
     }
 
-    @Test("what is known is hidden whatever its form, the longest first; short words are not")
+    @Test("Known secrets are hidden whatever their form, the longest first; short words are not")
     func known() {
         var redactor = Redactor()
         redactor.hide("Anna", as: .name)

@@ -26,7 +26,7 @@ struct RefundKeyTests {
         #expect(named.rawValue == "refund-5bc4c0a39404fab9d83849da0261b277")
     }
 
-    @Test("is another one for each other wish, and for each try")
+    @Test("Each other request, and each attempt, has another key")
     func distinct() throws {
         let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
         var keys: [IdempotencyKey] = [
@@ -75,7 +75,7 @@ struct RefundKeyTests {
         var isSending = false
     }
 
-    @Test("whoever forgets what, the same wish is made at most once, and can always be made")
+    @Test("A refund is made at most once, and can always be made, whoever forgets what")
     func anything() async {
         var world = World(random: SeededGenerator("refund keys"))
         for index in 0..<3000 {

@@ -153,7 +153,7 @@ struct CommandTests {
     }
 
     @Test(
-        "what cannot be is refused with a sentence and its exit code",
+        "An impossible command is refused with a sentence and its exit status",
         arguments: [
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
@@ -217,7 +217,7 @@ struct CommandTests {
         #expect(program.text.contains("/nowhere/keys.json cannot be read: No such file"))
     }
 
-    @Test("what is not there is named, and is a no")
+    @Test("A missing object is named, with the status of a negative answer")
     func unknownNames() async throws {
         let books = database
         #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
@@ -290,7 +290,7 @@ struct CommandTests {
         )
     }
 
-    @Test("what is given twice is refused: neither of two databases is forgotten")
+    @Test("An option that is given twice is refused: neither of two databases is forgotten")
     func givenTwice() async throws {
         let other = "sqlite:\(folder.path)/other.db"
         for more in [["--database", other], ["--database=\(other)"]] {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Places for webhooks")
+@Suite("Slots for webhook deliveries")
 struct DeliverySlotsTests {
-    @Test("what an endpoint accepts earns it more, up to a bound; one failure takes that back")
+    @Test("Accepted events earn an endpoint slots, up to a bound; one failure takes them back")
     func growth() {
         var slots = DeliverySlots()
         #expect(slots.free(for: "a") == 1)
@@ -21,7 +21,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "a") == 1)
     }
 
-    @Test("however many hang with all that they have earned, another has its own place")
+    @Test("Endpoints that hang with all the slots they have earned leave another its own")
     func hanging() {
         var slots = DeliverySlots()
         var running = 0

@@ -60,7 +60,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/create", body, token: payee), .validationError)
     }
 
-    @Test("what is wrong with a request itself")
+    @Test("A malformed request has its code")
     func requests() async throws {
         expect(try await wire.get("/nowhere"), .notFound)
         let wrong = try await wire.get("/wallet/send")
@@ -82,7 +82,7 @@ struct ErrorTests {
         expect(try await wire.get("/wallet/sends/0123456789abcdef", token: payer), .notFound)
     }
 
-    @Test("who is calling")
+    @Test("A request without a valid token or the scope has its code")
     func callers() async throws {
         expect(try await wire.get("/wallet/me"), .unauthorized)
         expect(try await wire.get("/wallet/me", token: "nonsense"), .unauthorized)
@@ -103,7 +103,7 @@ struct ErrorTests {
         expect(try await wire.lock("no-such", by: payer), .notFound)
     }
 
-    @Test("where a session stands")
+    @Test("Each state of a session that forbids a call has its code")
     func states() async throws {
         let other = try await wire.login("other")
         let sid = try await wire.create(payee, cents: 5).string("sid")
@@ -150,7 +150,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/\(sid)/cancel", token: payee), .sessionExpired)
     }
 
-    @Test("who guesses at EIDs is slowed, and then cannot tell a hit from a miss")
+    @Test("A caller that guesses EIDs is slowed, and then cannot tell a hit from a miss")
     func misses() async throws {
         var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
         expect(last, .notFound)
@@ -162,7 +162,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#), .rateLimited)
     }
 
-    @Test("who calls far too often is slowed before his key is looked at, and nobody else is")
+    @Test("A caller that calls far too often is slowed before its key is read, and nobody else is")
     func tooManyCalls() async throws {
         var last = try await wire.send("x", by: payer, key: "short")
         for _ in 0..<10_000 where last.status == 400 {
@@ -172,7 +172,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("while the books are locked by another program, the answer is to try again")
+    @Test("The answer is to try again while another program locks the books")
     func tryAgain() async throws {
         #expect(try await wire.get("/readyz").status == 200)
         let connection = try Connection(path: server.path, mode: .readWrite)

@@ -60,7 +60,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("are not given to more than sixteen readers of one session")
+    @Test("A session's events are given to sixteen readers and no more")
     func bounded() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var open: [EventStream] = []
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    @Test("are not given to a user who has as many as one may have, and still to others")
+    @Test("A user with as many streams as allowed gets no more, and others still do")
     func boundedByUser() async throws {
         var open: [EventStream] = []
         for _ in 0..<4 {
@@ -100,7 +100,7 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payee, body: large).isLast)
     }
 
-    @Test("are forgotten when their reader has gone")
+    @Test("A session's events are forgotten when their reader has gone")
     func gone() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events: EventStream? = try await EventStream(wire, sid, token: payee)

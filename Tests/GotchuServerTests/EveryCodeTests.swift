@@ -7,7 +7,7 @@ import Testing
 @Suite("Every code", .timeLimit(.minutes(hangLimit)))
 struct EveryCodeTests {
     /// A 500 has no place in it: nothing that a client does may lead to one.
-    @Test("that is described comes over the wire, and no other", arguments: BooksKind.all)
+    @Test("Every described code comes over the wire, and no other", arguments: BooksKind.all)
     func all(kind: BooksKind) async throws {
         let seen = Set(try await StoryOfErrors(kind).replies().compactMap(\.code))
         let described = try await ContractJudge.shared.contract.codes

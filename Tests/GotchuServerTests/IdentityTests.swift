@@ -75,7 +75,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("what is not for us, not now or not whole is refused")
+    @Test("A token that is not for this server, not valid now or not whole is refused")
     func bad() async throws {
         for members in [
             #""claims":{"iss":"https://issuer.example/"}"#, #""claims":{"iss":null}"#,

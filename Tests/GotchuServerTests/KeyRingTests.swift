@@ -27,7 +27,7 @@ struct KeyRingTests {
         try result.get()
     }
 
-    @Test("are fetched again for a new name, at most once a minute, and withdrawn ones go")
+    @Test("Keys are fetched again for a new id, at most once a minute, and withdrawn ones go")
     func rotation() async throws {
         let issuer = try await IssuerProcess()
         try await issuer.act(#"{"op":"set","published":["rsa"]}"#)
@@ -62,7 +62,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("are pinned to one algorithm each; short, secret and unnamed keys are none")
+    @Test("Keys are pinned to one algorithm each; short, secret and unnamed ones are ignored")
     func pinned() async throws {
         let issuer = try await IssuerProcess()
         let keys = try await issuer.act(#"{"op":"keys"}"#)
@@ -73,7 +73,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "what is no key set is refused, and why is said",
+        "A document that is no key set is refused, with the reason",
         arguments: [
             ("", "no JSON Web Key Set"), ("{}", "no JSON Web Key Set"),
             ("[]", "no JSON Web Key Set"), (#"{"keys":[]}"#, "None of its 0 keys"),

@@ -87,7 +87,7 @@ struct LimitTests {
     }
 
     @Test(
-        "what is not one JSON object is refused",
+        "A body that is not one JSON object is refused",
         arguments: [
             "", "{", "}", "[]", "1", #"{"a":01}"#, #"{"a":1.}"#, #"{"a":.5}"#, #"{"a":+1}"#,
             #"{"a":1e}"#, #"{"a":tru}"#, #"{"a":"\x"}"#, #"{"a":"\ud83d"}"#, #"{"a":"\ude00"}"#,
@@ -100,7 +100,7 @@ struct LimitTests {
     }
 
     @Test(
-        "where it stops being one is told",
+        "The offset at which a body stops being JSON is reported",
         arguments: [("", 0), (#"{"a":1}x"#, 7), (#"{"a":tru}"#, 5), (#"{"a":1,"a":2}"#, 12)]
     )
     func place(text: String, offset: Int) {

@@ -47,7 +47,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("of twenty payers who lock one session at once one wins")
+    @Test("One of twenty payers who lock one session at once wins")
     func lockRace() async throws {
         let server = try await ServerProcess()
         let wire = server.wire

@@ -83,7 +83,7 @@ struct MetricsTests {
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
-    @Test("are all explained to whoever runs the server, and no others are")
+    @Test("All metrics are explained to operators, and no others")
     func manual() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -132,7 +132,7 @@ struct MetricsTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("are for this machine only, and what a proxy passed on is not from this machine")
+    @Test("Metrics are for this machine only, and a proxied request is not from this machine")
     func privacy() async throws {
         let passedOn = try await wire.call(
             "GET",

@@ -44,7 +44,7 @@ struct MissTests {
         #expect(limiter.wait(for: address(1)) == 110)
     }
 
-    @Test("when all together miss too often, only those who missed of late are slowed")
+    @Test("Too many misses by all addresses together slow only those that missed recently")
     func everybody() {
         for number in 0..<10 as Range<UInt8> {
             for _ in 0..<10 { limiter.missed(address(number)) }
@@ -100,7 +100,7 @@ struct MissTests {
         }
     }
 
-    @Test("while a flood guesses, one who never missed and one who is known are answered")
+    @Test("A flood of guesses leaves callers without misses and known users their answers")
     func honestAmongThieves() {
         for number in 0..<90 as Range<UInt8> {
             for _ in 0..<4 { limiter.missed(address(number)) }

@@ -97,7 +97,7 @@ struct OldClientTests {
         }
     }
 
-    @Test("are refused in the words that they know", arguments: BooksKind.all)
+    @Test("Old clients are refused in the words that they know", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try await wire.login("bob")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Overload and ending", .timeLimit(.minutes(hangLimit)))
 struct OverloadTests {
-    @Test("who is too many is told when to come back, and what was accepted is done")
+    @Test("Excess callers are told when to come back, and accepted commands are carried out")
     func queue() async throws {
         let server = try await ServerProcess(more: ["--queue", "4"])
         let wire = server.wire
@@ -127,7 +127,7 @@ struct OverloadTests {
         #expect(try await again.wire.balance(known) == 9_995)
     }
 
-    @Test("what was accepted before the end is finished, or is known not to have been done")
+    @Test("Commands accepted before the end are finished, or known not to have been carried out")
     func accepted() async throws {
         let server = try await ServerProcess()
         let wire = server.wire

@@ -11,7 +11,7 @@ import Testing
 /// Texts of strangers, most of them a few bytes off what they should be.
 @Suite("Parsers under fuzz", .timeLimit(.minutes(hangLimit)))
 struct ParserFuzzTests {
-    @Test("what is taken for a JSON object is one to Foundation too, with the same members")
+    @Test("A text parsed as a JSON object is one to Foundation too, with the same members")
     func json() throws {
         var random = SeededGenerator("json")
         var accepted = 0
@@ -88,7 +88,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test("what is read of a key, a URL, an address or a segment can be written and read again")
+    @Test("A parsed key, URL, address or segment can be written and parsed again")
     func texts() throws {
         var random = SeededGenerator("texts")
         let key = "\"0123456789abcdef\""

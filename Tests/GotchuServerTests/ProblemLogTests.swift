@@ -27,7 +27,7 @@ struct ProblemLogTests {
         }
     }
 
-    @Test("what is broken is said although many were just told to come back")
+    @Test("A broken database is logged although many callers were just told to come back")
     func broken() {
         let levels = Levels()
         func fail(_ code: LedgerError.Code) {

@@ -80,7 +80,7 @@ struct RefundTests {
         )
     }
 
-    @Test("of fifty who refund everything at once under their own keys one wins")
+    @Test("One of fifty full refunds at once, each under its own key, wins")
     func race() async throws {
         let sid = try await paidSession(cents: 450)
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -94,7 +94,7 @@ struct RefundTests {
         #expect(try await wire.balance(payee) == 10_000)
     }
 
-    @Test("what cannot be is refused with its code")
+    @Test("An impossible refund is refused with its code")
     func refusals() async throws {
         let open = try await wire.create(payee, cents: 5).string("sid")
         let unpaid = try await refund(open, key: key + "1")

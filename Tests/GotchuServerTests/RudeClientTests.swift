@@ -36,7 +36,7 @@ struct RudeClientTests {
         }
     }
 
-    @Test("are told so or put out, each in its time, and the server goes on")
+    @Test("Rude clients get an error or are disconnected, each in its time, and the server goes on")
     func all() async throws {
         let server = try await ServerProcess()
         let port = try #require(server.wire.base.split(separator: ":").last)
@@ -97,7 +97,7 @@ struct RudeClientTests {
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
     }
 
-    @Test("who are too many wait, and are answered when another goes")
+    @Test("Excess clients wait, and are answered when another goes")
     func connections() async throws {
         let server = try await ServerProcess(more: ["--connections", "3"])
         let port = try #require(server.wire.base.split(separator: ":").last)

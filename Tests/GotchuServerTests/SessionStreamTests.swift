@@ -18,7 +18,7 @@ import Testing
 struct SessionStreamTests {
     private let feed = RecordFeed()
 
-    @Test("is over with its session, and its connection is used again")
+    @Test("A session's stream ends with its session, and its connection is used again")
     func alone() async throws {
         try await withStream { server, client in
             feed.publish([2, 3].map { Cast.record(version: $0) })
@@ -33,7 +33,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("ends once, though what it writes last brings it news at once")
+    @Test("A stream ends once, though its last write brings news at once")
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
@@ -60,7 +60,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("is forgotten once its connection is closed")
+    @Test("A stream is forgotten once its connection is closed")
     func gone() async throws {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
@@ -74,7 +74,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("is forgotten though its client resets the connection while it begins")
+    @Test("A stream is forgotten though its client resets the connection while it begins")
     func reset() async throws {
         for delay in 0..<200 {
             try await withStream(awaited: false) { server, client in
@@ -85,7 +85,9 @@ struct SessionStreamTests {
         try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
     }
 
-    @Test("holds no more for a slow reader than its buffer, and tells him the newest state")
+    @Test(
+        "A stream holds no more for a slow reader than its buffer, and then sends the newest state"
+    )
     func slow() async throws {
         try await withStream { server, client in
             try await fill(server)
@@ -99,7 +101,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("does not keep a server from stopping, though its reader reads nothing")
+    @Test("A stream does not keep a server from stopping, though its reader reads nothing")
     func stop() async throws {
         try await withStream { server, _ in
             try await fill(server)
@@ -108,7 +110,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("is closed when its reader takes nothing for a while, and not while he takes something")
+    @Test("A stream is closed when its reader reads nothing for a while, and only then")
     func neverRead() async throws {
         // Longer than it takes to fill it, also on a busy machine.
         try await withStream(writeLimit: .seconds(4)) { server, client in

@@ -32,7 +32,7 @@ struct StrangerTests {
         ]
     }
 
-    @Test("are told so while nobody can write (SQLite)")
+    @Test("Invalid credentials are refused while nobody can write (SQLite)")
     func sqlite() async throws {
         let server = try await ServerProcess()
         let code = try await add("sqlite:\(server.path)")
@@ -45,7 +45,9 @@ struct StrangerTests {
         #expect(try await show(code, server.wire).status == 200)
     }
 
-    @Test("are told so while nobody can write, and devices hold up no payment (PostgreSQL)")
+    @Test(
+        "Invalid credentials are refused while nobody can write, and delay no payment (PostgreSQL)"
+    )
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -81,7 +83,7 @@ struct StrangerTests {
         ) != [0]
     }
 
-    @Test("are slowed down; a device that was here before is not, whoever else guesses")
+    @Test("Strangers' credentials are slowed down; a device that was here before is not")
     func budget() async throws {
         let server = try await ServerProcess()
         let books = "sqlite:\(server.path)"

@@ -67,7 +67,7 @@ struct TipTests {
         #expect(entries.map { $0["tip_cents"] as? Int } == [60, 40, 100, nil])
     }
 
-    @Test("are refused where they are not allowed, or make no sense", arguments: BooksKind.all)
+    @Test("A tip that is not allowed, or makes no sense, is refused", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
         let plain = try await wire.lockedSession(payee, payer, cents: 500)
@@ -93,7 +93,7 @@ struct TipTests {
         #expect(unsaid.bytes == nothing.bytes)
     }
 
-    @Test("are part of what a key stands for, and of what a wallet must hold")
+    @Test("A tip is part of what a key stands for, and of what a wallet must hold")
     func keys() async throws {
         let (wire, payee, payer) = try await shop(.sqlite)
         let sid = try await wire.create(payee, cents: 9_000, more: allow).string("sid")

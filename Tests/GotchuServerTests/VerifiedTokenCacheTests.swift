@@ -2,9 +2,9 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Tokens that were found good")
+@Suite("The cache of verified tokens")
 struct VerifiedTokenCacheTests {
-    @Test("are remembered up to a limit, by their bytes, and read anew beyond it")
+    @Test("Verified tokens are cached up to a limit, by their bytes, and verified again beyond it")
     func limit() throws {
         let cache = VerifiedTokenCache()
         let text = #"{"iss":"gotchu","sub":"user","exp":4102444800}"#

@@ -42,7 +42,7 @@ struct WalletReadTests {
             .replacing(/"next_cursor":"[A-Za-z0-9_=-]+"/, with: #""next_cursor":"CURSOR""#)
     }
 
-    @Test("have exactly these fields")
+    @Test("Wallet reads have exactly these fields")
     func projection() async throws {
         let body = #"{"amount_cents":450,"memo":"Flat white","payee_reference":"order 7"}"#
         let sid = try await wire.post("/sessions/create", body, token: payee).string("sid")
@@ -131,7 +131,7 @@ struct WalletReadTests {
         }
     }
 
-    @Test("are of the caller's own wallet, whoever he asks for")
+    @Test("Wallet reads are of the caller's own wallet, whatever the parameters")
     func ownOnly() async throws {
         for query in ["user_id=x", "userId=x", "user=x", "wallet_id=x"] {
             for path in [path, "/api/wallet/balance"] {

@@ -48,7 +48,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "what is no plain https URL is refused",
+        "A URL that is not a plain https URL is refused",
         arguments: [
             "", "shop.example", "ftp://shop.example/", "https://", "https:///x",
             "https://user@shop.example/", "https://user:pass@shop.example/", "https://a b/",
@@ -89,7 +89,7 @@ struct WebhookTargetTests {
         }
     }
 
-    @Test("waits double up to an hour, and never below what the receiver asked for")
+    @Test("Waits double up to an hour, and are never below what the receiver asked for")
     func schedule() {
         let schedule = WebhookSchedule()
         #expect(schedule.delay(after: 1, retryAfter: nil, jitter: 0) == .seconds(2.5))
@@ -100,7 +100,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "what a receiver asks for is seconds or a date",
+        "A receiver's Retry-After is seconds or a date",
         arguments: [
             ("7", .seconds(7)), ("-7", .zero), ("Thu, 01 Jan 1970 00:01:40 GMT", .seconds(90)),
             ("Thu, 01 Jan 1970 00:00:01 GMT", .zero), ("soon", nil), (nil, nil),

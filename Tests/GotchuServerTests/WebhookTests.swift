@@ -96,7 +96,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "what is refused for now is sent again, the same bytes under the same name",
+        "A refused delivery is sent again, the same bytes under the same id",
         arguments: BooksKind.single
     )
     func retry(kind: BooksKind) async throws {
@@ -133,7 +133,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "who says 410 is not asked again; a redirect is not followed",
+        "An endpoint that answers 410 is not called again; a redirect is not followed",
         arguments: BooksKind.single
     )
     func goneAndRedirect(kind: BooksKind) async throws {

@@ -44,7 +44,7 @@ struct DeviceTests {
         )
     }
 
-    @Test("is exchanged at each use")
+    @Test("A credential is exchanged at each use")
     func rotation() {
         var device = device()
         for number in 1..<20 as Range<UInt8> {
@@ -62,7 +62,7 @@ struct DeviceTests {
         #expect(show(4, next: 5, to: &device) == .admitted)
     }
 
-    @Test("is exchanged once, however often and late its exchange is carried out")
+    @Test("A credential is exchanged once, however often and late its exchange is carried out")
     func repeats() {
         var random = SeededGenerator("A device's exchanges, repeated and late")
         var device = device()
@@ -81,7 +81,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("that was used after its successor revokes the device, for both of them")
+    @Test("A credential used after its successor revokes the device, for both of them")
     func reuse() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -101,7 +101,7 @@ struct DeviceTests {
         #expect(show(66, next: 67, to: &device) == .refused)
     }
 
-    @Test("that the books have forgotten, because they were restored, is good if it is ours")
+    @Test("A credential of ours that restored books do not know is valid")
     func restored() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -130,7 +130,7 @@ struct DeviceTests {
         #expect(device == before)
     }
 
-    @Test("ends if it is not used: a code after a day, later ones after half a year")
+    @Test("An unused credential expires: a code after a day, later ones after half a year")
     func ends() {
         var late = device()
         #expect(show(1, next: 2, to: &late, after: Device.enrolment) == .refused)
@@ -140,7 +140,7 @@ struct DeviceTests {
         #expect(show(3, next: 4, to: &used, after: .seconds(351 * 86_400)) == .refused)
     }
 
-    @Test("can be given anew, and the old one is then only a stranger's")
+    @Test("A renewed credential makes the old one a stranger's")
     func anew() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)

@@ -58,7 +58,7 @@ struct DebianTests {
         #expect(try #require(code.firstMatch(of: /current = "([^"]+)"/)).1 == packaged)
     }
 
-    @Test("what the programs are built with is what a build of the package asks for")
+    @Test("The build dependencies of a package are those of the programs")
     func buildDependencies() throws {
         let need = try Repository.text(".ci/need")
         let control = try Repository.text("debian/control")

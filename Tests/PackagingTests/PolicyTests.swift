@@ -23,7 +23,7 @@ struct PolicyTests {
         #expect(said.contains("alow"), "\(said)")
     }
 
-    @Test("it lets one user talk to one name, and opens nothing else")
+    @Test("The bus policy lets one user talk to one name, and opens nothing else")
     func isNarrow() throws {
         let text = try Repository.text(Self.policy)
         let rules = text.matches(of: /<(allow|deny|policy)\s[^>]*>/).map { String($0.0) }

@@ -70,7 +70,7 @@ struct UnitTests {
         #expect(try #require(Double(level.1)) <= 2.0, "\(verdict.text)")
     }
 
-    @Test("what breaks a Swift program or its socket is not in a unit", arguments: units)
+    @Test("No unit has a setting that breaks a Swift program or its socket", arguments: units)
     func traps(unit: String) throws {
         let lines = try Repository.text("systemd/\(unit).service").split(separator: "\n")
         let settings = Set(lines.map(String.init))

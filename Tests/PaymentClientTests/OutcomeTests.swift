@@ -31,7 +31,7 @@ struct OutcomeTests {
         #expect(problem.detail == "Another payer was first.")
     }
 
-    @Test("what a server says is cut to what a person reads, and an empty reason is none")
+    @Test("A server's texts are cut to what a person reads, and an empty reason is none")
     func limits() {
         let long = String(repeating: "x", count: 150_000)
         for (body, detail) in [
@@ -74,7 +74,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "what is not the server's own words decides nothing",
+        "An answer that is not the server's own decides nothing",
         arguments: [
             (404, "<html>captive portal</html>"), (403, "{}"), (409, ""), (302, "moved"),
             (400, #"{"code": 5}"#),

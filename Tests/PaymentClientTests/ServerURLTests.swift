@@ -4,7 +4,7 @@ import Testing
 @Suite("A server's URL")
 struct ServerURLTests {
     @Test(
-        "is read, and it is known whether the way there is private",
+        "A server's URL is parsed, with whether the way there is private",
         arguments: [
             ("https://pay.example", true), ("https://pay.example:8443/base/", true),
             ("http://127.0.0.1:8080", true), ("http://localhost", true), ("http://[::1]:80", true),
@@ -20,7 +20,7 @@ struct ServerURLTests {
     }
 
     @Test(
-        "is refused when it is none, or holds a secret",
+        "A malformed URL, or one with a secret, is refused",
         arguments: [
             "", "pay.example", "ftp://x", "http://", "http://:80", "http://user:pw@host",
             "http://host:0", "http://host:99999", "http://host?x=1", "http://host#x", "http://a b",

@@ -4,7 +4,7 @@ import Testing
 @Suite("A database's URL")
 struct AddressTests {
     @Test(
-        "that makes no sense is refused without a word of what it holds",
+        "A malformed URL is refused without a word of its content",
         arguments: [
             "postgres://u:sesame@open@127.0.0.1:1/x", "postgres://u:ses/ame@127.0.0.1:1/x",
             "postgres://u:sesame@127.0.0.1:sesame/x", "postgres://u:sesame@[::1/x",
@@ -24,7 +24,7 @@ struct AddressTests {
         #expect(error?.description.contains("ses") == false, "\(error as Any)")
     }
 
-    @Test("says which parameter there is not")
+    @Test("The error of a URL names the unknown parameter")
     func parameter() {
         let url = "postgres://u@127.0.0.1:1/x?sslmode=require&ssl=true&ssl_mode=sesame&nosuch=open"
         let error = #expect(throws: PostgresError.self) { try ConnectionSettings(url: url) }

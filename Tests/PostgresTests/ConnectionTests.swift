@@ -70,7 +70,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("of several statements the first that fails keeps the rest from being run")
+    @Test("The first failing statement of several keeps the rest from being run")
     func pipeline() throws {
         try link.connection.execute("CREATE TABLE t (n bigint PRIMARY KEY)")
         let insert = "INSERT INTO t VALUES ($1)"
@@ -111,7 +111,7 @@ struct ConnectionTests {
         #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
     }
 
-    @Test("what takes too long is given up, at the server too")
+    @Test("A call that takes too long is given up, at the server too")
     func tooLong() throws {
         let error = #expect(throws: PostgresError.self) {
             try link.connection.query("SELECT 1 FROM pg_sleep(600)", within: .milliseconds(100)) {
@@ -155,7 +155,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("what another connection notifies of is heard")
+    @Test("A connection receives another one's notifications")
     func notifications() throws {
         let waker = Waker()
         try link.connection.execute("LISTEN news")
@@ -186,7 +186,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "what a server's code means",
+        "Each of a server's codes has its meaning",
         arguments: [
             ("40001", PostgresError.Kind.retryable), ("40P01", .retryable),
             ("40003", .unknownOutcome),

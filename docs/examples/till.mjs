@@ -67,7 +67,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopped 
 const wish = { amount_cents: cents, memo: process.argv[3] }
 let request = await call('POST', '/v1/requests', { body: wish, key: randomUUID() })
 const path = `/v1/requests/${request.id}`
-console.log(`${request.eid}: waiting for ${cents} cents, Ctrl-C takes it back`)
+console.log(`${request.eid}: waiting for ${cents} cents, Ctrl-C cancels it`)
 
 let isCancelled = false
 while (!final.includes(request.state)) {

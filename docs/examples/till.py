@@ -77,7 +77,7 @@ def main():
         wish["memo"] = sys.argv[2]
     request = call("POST", "/v1/requests", wish, key=str(uuid.uuid4()))
     path = f"/v1/requests/{request['id']}"
-    print(f"{request['eid']}: waiting for {cents} cents, Ctrl-C takes it back", flush=True)
+    print(f"{request['eid']}: waiting for {cents} cents, Ctrl-C cancels it", flush=True)
 
     is_cancelled = False
     while request["state"] not in FINAL:

@@ -304,7 +304,7 @@ async def resolve(
         "SELECT records.*, display_name, until FROM names JOIN records ON records.id = target"
         " JOIN users ON users.id = owner WHERE name = $1", f"eid:{body.eid}")
     if found is None or (found["until"] or now + 1) <= now:
-        raise HTTPException(404, "Nobody asks for money under this EID.")
+        raise HTTPException(404, "There is no request with this EID.")
     session = Session.read(found)
     if session.status in FINAL or session.body.expires_at <= now:
         raise HTTPException(410, "The session is over.")

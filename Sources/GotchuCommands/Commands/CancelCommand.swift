@@ -8,7 +8,7 @@ import LocalAPI
 struct CancelCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Take a request back, or a payment that was not sent yet.",
+        abstract: "Cancel a request, or a payment that was not sent yet.",
         discussion: """
             EXAMPLES:
               gotchu-ctl cancel 0198f3c1-7a5e-7c1e-9d53-0242ac120002
@@ -43,13 +43,13 @@ struct CancelCommand: SocketCommand {
     private func tell(_ payment: PaymentView, _ output: Output) throws {
         guard payment.state == .declined else {
             let failure = CommandFailure.negative(
-                "It was paid before it could be taken back.",
+                "It was paid before it could be cancelled.",
                 next: "gotchu-ctl history"
             )
             throw CommandFailure.about(payment, failure)
         }
         guard !output.isJSON else { return try output.json(payment) }
-        output.line("Taken back · nobody was charged")
+        output.line("Cancelled · nobody was charged")
     }
 
     private func cancel(
@@ -61,16 +61,16 @@ struct CancelCommand: SocketCommand {
         switch request.state {
         case .cancelled, .expired:
             guard !output.isJSON else { return try output.json(request) }
-            output.line("Taken back · nobody was charged")
+            output.line("Cancelled · nobody was charged")
         case .paid:
             let failure = CommandFailure.negative(
-                "It was paid before it could be taken back.",
+                "It was paid before it could be cancelled.",
                 next: "gotchu-ctl history"
             )
             throw CommandFailure.about(request, failure)
         case .advertising, .locked, .unknown:
             let failure = CommandFailure.tryAgain(
-                "It is not taken back: \(request.reason.printable)",
+                "It is not cancelled: \(request.reason.printable)",
                 next: "gotchu-ctl cancel \(id)"
             )
             throw CommandFailure.about(request, failure)

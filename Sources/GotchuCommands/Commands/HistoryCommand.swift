@@ -37,7 +37,7 @@ struct HistoryCommand: SocketCommand {
             (requests ?? []).map { ($0.createdAt, row(of: $0)) }
             + (payments ?? []).map { ($0.createdAt, row(of: $0)) }
         guard !rows.isEmpty else {
-            return output.talk("Nothing was asked for and nothing was paid yet.")
+            return output.talk("There are no requests and no payments yet.")
         }
         var table = Table(columns: [
             Table.Column(title: "WHEN"),

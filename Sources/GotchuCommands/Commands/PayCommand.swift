@@ -152,7 +152,7 @@ struct PayCommand: SocketCommand {
         }
         let whom = session.payee.quotedName
         if let tip, session.currency != currency {
-            throw Self.nothingPaid("\(whom) asks for \(session.amount), and --tip is \(tip).")
+            throw Self.nothingPaid("\(whom) requests \(session.amount), and --tip is \(tip).")
         }
         guard amount.tip == 0 || session.allowsTip == true else {
             throw Self.nothingPaid("\(whom) takes no tip with this request.")

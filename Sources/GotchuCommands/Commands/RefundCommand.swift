@@ -8,7 +8,7 @@ import ServiceProcess
 struct RefundCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "refund",
-        abstract: "Give back what a request was paid, whole or in part.",
+        abstract: "Refund a paid request, in full or in part.",
         discussion: """
             EXAMPLES:
               gotchu-ctl history
@@ -27,7 +27,7 @@ struct RefundCommand: SocketCommand {
     @Argument(help: "The request's id or EID, as 'history' prints it.")
     var id: String
 
-    @Argument(help: "How much; all that has not gone back yet unless said.")
+    @Argument(help: "The amount; all that is not refunded yet unless given.")
     var amount: String?
 
     @Option(
@@ -80,7 +80,7 @@ struct RefundCommand: SocketCommand {
             reference: reference
         )
         let doubt = CommandFailure.tryAgain(
-            "gotchud has not answered: it may be giving the money back. The same command again is "
+            "gotchud has not answered: it may be refunding. The same command again is "
                 + "the same refund.",
             next: "gotchu-ctl history"
         )
@@ -126,8 +126,8 @@ struct RefundCommand: SocketCommand {
         }
         let what = money?.description ?? "all that is left"
         let from = paid.map { " of \($0)" } ?? ""
-        guard question.ask("Give back \(question.output.talking.paint(what, .bold))\(from)?") else {
-            throw CommandFailure.negative("Nothing went back.", next: "gotchu-ctl history")
+        guard question.ask("Refund \(question.output.talking.paint(what, .bold))\(from)?") else {
+            throw CommandFailure.negative("Nothing was refunded.", next: "gotchu-ctl history")
         }
     }
 }

@@ -7,7 +7,7 @@ import LocalAPI
 struct RequestCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
-        abstract: "Ask for an amount, and wait until somebody near pays it.",
+        abstract: "Request an amount, and wait until somebody nearby pays it.",
         discussion: """
             EXAMPLES:
               gotchu-ctl request 50.00 --memo "Coffee"
@@ -90,7 +90,7 @@ struct RequestCommand: SocketCommand {
             // Without this nobody would learn of its end.
             let end = try await cancel(request, client, output)
             guard end.state == .cancelled else { return (watch, end) }
-            output.talk("The request was taken back, as it cannot be followed.")
+            output.talk("The request was cancelled, as it cannot be followed.")
             throw CommandFailure.about(end, .client(failure))
         }
     }
@@ -146,7 +146,7 @@ struct RequestCommand: SocketCommand {
             "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
         )
         output.talk("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
-        output.talk("Take it back:           gotchu-ctl cancel \(request.id)")
+        output.talk("Cancel it:              gotchu-ctl cancel \(request.id)")
     }
 
     private func takeBack(
@@ -169,11 +169,11 @@ struct RequestCommand: SocketCommand {
             return try await client.cancelRequest(request.id)
         } catch LocalClientFailure.problem(let problem) where problem.errorCode == .sessionBusy {
             throw CommandFailure.negative(
-                "A payer is paying at this moment, so it cannot be taken back.",
+                "A payer is paying at this moment, so it cannot be cancelled.",
                 next: "gotchu-ctl wait --for paid:\(request.id)"
             )
         } catch let failure as LocalClientFailure {
-            output.talk("The request could not be taken back; it may still be paid.")
+            output.talk("The request could not be cancelled; it may still be paid.")
             throw failure
         }
     }

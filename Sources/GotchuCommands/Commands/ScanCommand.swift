@@ -200,7 +200,7 @@ struct ScanCommand: SocketCommand {
 
     private var emptyText: String {
         wanted.contains(.far)
-            ? "Nothing is heard. A till that asks for money shows up within seconds."
+            ? "Nothing is heard. A till with an open request shows up within seconds."
             : "Nothing is near enough. Hold this device against the till."
     }
 }

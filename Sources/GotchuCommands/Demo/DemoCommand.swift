@@ -22,7 +22,7 @@ struct DemoCommand: ReportingCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Option(help: ArgumentHelp("What the kiosk asks for, up to 100.00.", valueName: "amount"))
+    @Option(help: ArgumentHelp("The kiosk's amount, up to 100.00.", valueName: "amount"))
     var amount = "50.00"
 
     var isJSON: Bool { options.json }

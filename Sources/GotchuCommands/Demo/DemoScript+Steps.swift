@@ -17,7 +17,7 @@ extension DemoScript {
         try await output.step {
             let new = NewRequest(amountCents: amount.minorUnits, memo: "Demo")
             let request = try await kiosk.createRequest(new)
-            return (request, "The kiosk asks for \(request.amount) and advertises \(request.eid)")
+            return (request, "The kiosk requests \(request.amount) and advertises \(request.eid)")
         }
     }
 

@@ -25,7 +25,7 @@ final class PaymentWatch: Sendable {
             do {
                 try await self.untilEnd(client)
             } catch let failure as LocalClientFailure {
-                let what = self.latest.withLock { $0.kind == nil ? "paid" : "given back" }
+                let what = self.latest.withLock { $0.kind == nil ? "paid" : "refunded" }
                 self.output.talk("It may be \(what) all the same: see gotchu-ctl history first.")
                 throw failure
             }
@@ -40,12 +40,12 @@ final class PaymentWatch: Sendable {
             guard !output.isJSON else { return try output.json(payment) }
             output.line(paidText(payment))
             if payment.wasMadeBefore == true {
-                output.talk("To give the same amount again, name it with another --reference.")
+                output.talk("To refund the same amount again, give another --reference.")
             }
         case .declined:
             let code = payment.code.flatMap(ErrorCode.init(rawValue:))
             let failure = CommandFailure.negative(
-                "\(payment.kind == nil ? "Not paid" : "Nothing went back"): "
+                "\(payment.kind == nil ? "Not paid" : "Not refunded"): "
                     + payment.detail.printable,
                 next: payment.nextStep?.printable ?? code?.usualFix ?? "gotchu-ctl scan"
             )
@@ -77,8 +77,8 @@ final class PaymentWatch: Sendable {
         }
         if payment.kind == .refund {
             return .tryAgain(
-                "It is not known yet whether \(payment.amount) went back. gotchud keeps asking "
-                    + "with the same key, which cannot give back twice.",
+                "It is not known yet whether \(payment.amount) was refunded. gotchud keeps asking "
+                    + "with the same key, which cannot refund twice.",
                 next: "gotchu-ctl history"
             )
         }
@@ -153,7 +153,7 @@ final class PaymentWatch: Sendable {
         case .locking: payment.nextStep == nil ? "Taking the request …" : payment.detail.printable
         case .sending:
             payment.kind == nil
-                ? "Paying \(payment.amount) …" : "Giving \(payment.amount) back …"
+                ? "Paying \(payment.amount) …" : "Refunding \(payment.amount) …"
         case .unknown:
             payment.code == nil
                 ? "The server did not answer; asking what became of it …"
@@ -171,7 +171,7 @@ final class PaymentWatch: Sendable {
             " · balance \(Money(minorUnits: $0, currency: payment.currency))"
         }
         if payment.kind == .refund {
-            return output.data.paint("Gave \(payment.amount) back", .green) + (balance ?? "")
+            return output.data.paint("Refunded \(payment.amount)", .green) + (balance ?? "")
         }
         return output.data.paint("Paid \(payment.amount)", .green)
             + " to \(payment.payee.quotedName) · \(start.duration(to: .now).tookText)"

@@ -33,7 +33,7 @@ final class RequestWatch: Sendable {
         output.line(
             output.data.paint("\(request.amount)", .bold) + memo
                 + "\nEID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
-                + "Ctrl-C takes it back"
+                + "Ctrl-C cancels it"
         )
     }
 
@@ -131,7 +131,7 @@ final class RequestWatch: Sendable {
         case .expired:
             return terminal.paint("Expired", .yellow) + " · nobody paid in time"
         case .cancelled:
-            return terminal.paint("Taken back", .yellow) + " · nobody was charged"
+            return terminal.paint("Cancelled", .yellow) + " · nobody was charged"
         }
     }
 
@@ -140,9 +140,9 @@ final class RequestWatch: Sendable {
     private func tookText(_ request: RequestView) -> String {
         let (lock, paid) = state.withLock { ($0.lockSeen, $0.paidSeen) }
         if let lock, let paid {
-            return " · \(lock.duration(to: paid).tookText) after a payer took it"
+            return " · \(lock.duration(to: paid).tookText) after the payer's lock"
         }
         guard let paidAt = request.paidAt else { return "" }
-        return " · \(request.createdAt.duration(to: paidAt).tookText) after it was asked for"
+        return " · \(request.createdAt.duration(to: paidAt).tookText) after the request"
     }
 }

@@ -38,7 +38,7 @@ struct AddDevice: AsyncParsableCommand {
     )
     var user: String?
 
-    @Flag(help: "Let it spend from the wallet too; otherwise it can only ask for money.")
+    @Flag(help: "Let it spend from the wallet too; otherwise it can only request money.")
     var maySpend = false
 
     @OptionGroup var database: DatabaseOption

@@ -6,7 +6,7 @@ internal import ServiceProcess
 /// `gotchu-server [serve]`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves payments until it is told to stop.",
+        abstract: "Serves payments until a stop signal.",
         discussion: """
             Examples:
               gotchu-server --listen 127.0.0.1:8080 --database sqlite:shop.db
@@ -64,12 +64,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "How many sessions of one payee may be open at once: 1 to 100000, else 1000.")
     var sessionsPerPayee: String?
 
-    @Option(help: "How long to go on answering once told to stop: 0 to 60 seconds, else 0.")
+    @Option(help: "Seconds to go on answering after a stop signal: 0 to 60, else 0.")
     var drainSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "A proxy of yours, whose X-Forwarded-For is believed. May be given several times.",
+            "A trusted proxy, whose X-Forwarded-For counts. May be given several times.",
             valueName: "address"
         )
     )

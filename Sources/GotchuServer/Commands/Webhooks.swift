@@ -3,7 +3,7 @@ internal import ArgumentParser
 /// `gotchu-server webhooks`: the endpoints that receive sessions' events.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manages who is told when a session is paid, refunded, expired or cancelled.",
+        abstract: "Manages the endpoints that receive sessions' events.",
         discussion: """
             Examples:
               gotchu-server webhooks add https://shop.example/hooks --database sqlite:shop.db

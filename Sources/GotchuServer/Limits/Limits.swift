@@ -30,9 +30,9 @@ struct Limits: Sendable {
     /// - Parameter subject: The login, if the request came with a valid token: it shares no limit
     ///   with others at its address.
     func allowResolve(as subject: RateLimitSubject) throws {
-        try take(resolves, subject, "resolves", "Too many EIDs were asked for.")
+        try take(resolves, subject, "resolves", "Too many EIDs were looked up.")
         if let wait = misses.wait(for: subject) {
-            throw Problem(.rateLimited, detail: "Too many unknown EIDs were asked for.")
+            throw Problem(.rateLimited, detail: "Too many unknown EIDs were looked up.")
                 .retry(after: wait)
         }
     }

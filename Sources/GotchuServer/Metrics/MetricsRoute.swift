@@ -38,7 +38,7 @@ struct MetricsRoute: Sendable {
         )
         page.gauge(
             "gotchu_server_draining",
-            "1 once a stop was asked for.",
+            "1 once a stop was requested.",
             readiness.isDraining ? 1 : 0
         )
         return Response(
@@ -103,7 +103,7 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_declines_total",
-            "Payments that were declined, by the code that was told and the reason in the books.",
+            "Declined payments, by the answer's code and the reason in the ledger.",
             Self.byReason(reading.refused[Pay.name] ?? [:])
         )
         page.counter(
@@ -141,7 +141,7 @@ struct MetricsRoute: Sendable {
         let counts = misses.counts
         page.counter(
             "gotchu_server_resolve_misses_total",
-            "EIDs that were asked for and are nobody's.",
+            "Look-ups of unknown EIDs.",
             counts.misses
         )
         page.counter(

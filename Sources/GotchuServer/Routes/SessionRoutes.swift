@@ -67,7 +67,7 @@ struct SessionRoutes: Sendable {
         }
         guard let published = try await ledger.published(eid) else {
             authentication.limits.missed(by: subject)
-            throw Problem(.notFound, detail: "Nobody asks for money under this EID.")
+            throw Problem(.notFound, detail: "There is no request with this EID.")
         }
         let session = published.session
         if let reason = session.finalReason { throw Refusal(reason).problem }

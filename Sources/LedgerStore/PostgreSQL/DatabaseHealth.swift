@@ -68,9 +68,9 @@ final class DatabaseHealth: Sendable {
     /// Records if a crash could lose what the database commits.
     func record(isUnsafe: Bool) {
         guard change(\.isUnsafe, to: isUnsafe) else { return }
-        guard isUnsafe else { return logger.notice("The database keeps its promises again.") }
+        guard isUnsafe else { return logger.notice("The database is durable again.") }
         logger.error(
-            "The database would not promise to keep what it commits: no payment is made.",
+            "The database is not configured to keep what it commits: no payment is made.",
             metadata: ["fix": "\(LedgerError.notDurable.fix ?? "")"]
         )
     }

@@ -59,7 +59,7 @@ enum PostgreSQLProbe {
             .notDurable,
             "The database does not keep transactions whole.",
             underlying: PostgresError(.refused, message: otherwise),
-            fix: "Use PostgreSQL, or an engine that keeps its promises."
+            fix: "Use PostgreSQL, or an engine with its guarantees."
         )
     }
 }

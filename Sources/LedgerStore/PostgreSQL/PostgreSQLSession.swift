@@ -140,7 +140,7 @@ extension LedgerError {
     static var notDurable: LedgerError {
         LedgerError(
             .notDurable,
-            "The database would not promise to keep what it commits.",
+            "The database is not configured to keep what it commits.",
             fix: "Set fsync, full_page_writes and synchronous_commit to on in its configuration."
         )
     }

@@ -84,7 +84,7 @@ package final class PostgreSQLStore: Store, Service {
         try PostgreSQLSession.prepare(second)
         try PostgreSQLProbe.run(first, second)
         let durability = try PostgreSQLSession.assertDurable(first)
-        logger.notice("The database keeps its promises.", metadata: durability.metadata)
+        logger.notice("The database is durable.", metadata: durability.metadata)
     }
 
     /// Brings the tables of a database up to date.

@@ -135,7 +135,7 @@ actor SQLiteWriter {
         guard mode == ["wal"], synchronous == 2 else {
             throw LedgerError(
                 .notDurable,
-                "The database would not promise to keep what it commits.",
+                "The database is not configured to keep what it commits.",
                 fix: "Keep the file on a local disk whose file system supports shared memory."
             )
         }

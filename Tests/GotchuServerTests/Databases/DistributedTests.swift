@@ -10,7 +10,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct DistributedTests {
-    @Test("are killed in mid-load: nothing is lost, nothing is double")
+    @Test("Servers on a cluster are killed under load: nothing is lost, nothing is double")
     func serversKilled() async throws {
         let url = try BooksKind.makeDistributed()
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
@@ -40,7 +40,7 @@ struct DistributedTests {
         }
     }
 
-    @Test("are told by migrate where the tables are, once and again")
+    @Test("Running servers learn from migrate where the tables are, once and again")
     func command() async throws {
         let folder = try TemporaryFolder()
         let file = try await ServerProcess.run(

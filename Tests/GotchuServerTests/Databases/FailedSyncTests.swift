@@ -6,7 +6,9 @@ import Testing
 /// A disk that does not take what it is to keep.
 @Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
 struct FailedSyncTests {
-    @Test("leaves a payment unknown, not refused, and takes nothing that is acknowledged later")
+    @Test(
+        "A failed sync leaves a payment unknown, not refused, and takes nothing acknowledged later"
+    )
     func failedSync() async throws {
         var generator = SeededGenerator("A failed sync")
         let folder = try TemporaryFolder()
@@ -60,7 +62,7 @@ struct FailedSyncTests {
         #expect(try Audit.of(path: third.path).isClean)
     }
 
-    @Test("is not started on: a log that cannot be written anew ends the server at once")
+    @Test("A log that cannot be written anew ends the server at its start")
     func start() async throws {
         let folder = try TemporaryFolder()
         let cut = try await PowerCut(in: folder, watching: "\(folder.path)/books.db")

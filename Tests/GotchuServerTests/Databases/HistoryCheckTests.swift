@@ -77,7 +77,7 @@ struct HistoryCheckTests {
         #expect(complaint { deeds, _ in deeds.reverse() } == nil)
     }
 
-    @Test("what was never answered explains what others were told")
+    @Test("A call without an answer explains what others were told")
     func unknown() {
         // The lock's answer was lost; that it was carried out is seen by others.
         #expect(

@@ -26,7 +26,7 @@ struct HungDatabaseTests {
     }
 
     /// One server goes on, another is told to end meanwhile: each waits for several limits.
-    @Test("keeps nobody waiting for ever, the operator not at all, and no server from ending")
+    @Test("A database that hangs delays every call for a limited time, and no server's end")
     func calls() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
         let key = "0123456789abcdef"
@@ -62,7 +62,9 @@ struct HungDatabaseTests {
         #expect(balance == 9_995)
     }
 
-    @Test("leaves its own figures out of the metrics, for all who read them at once")
+    @Test(
+        "A database that hangs leaves its own figures out of the metrics, for all readers at once"
+    )
     func readers() async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let store = try PostgreSQLStore(
@@ -89,7 +91,7 @@ struct HungDatabaseTests {
         }
     }
 
-    @Test("is said to be away, and to be back, and not with each of many tries")
+    @Test("A database that hangs is logged as away, and as back, once each")
     func log() async throws {
         func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
         let failures = [

@@ -11,7 +11,7 @@ struct PowerCutTests {
         let transfer: String
     }
 
-    @Test("takes no payment that was acknowledged, whatever was not synced yet")
+    @Test("A power cut takes no payment that was acknowledged, whatever was not synced yet")
     func powerCut() async throws {
         var generator = SeededGenerator("A power cut")
         let folder = try TemporaryFolder()

@@ -9,7 +9,7 @@ import Testing
 /// Several servers on one PostgreSQL, and what may happen to them.
 @Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
 struct SharedDatabaseTests {
-    @Test("are killed one after the other in mid-load: nothing is lost, nothing is double")
+    @Test("Servers are killed one after the other under load: nothing is lost, nothing is double")
     func serversKilled() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
