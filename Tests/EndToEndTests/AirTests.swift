@@ -48,7 +48,7 @@ struct AirTests {
         }
     }
 
-    @Test("as many requests as can be open leave the way to the server free")
+    @Test("The largest number of open requests leaves the way to the server free")
     func full() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

@@ -89,7 +89,7 @@ struct CrashTests {
         #expect(try await kiosk.balance() == 11_000)
     }
 
-    @Test("a payer whose login was lost finishes his payment by logging in again, nobody else does")
+    @Test("A payer whose login was lost finishes the payment by logging in again; nobody else does")
     func loginLost() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

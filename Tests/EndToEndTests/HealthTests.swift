@@ -26,7 +26,7 @@ struct HealthTests {
         }
     }
 
-    @Test("What answers at the server's address is told apart from a server that works")
+    @Test("Anything else at the server's address is told apart from a server that works")
     func wrongServers() async throws {
         let shop = try await Shop()
         let odd = try OddServer()

@@ -109,7 +109,7 @@ struct RestoreTests {
         #expect(open.state == .unknown && open.code == "UNAUTHORIZED")
         #expect(open.detail.contains("does not accept the login"))
         #expect(open.nextStep == "gotchu-ctl login")
-        // The server makes another user of the same address: nothing is sent in his name.
+        // The server makes another user of the same address: nothing is sent in its name.
         try await payer.logIn()
         try await eventually("the payment waits for its own user") {
             let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)

@@ -86,7 +86,7 @@ struct ServerRouteTests {
         #expect(dead.problem?.fix.contains("--proxy \(url) ") == true)
     }
 
-    @Test("What is wrong with the CA's file is said before gotchud starts")
+    @Test("A fault in the CA's file is reported before gotchud starts")
     func wrongFile() async throws {
         let folder = try TemporaryFolder()
         for (text, problem) in [

@@ -148,7 +148,7 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("as many readers as there can be need no more than the daemon may ask for")
+    @Test("The largest number of readers needs no more than the daemon may use")
     func openFiles() async throws {
         let shop = try await Shop()
         let device = Device(name: "kiosk", shop: shop)

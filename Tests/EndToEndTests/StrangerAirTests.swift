@@ -58,7 +58,7 @@ struct StrangerAirTests {
         #expect(try await payer.balance() == 10_000 - 100 * Int64(Self.payments))
     }
 
-    @Test("What comes from nowhere on the simulated air, or from too far away, is not heard")
+    @Test("An advertisement from nowhere on the simulated air, or from too far, is not heard")
     func nowhere() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("payer", at: "0,0")

@@ -116,7 +116,7 @@ struct HookTests {
         }
     }
 
-    @Test("Who may see neither requests nor payments is told so, and what cannot be run too")
+    @Test("A user who may see neither requests nor payments is told so; so is a wrong program")
     func refused() async throws {
         let run = try await GotchuCtl.run(["watch", "--run", "/nonexistent/hook"])
         #expect(run.code == 74)

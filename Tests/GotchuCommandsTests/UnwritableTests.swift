@@ -15,7 +15,7 @@ struct UnwritableTests {
     }
 
     @Test(
-        "whatever a program prints: what was not written is a failure",
+        "Output that was not written is a failure, whatever a program prints",
         arguments: [
             ("gotchu-ctl", "--help"), ("gotchu-ctl", "help request"), ("gotchu-ctl", "--version"),
             ("gotchu-ctl", "--generate-completion-script bash"), ("gotchu-ctl", "exit-codes"),

@@ -33,7 +33,7 @@ struct CalibrationTests {
         #expect(calibration.isSound)
     }
 
-    @Test("whatever is accepted keeps hysteresis, the order of zones, and 1 m out of tap")
+    @Test("Accepted calibrations keep hysteresis, the order of zones, and 1 m out of tap")
     func invariants() throws {
         var random = SeededGenerator("calibration")
         for _ in 0..<2000 {

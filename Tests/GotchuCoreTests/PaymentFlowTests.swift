@@ -142,7 +142,7 @@ struct PaymentFlowTests {
     }
 
     @Test(
-        "whatever the server answers: no send before the journal, one end, declined only if certain"
+        "Any answers: no send before the journal, one end, declined only if certain"
     )
     func anything() async {
         var generator = SeededGenerator("anything")

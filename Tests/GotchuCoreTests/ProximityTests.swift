@@ -197,7 +197,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .tap)
     }
 
-    @Test("What nobody can be paid under makes no till ambiguous, and is never at tap itself")
+    @Test("An EID without a session makes no till ambiguous, and is never at tap itself")
     func unranked() {
         var board = ProximityBoard()
         let stranger = EID(literal: "ffffffffff")

@@ -43,7 +43,7 @@ struct RefundKeyTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    /// A server that decides once about each key, and a payee who presses again and again while his
+    /// A server that decides once about each key, and a payee who presses again and again while the
     /// daemons crash, forget everything and lose answers.
     private struct World {
         enum Outcome { case made, declined }

@@ -33,7 +33,7 @@ struct IdentityTests {
         let other = try await issuer.token(#""claims":{"sub":"bert"}"#)
         let wallet = try await wire.get("/wallet/me", token: other).string("wallet_id")
         #expect(!wallet.isEmpty && !wallets.contains(wallet))
-        // Nobody becomes another's by a name that looks like his.
+        // Nobody becomes another's by a name that looks like theirs.
         let trick = try await issuer.token(#""claims":{"sub":"x","email":"anna"}"#)
         #expect(
             !wallets.contains(try await wire.get("/wallet/me", token: trick).string("wallet_id"))

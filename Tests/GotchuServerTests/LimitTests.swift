@@ -64,7 +64,7 @@ struct LimitTests {
         }
     }
 
-    @Test("an IPv6 subscriber is one client, an IPv4 one within IPv6 is himself")
+    @Test("An IPv6 subscriber is one client, and so is an IPv4 address within IPv6")
     func addresses() {
         let network: [UInt8] = [0x20, 1, 0xD, 0xB8, 0, 0, 0, 1]
         let one = ClientAddress(v6: network + [0, 0, 0, 0, 0, 0, 0, 1])

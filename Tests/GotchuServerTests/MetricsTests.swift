@@ -187,10 +187,10 @@ struct MetricsTests {
         #expect(last.code == "RATE_LIMITED" && last.headers["retry-after"] != nil)
         #expect(try await guess("192.0.2.2", proxied).status == 404)
         #expect(try await guess("2001:db8::1", proxied).status == 404)
-        // Without a proxy nobody's word about his address counts.
+        // Without a proxy no client's word about its address counts.
         for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
         #expect(last.code == "RATE_LIMITED")
-        // A user who is known is counted for himself.
+        // A known user is counted apart.
         let payer = try await wire.login("payer")
         let own = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#, token: payer)
         #expect(own.status == 404)

@@ -111,7 +111,7 @@ struct MissTests {
         for number in 0..<250 as Range<UInt8> {
             for _ in 0..<2 { limiter.missed(.address(ClientAddress(v4: [10, 1, 1, number]))) }
         }
-        // Now the newcomers' is spent as well; a user has his own.
+        // Now the newcomers' is spent as well; a user has one apart.
         #expect(limiter.wait(for: address(201)) != nil)
         let user = RateLimitSubject.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)

@@ -55,7 +55,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("one user's reads are limited as his other calls are; another's are not")
+    @Test("One user's reads are limited like that user's other calls; another's are not")
     func reads() async throws {
         let server = try await ServerProcess()
         let wire = server.wire

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Readiness", .timeLimit(.minutes(hangLimit)))
 struct ReadinessTests {
-    @Test("however many ask, one proof is under way, and one that takes too long is no")
+    @Test("One proof is under way, however many ask, and one that takes too long is a no")
     func oneProof() async throws {
         let folder = try TemporaryFolder()
         let ledger = Ledger(

@@ -181,7 +181,7 @@ struct SessionStreamTests {
     }
 }
 
-/// A client who reads nothing until he is told to.
+/// A client that reads nothing until it is told to.
 private struct StreamClient {
     let channel: any Channel
     private let heard = Heard()

@@ -53,7 +53,7 @@ struct DeviceTests {
         #expect(device.current == secret(20) && device.revokedAt == nil)
     }
 
-    @Test("whose reply was lost may be shown again, as often as it takes")
+    @Test("A credential whose reply was lost may be shown again, as often as it takes")
     func lostReply() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)

@@ -36,7 +36,7 @@ struct HeldRowsTests {
     }
 
     @Test(
-        "Of a batch only the commands that need one are not decided, while it is held",
+        "Only the commands of a batch that need a held row stay undecided",
         arguments: StoreKind.shared
     )
     func neighbours(kind: StoreKind) async throws {

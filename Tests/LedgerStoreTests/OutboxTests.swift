@@ -45,7 +45,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "What is claimed is nobody else's until its lease ends, and then due again",
+        "A claimed delivery is nobody else's until its lease ends, and then due again",
         arguments: StoreKind.single
     )
     func lease(kind: StoreKind) async throws {
@@ -80,7 +80,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "What fails waits, what is given up stays until it is sent again",
+        "A failed delivery waits; one that is given up stays until it is sent again",
         arguments: StoreKind.single
     )
     func deadLetters(kind: StoreKind) async throws {
@@ -146,7 +146,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "What became of several tries is written down together",
+        "The outcomes of several attempts are recorded together",
         arguments: StoreKind.single
     )
     func together(kind: StoreKind) async throws {

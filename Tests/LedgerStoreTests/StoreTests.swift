@@ -52,7 +52,7 @@ struct StoreTests {
     }
 
     @Test(
-        "Of two keys that come at once for one session one pays, and both keep their answer",
+        "One of two keys at once for one session pays, and both keep their answer",
         arguments: StoreKind.all
     )
     func twoKeysAtOnce(kind: StoreKind) async throws {

@@ -44,7 +44,7 @@ package final class PostgresCluster: Sendable {
         options = Self.usual + (hasLogDisk ? Self.smallLog : []) + settings
         let disk = hasLogDisk ? try SmallDisk(at: "\(folder)/log-disk", megabytes: 24) : nil
         logDisk = disk
-        // Only what lies in a folder of his own can be read by the user that it runs as.
+        // The user that it runs as can read only a folder of its own.
         let copy = "\(folder)/faults.so"
         if let faultLibrary {
             try FileManager.default.copyItem(atPath: faultLibrary, toPath: copy)

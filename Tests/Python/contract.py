@@ -44,7 +44,7 @@ def login(name):
     return call("POST", "/auth/dev-login", email=f"{name}@contract.example")["token"]
 
 
-# Several of each: every user has a limit of calls of his own.
+# Several of each: every user has a limit of calls of their own.
 PAYEES = [login(f"payee{n}") for n in range(8)]
 PAYERS = [login(f"payer{n}") for n in range(8)]
 

@@ -17,7 +17,7 @@ struct BookedHistory {
 
     static let keyPrefix = "0123456789abcdef-"
 
-    /// Transfers by user, as his entries are numbered.
+    /// Transfers by user, as their entries are numbered.
     var entries: [Int: [String]] = [:]
     /// The transfer that an order was answered with.
     var transfers: [Order: String] = [:]

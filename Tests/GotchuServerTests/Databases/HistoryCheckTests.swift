@@ -88,7 +88,7 @@ struct HistoryCheckTests {
         #expect(late?.hasPrefix("no order explains") == true)
     }
 
-    /// User 1 pays 30 and, with that still on its way, cannot pay 81 of his 100: what he had then
+    /// User 1 pays 30 and, with that still on its way, cannot pay 81 of the 100: the balance then
     /// is told in between, though the first payment began before all else and fits at once.
     @Test("a payment stands after a call that was told what there was before it")
     func latePayment() {

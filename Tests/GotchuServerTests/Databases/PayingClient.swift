@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 
 /// A payer who makes, locks and pays one session after the other through whatever server answers,
-/// now and then wrongly, and remembers what he did: the history that is checked afterwards.
+/// now and then wrongly, and remembers every call: the history that is checked afterwards.
 struct PayingClient: Sendable {
     /// What the clients of one test share.
     final class Tally: Sendable {
@@ -50,7 +50,7 @@ struct PayingClient: Sendable {
     /// A lock lasts for a minute; what comes near to its end is left alone.
     private static let lease: Duration = .seconds(35)
 
-    /// His number among the users.
+    /// The number among the users.
     let number: Int
     /// Tokens of all users by their numbers; payees come first.
     let users: [String]
@@ -103,7 +103,7 @@ struct PayingClient: Sendable {
             expected: nil,
             tip: allowsTip ? Int64.random(in: 0...3, using: &generator) : 0
         )
-        // One in four does not wait for his answer at first.
+        // One in four does not wait for the answer at first.
         let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
         let paid = await call(send, through: servers, patience)
         deeds.append(paid)

@@ -100,7 +100,7 @@ struct Replay {
         }
     }
 
-    /// Whether a payer who had too little was told what he had.
+    /// True if a payer with too little was told the right balance.
     private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
         guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
         else { return true }

@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import GotchuServer
 
-/// Books with a payee, and a real receiver of what becomes of his sessions.
+/// Books with a payee, and a real receiver of what becomes of their sessions.
 struct WebhookRig: Sendable {
     let store: any Store
     let receiver: WebhookReceiver

@@ -82,7 +82,7 @@ struct RefundTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("Of two refunds of everything in one batch one wins")
+    @Test("One of two full refunds in one batch wins")
     func both() {
         var rig = Rig()
         rig.bring(to: .paid)

@@ -81,7 +81,7 @@ struct TipTests {
         #expect(rig.take(send(0, session: 1, key: 1)).payment != nil)
     }
 
-    @Test("What is wrong with a session is told before the tip is looked at")
+    @Test("A session's state is refused before its tip is checked")
     func order() {
         var rig = lockedRig()
         rig.take(.unlock(session: 1, user: 1))

@@ -21,7 +21,7 @@ struct DurableReadsTests {
     }
 
     @Test(
-        "What somebody may act on is told only after a commit, if a replica may not have it",
+        "A state to act on is returned only after a commit, if a replica may not have it",
         arguments: [true, false]
     )
     func commitsFirst(readsAhead: Bool) async throws {
