@@ -10,7 +10,7 @@ import Subprocess
 struct BugReportCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bugreport",
-        abstract: "Write down what helps to find a fault, without secrets.",
+        abstract: "Write a report for finding a fault, without secrets.",
         discussion: """
             EXAMPLES:
               sudo gotchu-ctl bugreport

@@ -10,7 +10,7 @@ import ServiceProcess
 struct CalibrateCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
-        abstract: "Measure at tap distance and at one metre, and judge by that from now on.",
+        abstract: "Measure levels at tap distance and at one metre, and set the thresholds.",
         discussion: """
             EXAMPLES:
               sudo gotchu-ctl calibrate
@@ -25,17 +25,17 @@ struct CalibrateCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Flag(help: "Show what was measured, and measure nothing.")
+    @Flag(help: "Show the measurements, and measure nothing.")
     var show = false
 
-    @Flag(help: "Forget what was measured: the configuration's levels apply again.")
+    @Flag(help: "Delete the measurements: the configuration's levels apply again.")
     var reset = false
 
     @Option(help: "Listen to this till, if several are near.")
     var eid: String?
 
     @Option(
-        help: ArgumentHelp("How many advertisements to hear at each distance.", valueName: "count")
+        help: ArgumentHelp("Advertisements to hear at each distance.", valueName: "count")
     )
     var samples = 60
 

@@ -5,7 +5,7 @@ import ServiceProcess
 struct ExitCodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exit-codes",
-        abstract: "Show what the exit codes mean.",
+        abstract: "Show the meaning of the exit codes.",
         discussion: "EXIT CODES:\n" + table
     )
 

@@ -38,7 +38,7 @@ struct PayCommand: SocketCommand {
     )
     var max: String?
 
-    @Option(help: ArgumentHelp("What --tip and --max are in.", valueName: "code"))
+    @Option(help: ArgumentHelp("The currency of --tip and --max.", valueName: "code"))
     var currency: Currency = .usd
 
     @Option(help: ArgumentHelp("Refuse to pay any other payee.", valueName: "payee-id"))
@@ -49,7 +49,7 @@ struct PayCommand: SocketCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for a request to come near, and then for the payment's end.",
+            "Seconds to wait for a request to come near, and then for the payment's outcome.",
             valueName: "seconds"
         )
     )

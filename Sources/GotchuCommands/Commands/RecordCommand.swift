@@ -7,7 +7,7 @@ import Synchronization
 struct RecordCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Write what the radio hears into a file, to be replayed elsewhere.",
+        abstract: "Record what the radio hears into a file that can be replayed elsewhere.",
         discussion: """
             EXAMPLES:
               sudo gotchu-ctl record shop.ndjson
@@ -25,7 +25,7 @@ struct RecordCommand: SocketCommand {
     @Argument(help: "The file to make.", completion: .file())
     var file: String
 
-    @Option(help: "How long, 1 to \(LocalAPIVersion.longestRecordingSeconds).")
+    @Option(help: "Seconds, 1 to \(LocalAPIVersion.longestRecordingSeconds).")
     var seconds = 60
 
     func validate() throws {

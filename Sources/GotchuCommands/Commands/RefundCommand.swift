@@ -39,14 +39,14 @@ struct RefundCommand: SocketCommand {
     var reference: String?
 
     @Option(
-        help: ArgumentHelp("What was paid in, and what the amount is in.", valueName: "code")
+        help: ArgumentHelp("The currency of the payment and the amount.", valueName: "code")
     )
     var currency: Currency?
 
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Option(help: ArgumentHelp("How long to wait for the end.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds to wait for the outcome.", valueName: "seconds"))
     var timeout = Seconds(10)
 
     func run(_ client: LocalClient, _ output: Output) async throws {

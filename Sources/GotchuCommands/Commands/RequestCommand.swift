@@ -21,13 +21,13 @@ struct RequestCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "How much: 50, 50.00, 0.5.")
+    @Argument(help: "The amount: 50, 50.00, 0.5.")
     var amount: String
 
     @Option(help: ArgumentHelp("The currency.", valueName: "code"))
     var currency: Currency = .usd
 
-    @Option(help: ArgumentHelp("What it is for; the payer sees it.", valueName: "text"))
+    @Option(help: ArgumentHelp("A note that the payer sees.", valueName: "text"))
     var memo: String?
 
     @Option(help: ArgumentHelp("Give up after this time: 1 to 300.", valueName: "seconds"))

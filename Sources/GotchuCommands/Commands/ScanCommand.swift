@@ -8,7 +8,7 @@ import ServiceProcess
 struct ScanCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
-        abstract: "Show which requests for payment are heard, and how near they are.",
+        abstract: "Show the requests nearby, and how near they are.",
         discussion: """
             EXAMPLES:
               gotchu-ctl scan
@@ -30,7 +30,7 @@ struct ScanCommand: SocketCommand {
     @Flag(help: "Print one JSON object on a line for each change.")
     var jsonLines = false
 
-    @Flag(help: "Show what is heard now, and end.")
+    @Flag(help: "Show what is heard now, and exit.")
     var once = false
 
     @Option(help: ArgumentHelp("End after this time.", valueName: "seconds"))

@@ -8,7 +8,7 @@ import ServiceProcess
 struct StatusCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say whether payments can be taken and made.",
+        abstract: "Show if payments can be requested and made.",
         discussion: """
             EXAMPLES:
               gotchu-ctl status

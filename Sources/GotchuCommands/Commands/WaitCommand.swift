@@ -9,7 +9,7 @@ import Synchronization
 struct WaitCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until something is so.",
+        abstract: "Wait until a condition is true.",
         discussion: """
             EXAMPLES:
               gotchu-ctl wait --for ready --timeout 60

@@ -10,7 +10,7 @@ import Synchronization
 struct WatchCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show everything that happens, as it happens.",
+        abstract: "Show every event as it happens.",
         discussion: """
             EXAMPLES:
               gotchu-ctl watch

@@ -5,7 +5,7 @@ import ServiceProcess
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at every layer and say what to do about what is wrong.",
+        abstract: "Check every layer, and say what to do about problems.",
         discussion: """
             EXAMPLES:
               gotchu-ctl doctor

@@ -6,7 +6,7 @@ import LocalAPI
 struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
-            "Where gotchud listens, instead of $GOTCHU_SOCKET or \(SocketPath.system).",
+            "The socket of gotchud, instead of $GOTCHU_SOCKET or \(SocketPath.system).",
             valueName: "path"
         ),
         completion: .file()

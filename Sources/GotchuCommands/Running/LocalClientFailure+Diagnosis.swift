@@ -43,7 +43,7 @@ extension LocalClientFailure {
                 + "\(GotchuVersion.current) speaks \(LocalAPIVersion.current)."
         case .apiMismatch(nil): "What listens on \(invocation.socketPath) is not gotchud."
         case .unreadableReply:
-            "What listens on \(invocation.socketPath) answered what gotchu-ctl cannot read."
+            "The program at \(invocation.socketPath) gave an answer that gotchu-ctl cannot read."
         case .system(let underlying):
             "The socket at \(invocation.socketPath) failed (\(underlying))."
         case .problem(let problem): problem.detail.printable

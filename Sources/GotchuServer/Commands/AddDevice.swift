@@ -27,7 +27,7 @@ struct AddDevice: AsyncParsableCommand {
 
     private static let longestName = 64
 
-    @Argument(help: "What the device is called.")
+    @Argument(help: "The device's name.")
     var name: String
 
     @Option(

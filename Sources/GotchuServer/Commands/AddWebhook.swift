@@ -16,7 +16,7 @@ struct AddWebhook: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Where to post to: an https URL on the open Internet.")
+    @Argument(help: "The URL to post to: https, on the public Internet.")
     var url: String
 
     @Option(help: "Only this payee's sessions, named as in devices add; else everybody's.")

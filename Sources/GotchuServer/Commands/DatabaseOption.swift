@@ -6,7 +6,7 @@ struct DatabaseOption: ParsableArguments {
     @Option(
         name: .customLong("database"),
         help: ArgumentHelp(
-            "Where the books are kept: sqlite:PATH or postgres://USER@HOST/NAME.",
+            "The database: sqlite:PATH or postgres://USER@HOST/NAME.",
             valueName: "database"
         )
     )

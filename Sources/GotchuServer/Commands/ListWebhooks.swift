@@ -7,7 +7,7 @@ internal import ServiceProcess
 struct ListWebhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the endpoints: id, URL, payee, how much waits and was given up, state.",
+        abstract: "Lists the endpoints: id, URL, payee, waiting and dead deliveries, state.",
         discussion: """
             Example:
               gotchu-server webhooks list --database sqlite:shop.db

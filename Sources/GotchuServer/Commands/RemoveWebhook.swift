@@ -7,7 +7,7 @@ internal import ServiceProcess
 struct RemoveWebhook: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forgets an endpoint and all that waits for it.",
+        abstract: "Removes an endpoint with everything that waits for it.",
         discussion: """
             Example:
               gotchu-server webhooks remove whe_0198f3c1-7a5e-7c1e-9d53-0242ac120002 \

@@ -8,7 +8,7 @@ internal import ServiceProcess
 struct ResendWebhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resend",
-        abstract: "Has what was given up tried again, for another day.",
+        abstract: "Tries dead deliveries again, for another day.",
         discussion: """
             Examples:
               gotchu-server webhooks resend --database sqlite:shop.db
@@ -18,7 +18,7 @@ struct ResendWebhooks: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "One event, as 'dead' prints it; all of them unless said.")
+    @Argument(help: "One event, as 'dead' prints it; all of them unless given.")
     var event: String?
 
     @OptionGroup var database: DatabaseOption
@@ -29,7 +29,7 @@ struct ResendWebhooks: AsyncParsableCommand {
             guard count > 0 || event == nil else {
                 throw ServerFailure(
                     .negative,
-                    "No event of that name was given up.",
+                    "No event with that id was given up.",
                     fix: "gotchu-server webhooks dead"
                 )
             }

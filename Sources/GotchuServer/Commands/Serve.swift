@@ -23,7 +23,7 @@ struct Serve: AsyncParsableCommand {
     )
 
     @Option(
-        help: "Where to listen: HOST:PORT, else 127.0.0.1:8080. With port 0 the system chooses."
+        help: "The address: HOST:PORT, else 127.0.0.1:8080. With port 0 the system chooses."
     )
     var listen: String?
 
@@ -32,36 +32,36 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Let anybody log in with an e-mail address. Only on a loopback address.")
     var dev = false
 
-    @Option(help: "With --dev: what a new wallet starts with, in cents.")
+    @Option(help: "With --dev: the opening balance of a new wallet, in cents.")
     var devOpeningBalance: String?
 
-    @Option(help: ArgumentHelp("The OpenID issuer whose tokens are good here.", valueName: "url"))
+    @Option(help: ArgumentHelp("The OpenID issuer whose tokens are accepted.", valueName: "url"))
     var oidcIssuer: String?
 
-    @Option(help: ArgumentHelp("What the audience of its tokens must name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The audience that its tokens must name.", valueName: "name"))
     var oidcAudience: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the issuer's public keys are: an https URL or a file.",
+            "The issuer's public keys: an https URL or a file.",
             valueName: "url or path"
         )
     )
     var oidcJwks: String?
 
-    @Option(help: "How many connections may be open at once: 1 to 65536, else 14000.")
+    @Option(help: "The largest number of open connections: 1 to 65536, else 14000.")
     var connections: String?
 
-    @Option(help: "How many commands may wait for a commit: 1 to 65536, else 8192.")
+    @Option(help: "The largest number of commands that wait for a commit: 1 to 65536, else 8192.")
     var queue: String?
 
-    @Option(help: "How many calls a second one device or login may make: 1 to 10000, else 50.")
+    @Option(help: "The calls a second of one device or login: 1 to 10000, else 50.")
     var callsPerSecond: String?
 
-    @Option(help: "How many sessions one device or login may follow: 1 to 12000, else 64.")
+    @Option(help: "The sessions that one device or login may follow: 1 to 12000, else 64.")
     var streamsPerLogin: String?
 
-    @Option(help: "How many sessions of one payee may be open at once: 1 to 100000, else 1000.")
+    @Option(help: "The open sessions of one payee: 1 to 100000, else 1000.")
     var sessionsPerPayee: String?
 
     @Option(help: "Seconds to go on answering after a stop signal: 0 to 60, else 0.")
@@ -78,10 +78,10 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Show the metrics to everybody, not to this machine only.")
     var openMetrics = false
 
-    @Option(help: "How long a device's access token is good: 1 to 900 seconds, else 600.")
+    @Option(help: "The lifetime of a device's access token: 1 to 900 seconds, else 600.")
     var tokenSeconds: String?
 
-    @Option(help: "How much to log: debug, info, notice, warning or error.")
+    @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
 
     /// The options by the keys of their settings.

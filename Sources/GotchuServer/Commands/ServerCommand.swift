@@ -6,7 +6,7 @@ internal import ServiceProcess
 package struct ServerCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "gotchu-server",
-        abstract: "Keeps wallets and sessions, and moves money between them.",
+        abstract: "The payment server: wallets, sessions and payments.",
         discussion: """
             Examples:
               gotchu-server --listen 127.0.0.1:8080 --database sqlite:shop.db --dev

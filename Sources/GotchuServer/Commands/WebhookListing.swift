@@ -7,7 +7,7 @@ internal import ServiceProcess
 /// The arguments and output that `webhooks pending` and `webhooks dead` share: each lists a part of
 /// the outbox.
 struct WebhookListing: ParsableArguments {
-    @Option(help: "How many at most.")
+    @Option(help: "The largest number of lines.")
     var limit = 100
 
     @OptionGroup var database: DatabaseOption

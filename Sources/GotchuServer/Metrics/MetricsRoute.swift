@@ -33,7 +33,7 @@ struct MetricsRoute: Sendable {
         if let reading = await store.reading { addStore(reading, to: &page) }
         page.gauge(
             "gotchu_server_clock_ahead_milliseconds",
-            "How far this machine's clock is ahead of that of the books, which counts.",
+            "The lead of this machine's clock over the database's, which counts.",
             Int(ledger.now.duration(to: .now).wholeMilliseconds)
         )
         page.gauge(
@@ -78,12 +78,12 @@ struct MetricsRoute: Sendable {
         )
         page.histogram(
             "gotchu_server_commit_seconds",
-            "From taking a batch to its durable end.",
+            "The time from taking a batch to its durable end.",
             reading.commitDuration
         )
         page.counter(
             "gotchu_server_batches_total",
-            "Batches that were committed, by how many commands they carried at most.",
+            "Committed batches, by their largest number of commands.",
             zip(LedgerMetrics.batchSizes, reading.batches).map { (["commands": "\($0)"], $1) }
         )
         page.counter(
@@ -108,7 +108,7 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_refusals_total",
-            "Other commands that were refused, by the same.",
+            "Other refused commands, by the reason in the ledger.",
             Self.byReason(reading.otherRefusals)
         )
         page.counter(
@@ -118,7 +118,7 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_turned_away_total",
-            "Commands that were not taken because too many waited.",
+            "Commands refused because the queue was full.",
             reading.turnedAway
         )
     }
@@ -146,7 +146,7 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_resolve_slowed_total",
-            "Questions that were not answered because of misses before.",
+            "Look-ups refused because of earlier misses.",
             counts.refusals
         )
     }
