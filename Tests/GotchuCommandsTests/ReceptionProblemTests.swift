@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Where the radio does not listen, nobody is told to come nearer")
-struct DeafTests {
+struct ReceptionProblemTests {
     private static let reason = "Nothing can be heard: The recording has been played to its end."
 
     private let folder: TemporaryFolder

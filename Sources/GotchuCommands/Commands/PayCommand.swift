@@ -103,12 +103,12 @@ struct PayCommand: SocketCommand {
             confirmPayeeID: session.payeeID,
             proximity: proximity
         )
-        let doubt = CommandFailure.tryAgain(
+        let unknownOutcome = CommandFailure.tryAgain(
             "gotchud has not answered: it may be paying \(amount) to "
                 + "\(session.payee.quotedName). Do not pay again before you know.",
             next: "gotchu-ctl history"
         )
-        let payment = try await PaymentWatch.begin(client, output, orElse: doubt) {
+        let payment = try await PaymentWatch.begin(client, output, orElse: unknownOutcome) {
             try await client.repeating { try await client.createPayment(new, key: $0) }
         }
         let watch = PaymentWatch(payment: payment, since: agreed, output: output)

@@ -79,12 +79,12 @@ struct RefundCommand: SocketCommand {
             currency: money?.currency ?? currency,
             reference: reference
         )
-        let doubt = CommandFailure.tryAgain(
+        let unknownOutcome = CommandFailure.tryAgain(
             "gotchud has not answered: it may be refunding. The same command again is "
                 + "the same refund.",
             next: "gotchu-ctl history"
         )
-        let refund = try await PaymentWatch.begin(client, output, orElse: doubt) {
+        let refund = try await PaymentWatch.begin(client, output, orElse: unknownOutcome) {
             try await client.createRefund(new)
         }
         let watch = PaymentWatch(payment: refund, since: agreed, output: output)

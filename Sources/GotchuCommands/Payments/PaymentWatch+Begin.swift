@@ -8,11 +8,11 @@ extension PaymentWatch {
     /// Ctrl-C waits for that answer, which may take as long as the payment server does, and then
     /// cancels the payment.
     ///
-    /// - Parameter doubt: The failure to report if no answer came.
+    /// - Parameter unknownOutcome: The failure to report if no answer came.
     static func begin(
         _ client: LocalClient,
         _ output: Output,
-        orElse doubt: CommandFailure,
+        orElse unknownOutcome: CommandFailure,
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
         // Set before the call: from then on a signal does not simply end the process.
@@ -31,10 +31,10 @@ extension PaymentWatch {
             if case .finished(let payment) = outcome { return payment }
             let payment = try await beginning.value
             guard payment.kind == nil, let ended = try? await client.cancelPayment(payment.id)
-            else { throw doubt }
+            else { throw unknownOutcome }
             return ended
         } catch let failure as LocalClientFailure where failure.isNoAnswer {
-            throw doubt
+            throw unknownOutcome
         }
     }
 }

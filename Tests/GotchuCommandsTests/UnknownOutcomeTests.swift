@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A payment that may be on its way is not told as a no")
-struct DoubtTests {
+@Suite("A payment that may be on its way is not reported as refused")
+struct UnknownOutcomeTests {
     private static let session = CannedPeer.reply(
         "200 OK",
         body: #"{"sid":"some-id","amount_cents":500,"currency":"usd","payee":"Shop"}"#
@@ -29,7 +29,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "a repeat that is answered without a word about the first call leaves the doubt",
+        "A repeat whose answer says nothing about the first call leaves the outcome unknown",
         arguments: [
             problem("503", "SERVER_UNREACHABLE"), problem("503", "TRY_AGAIN"),
             problem("503", "JOURNAL_UNWRITABLE"), problem("500", "INTERNAL_ERROR"),

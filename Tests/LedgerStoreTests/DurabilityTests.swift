@@ -7,8 +7,8 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-@Suite("A database's promises", .timeLimit(.minutes(hangLimit)))
-struct PromiseTests {
+@Suite("A database's durability", .timeLimit(.minutes(hangLimit)))
+struct DurabilityTests {
     /// A commit is what counts, whatever becomes of the look.
     private static func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
         do {
@@ -23,7 +23,7 @@ struct PromiseTests {
     /// - Parameter isReading: Whether the readers are connected when it happens, and look for
     ///   themselves; others are refused as they connect.
     @Test(
-        "Promises that are taken back by a reload stop all payments until they are made again",
+        "Durability that a reload turns off stops all payments until it is on again",
         arguments: ["fsync", "full_page_writes"],
         [true, false]
     )
@@ -55,7 +55,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("Promises that only new connections would not get do not stop payments by turns")
+    @Test("Durability that only new connections would lack does not stop payments by turns")
     func steady() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -67,7 +67,7 @@ struct PromiseTests {
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("ALTER SYSTEM SET synchronous_commit = off")
         try admin.connection.execute("SELECT pg_reload_conf()")
-        try await eventually("new connections make no promise") {
+        try await eventually("new connections are not durable") {
             let new = try cluster.connect("postgres")
             return try new.connection.query("SHOW synchronous_commit") { try $0.text(0) } == ["off"]
                 ? true : nil
@@ -93,7 +93,7 @@ struct PromiseTests {
         #expect(answers.count == 1)
     }
 
-    @Test("Promises that are not made keep a lost connection from being made anew for each payment")
+    @Test("Durability that is off does not make a lost connection be replaced for each payment")
     func pause() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
