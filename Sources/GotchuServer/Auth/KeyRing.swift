@@ -108,7 +108,7 @@ final class KeyRing: Service {
                 $0.fetch = nil
             }
             logger.warning(
-                "The issuer's keys cannot be fetched; those known before stay good.",
+                "The issuer's keys cannot be fetched; the keys fetched before stay valid.",
                 metadata: ["error": "\(error)"]
             )
         }

@@ -108,7 +108,7 @@ struct Serve: AsyncParsableCommand {
             }
             let variables = ProcessInfo.processInfo.environment.keys
             for name in ServerSettings.unknownVariables(among: variables) {
-                logger.warning("A variable means nothing here.", metadata: ["name": "\(name)"])
+                logger.warning("No setting has this variable.", metadata: ["name": "\(name)"])
             }
             if options.developmentOpening == nil, options.openID == nil {
                 logger.notice(

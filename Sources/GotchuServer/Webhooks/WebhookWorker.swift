@@ -75,7 +75,7 @@ struct WebhookWorker: Service {
             failures = FailureLog(
                 logger,
                 failure: "The outbox cannot be read.",
-                recovery: "The outbox is read again."
+                recovery: "The outbox can be read again."
             )
         }
     }
@@ -132,14 +132,14 @@ struct WebhookWorker: Service {
         do {
             try await store.finish(tries, at: clock())
         } catch {
-            logger.info("Deliveries were not noted.", metadata: ["error": "\(error)"])
+            logger.info("Delivery outcomes could not be recorded.", metadata: ["error": "\(error)"])
         }
         for ended in tries {
             switch ended.outcome {
             case .delivered, .failed: break
             case .dead(let reason), .gone(let reason):
                 logger.warning(
-                    "A webhook was given up.",
+                    "A webhook delivery was given up.",
                     metadata: ["endpoint": "\(ended.id.endpoint)", "reason": "\(reason)"]
                 )
             }

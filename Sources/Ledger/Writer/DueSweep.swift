@@ -46,8 +46,8 @@ struct DueSweep: Service {
         await cancelWhenGracefulShutdown {
             var failures = FailureLog(
                 logger,
-                failure: "Expired records could not be written down.",
-                recovery: "Expired records are written down again."
+                failure: "Expired records could not be recorded.",
+                recovery: "Expired records are recorded again."
             )
             var passedOver = 0
             while !Task.isCancelled {

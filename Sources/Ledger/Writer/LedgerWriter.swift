@@ -124,7 +124,7 @@ package final class LedgerWriter: Service {
         }
         if let step {
             logger.warning(
-                "The clock was set back: what was begun meanwhile expires late.",
+                "The clock was set back: sessions begun meanwhile expire late.",
                 metadata: ["seconds": "\(step.components.seconds)"]
             )
         }

@@ -71,7 +71,7 @@ final class PostgreSQLLink {
             let new = Open(
                 try Connection(settings) { notice in
                     logger.info(
-                        "The database has something to say.",
+                        "The database sent a notice.",
                         metadata: [
                             "severity": "\(notice.severity)", "notice": "\(notice.message)",
                         ]
@@ -79,7 +79,7 @@ final class PostgreSQLLink {
                 }
             )
             try prepare(new.connection)
-            if lastFailure != nil { logger.notice("The database is reached again.") }
+            if lastFailure != nil { logger.notice("The database can be used again.") }
             (open, retryAt, lastFailure, pause) = (new, nil, nil, Self.shortestPause)
             connectionCount += 1
             return new

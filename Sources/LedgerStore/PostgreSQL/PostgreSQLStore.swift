@@ -112,7 +112,7 @@ package final class PostgreSQLStore: Store, Service {
         let settings = try ConnectionSettings(url: url)
         if settings.holdsPassword {
             logger.warning(
-                "Everybody on this machine can read a password that stands in the database's URL."
+                "Everybody on this machine can read the password in the database's URL."
             )
         }
         return settings

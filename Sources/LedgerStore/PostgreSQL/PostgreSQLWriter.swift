@@ -53,7 +53,7 @@ actor PostgreSQLWriter {
                 }
                 attempt += 1
                 isPassingHeld = isPassingHeld || isHeld
-                logger.info("A batch is decided anew.", metadata: ["error": "\(error)"])
+                logger.info("A batch is decided again.", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -95,10 +95,10 @@ struct HungDatabaseTests {
     func log() async throws {
         func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
         let failures = [
-            "Expired records could not be written down.", "The outbox cannot be read.",
+            "Expired records could not be recorded.", "The outbox cannot be read.",
         ]
         let recoveries = [
-            "Expired records are written down again.", "The outbox is read again.",
+            "Expired records are recorded again.", "The outbox can be read again.",
         ]
         try cluster.killPostmaster()
         try await eventually("each has failed") {
