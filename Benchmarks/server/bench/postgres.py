@@ -67,7 +67,8 @@ class Cluster:
             [f"{self.bin}/pg_isready", "-q", "-h", self.folder, "-U", "postgres"]
         ).returncode:
             if time.monotonic() > deadline or self.process.poll() is not None:
-                raise SystemExit("PostgreSQL did not start; see postgres.log.")
+                with open(self.log.name, errors="replace") as log:
+                    raise SystemExit(f"PostgreSQL did not start:\n{log.read()[-2000:]}")
             time.sleep(0.1)
 
     def assert_durable(self):
