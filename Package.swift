@@ -167,7 +167,7 @@ let package = Package(
             ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport", asyncHTTPClient]),
         tests(
             "LocalAPITests",
-            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", hummingbirdCore]),
+            ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", nioCore]),
         tests("SQLiteTests", ["SQLite", "ServiceProcess", "TestSupport"]),
         .target(
             name: "PostgresTestSupport", dependencies: ["Postgres", "TestSupport"],

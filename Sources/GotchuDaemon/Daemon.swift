@@ -45,6 +45,7 @@ struct Daemon {
         let hub = EventHub()
         let status = DaemonStatus(
             radioKind: configuration.radio.kind,
+            listen: configuration.listen,
             route: configuration.serverRoute,
             tokens: tokens,
             hub: hub
@@ -54,12 +55,12 @@ struct Daemon {
             tokens: tokens,
             client: PaymentClient(server: configuration.server, http: http),
             logger: logger
-        ) { status.tell() }
+        ) { status.publish() }
         let client = PaymentClient(
             server: configuration.server,
             http: http,
             access: access,
-            onAnswer: { calls.note($0) }
+            onAnswer: { calls.record($0) }
         )
         let traffic = LocalTraffic()
         let recorder = SightingRecorder()
@@ -75,13 +76,14 @@ struct Daemon {
         let calibrations = Self.calibrationStore(configuration, logger)
         let presences = PresenceService(
             radio: radio,
+            listen: configuration.listen,
             policy: configuration.proximity,
             calibrations: calibrations,
             client: client,
             hub: hub,
             recorder: recorder
         ) { state in
-            status.take(radio: state)
+            status.apply(radio: state)
             await requests.take(radio: state)
         }
         let payments = PaymentService(
@@ -92,7 +94,7 @@ struct Daemon {
             journal: journal,
             hub: hub,
             logger: logger
-        ) { status.take(unresolvedPayments: $0) }
+        ) { status.apply(unresolvedPayments: $0) }
         let control = AccessControl(configuration, hub: hub, logger: logger)
         let reload = Reload(
             current: configuration,
@@ -107,8 +109,8 @@ struct Daemon {
             calls: calls,
             isLoginRefused: { tokens.isRefused },
             logger: logger
-        ) { status.take(server: $0) }
-        let watch = JournalWatch(journal: journal) { status.take(journal: $0) }
+        ) { status.apply(server: $0) }
+        let watch = JournalWatch(journal: journal) { status.apply(journal: $0) }
         let notifier = SystemdNotifier.current
         let backend = DaemonBackend(
             daemonStatus: status,

@@ -23,7 +23,7 @@ struct DaemonBackend: LocalBackend {
     let reloadConfiguration: @Sendable () async throws(Problem) -> Void
 
     func status() async -> StatusReply {
-        daemonStatus.take(ignored: presenceService.counts.ignored)
+        daemonStatus.apply(ignored: presenceService.counts.ignored)
         var reply = daemonStatus.reply
         reply.radio.calibration = reply.radio.adapter.flatMap { name in
             calibrationStore.view(of: reply.radio.address ?? name)
@@ -31,8 +31,9 @@ struct DaemonBackend: LocalBackend {
         return reply
     }
 
-    func presences() async -> PresencesReply {
-        PresencesReply(sessions: presenceService.presences())
+    func presences(afterListening: Bool) async -> PresencesReply {
+        if afterListening { await presenceService.hear() } else { presenceService.ask() }
+        return PresencesReply(sessions: presenceService.presences())
     }
 
     func bugReport() async -> BugReportReply {
@@ -147,6 +148,7 @@ struct DaemonBackend: LocalBackend {
                 fix: "Wait for one to end."
             )
         }
+        presenceService.ask()
         return lines
     }
 
@@ -187,7 +189,7 @@ struct DaemonBackend: LocalBackend {
     private func store(_ token: String?) throws(Problem) {
         do throws(TokenStore.Failure) {
             try tokens.store(token)
-            daemonStatus.tell()
+            daemonStatus.publish()
         } catch {
             switch error {
             case .fixed(let path):

@@ -63,6 +63,12 @@ package struct GotchudCommand: AsyncParsableCommand {
     )
     var radio: String?
 
+    @Option(
+        help: "Listen to the air auto (while a program needs it), always or never.",
+        completion: .list(ListenSetting.allCases.map(\.rawValue))
+    )
+    var listen: String?
+
     @Option(help: "A user id that may ask for money; may be given several times.")
     var cashierUid: [String] = []
 
@@ -130,11 +136,11 @@ package struct GotchudCommand: AsyncParsableCommand {
         if checkServer {
             return try await ServerProbe(route: configuration.serverRoute, http: http).run()
         }
-        let files = OpenFiles.allow(LocalServer.fileLimit)
-        if files < LocalServer.fileLimit {
+        let files = OpenFiles.allow(LocalServer.connectionLimit)
+        if files < LocalServer.connectionLimit {
             logger.warning(
                 "The system lets gotchud open fewer files than its socket can take connections",
-                metadata: ["files": "\(files)", "wanted": "\(LocalServer.fileLimit)"]
+                metadata: ["files": "\(files)", "wanted": "\(LocalServer.connectionLimit)"]
             )
         }
         do throws(StateFolder.Failure) {
@@ -169,7 +175,8 @@ package struct GotchudCommand: AsyncParsableCommand {
     private var flags: [String: String?] {
         [
             "socket": socket, "state": state, "server": server, "ca_file": caFile, "proxy": proxy,
-            "token_file": tokenFile, "radio": radio, "metrics": metrics, "log_level": logLevel,
+            "token_file": tokenFile, "radio": radio, "listen": listen, "metrics": metrics,
+            "log_level": logLevel,
             "cashier_uids": cashierUid.isEmpty ? nil : cashierUid.joined(separator: ","),
             "spender_uids": spenderUid.isEmpty ? nil : spenderUid.joined(separator: ","),
         ]

@@ -3,19 +3,19 @@ package import ServiceLifecycle
 
 /// A way onto the air: hears our advertisements and sends them.
 ///
-/// A radio is told what is wanted and keeps it so: once `startAdvertising` has returned, the radio
-/// re-establishes that advertisement (and its scan) after any interruption until it is told
-/// otherwise. `run()` returns only when the service group shuts down; it throws when the radio can
-/// never work.
+/// A radio is told what is wanted and keeps it so: it re-establishes each advertisement for which
+/// `startAdvertising` has returned, and its scan while it is to listen, after any interruption
+/// until it is told otherwise. `run()` returns only when the service group shuts down; it throws
+/// when the radio can never work.
 package protocol Radio: Service {
-    /// Where sightings come from, for people: `hci0`, `simulated`.
+    /// The source of sightings, for people: `hci0`, `simulated`.
     var name: String { get }
 
     /// Everything the radio notices.
     var events: RadioEvents { get }
 
-    /// Where whoever listens best does its own work: on the thread that notices, which must not
-    /// block. `nil` for the cooperative pool.
+    /// The executor of the thread that notices, on which the listener best does its own work
+    /// without blocking; `nil` for the cooperative pool.
     var executor: (any TaskExecutor)? { get }
 
     /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
@@ -24,6 +24,12 @@ package protocol Radio: Service {
     /// - Parameter tolerance: How much longer it may be, so as to end with a wake-up that there is
     ///   anyway.
     func pause(for duration: Duration, tolerance: Duration) async
+
+    /// Starts or ends the wish to listen, which a radio does not have at first.
+    ///
+    /// Returns at once; the state says when the radio follows. Without the wish nothing is heard,
+    /// and advertisements of others cost nothing.
+    func setListening(_ isWanted: Bool) async
 
     /// Puts an EID on the air and returns once it is there.
     ///

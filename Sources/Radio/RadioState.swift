@@ -9,6 +9,8 @@ package struct RadioState: Equatable, Sendable {
     /// BlueZ's version, `5.66`, where the radio is BlueZ and says so.
     package var bluezVersion: String?
     package var isScanning = false
+    /// A Boolean that is true while the radio is to listen.
+    package var isListeningWanted = false
     /// What sightings come over; `nil` where there is no choice.
     package var transport: RadioTransport?
     /// Why that is not the transport that was wanted, in one sentence.

@@ -118,6 +118,7 @@ struct RenderingTests {
             address: nil,
             bluezVersion: nil,
             isScanning: false,
+            listening: ListeningStatus(setting: .auto, isWanted: false),
             advertising: [],
             ignored: [:]
         )

@@ -1,4 +1,5 @@
 import Glibc
+import GotchuAPI
 import GotchuCore
 import Logging
 import PaymentClient
@@ -49,7 +50,7 @@ struct ConfigurationTests {
                   "socket": "/tmp/a.sock", "state": "/tmp/a", "server": "https://pay.example/",
                   "ca_file": "/tmp/ca.pem", "proxy": "http://proxy.example:3128",
                   "token_file": "/tmp/token", "radio": "bluez:hci1", "service_uuid": "fd6f",
-                  "eid_seconds": 60,
+                  "listen": "always", "eid_seconds": 60,
                   "group": "tills", "observer_uids": [999], "cashier_uids": [1000],
                   "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
@@ -66,6 +67,7 @@ struct ConfigurationTests {
         #expect(configuration.proxy?.description == "http://proxy.example:3128")
         #expect(configuration.tokenFile == "/tmp/token")
         #expect(configuration.radio == .bluez(adapter: "hci1"))
+        #expect(configuration.listen == .always)
         #expect(configuration.serviceUUID == 0xFD6F)
         #expect(configuration.group == "tills")
         #expect(configuration.observerUserIDs == [999])
@@ -89,6 +91,7 @@ struct ConfigurationTests {
             case "server": (#""https://other.example""#, false)
             case "proxy": (#""http://proxy.example:3128""#, false)
             case "radio": (#""bluez:hci9""#, false)
+            case "listen": (#""never""#, false)
             case "service_uuid": (#""fd6f""#, false)
             case "eid_seconds": ("77", false)
             case "observer_uids", "cashier_uids", "spender_uids": ("[7]", true)

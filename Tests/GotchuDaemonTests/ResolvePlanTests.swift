@@ -19,7 +19,7 @@ struct ResolvePlanTests {
         func forget(_ eid: EID) { value.forget(eid) }
         func session(of eid: EID) -> ResolvedSession? { value.session(of: eid) }
         func answer(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
-            value.answer(eid, outcome, at: now)
+            value.record(eid, outcome, at: now)
         }
     }
 

@@ -1,7 +1,7 @@
-import FoundationEssentials
+import Foundation
 import GotchuAPI
 import GotchuCore
-import HummingbirdCore
+import NIOCore
 import TestSupport
 import Testing
 
@@ -9,113 +9,141 @@ import Testing
 
 @Suite("The event hub")
 struct EventHubTests {
-    @Test("a slow reader is told how many events it missed, and waits for nobody")
-    func lagged() async throws {
+    private static let everything: Set<EventTopic> = [.status, .sessions, .requests, .payments]
+
+    private func eids(_ count: Int) -> [EID] { (0..<count).map { _ in EID.random() } }
+
+    @Test("Events are written in order, those of one call together")
+    func order() throws {
         let hub = EventHub()
-        let slow = try #require(hub.subscribe(levels: [.observer], userID: 0))
-        let eids = (0..<EventHub.eventLimit + 10).map { _ in EID.random() }
-        for eid in eids { hub.publish(.presenceLost(eid)) }
-        #expect(hub.counts.dropped == 10)
-        #expect(hub.counts.published == eids.count)
-        var iterator = slow.makeAsyncIterator()
-        for eid in eids.prefix(EventHub.eventLimit) {
-            let delivery = await iterator.next()
-            #expect(delivery?.event == .presenceLost(eid))
-        }
+        let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
+        let eids = eids(4)
         hub.publish(.presenceLost(eids[0]))
-        let mark = await iterator.next()
-        #expect(mark?.event == .lagged(10))
-        slow.noteWritten(try #require(mark))
-        #expect(hub.counts.lags == 1)
-        let next = await iterator.next()
-        #expect(next?.event == .presenceLost(eids[0]))
+        hub.publish(eids[1...].map { .presenceLost($0) })
+        #expect(try reader.pop().events == eids.map { .presenceLost($0) })
+        #expect(try reader.pop().events.isEmpty)
+        #expect(hub.counts.published == 4)
     }
 
-    @Test("money is shown only to those who may see it")
-    func visibility() async throws {
+    @Test("A slow reader loses the newest events and is told how many, behind those that it gets")
+    func lagged() throws {
         let hub = EventHub()
-        let observer = try #require(hub.subscribe(levels: [.observer], userID: 0))
-        let cashier = try #require(hub.subscribe(levels: [.observer, .cashier], userID: 0))
-        let event = Event.requestChanged(try RequestView.sample())
-        hub.publish(event)
-        let eid = EID.random()
-        hub.publish(.presenceLost(eid))
-        var observed = observer.makeAsyncIterator()
-        let first = await observed.next()
-        #expect(first?.event == .presenceLost(eid))
-        var seen = cashier.makeAsyncIterator()
-        let request = await seen.next()
-        guard case .requestChanged = request?.event else {
-            Issue.record("a cashier sees requests")
-            return
+        let slow = try #require(hub.subscribe(topics: Self.everything, userID: 0))
+        let eids = eids(EventReader.eventLimit + 10)
+        hub.publish(eids.dropLast().map { .presenceLost($0) })
+        hub.publish(.presenceLost(eids[eids.count - 1]))
+        #expect(hub.counts.dropped == 10)
+        let pending = slow.pop()
+        let kept = eids.prefix(EventReader.eventLimit).map { Event.presenceLost($0) }
+        #expect(try pending.events == kept + [.lagged(10)])
+        hub.recordWritten(pending)
+        #expect(hub.counts.lags == 1 && hub.counts.lag.count == kept.count)
+        // It is told once, and then all is as before.
+        hub.publish(.presenceLost(eids[0]))
+        #expect(try slow.pop().events == [.presenceLost(eids[0])])
+    }
+
+    @Test("A slow reader costs the others nothing")
+    func others() throws {
+        let hub = EventHub()
+        _ = try #require(hub.subscribe(topics: Self.everything, userID: 0))
+        let quick = try #require(hub.subscribe(topics: Self.everything, userID: 0))
+        for eid in eids(EventReader.eventLimit * 2) {
+            hub.publish(.presenceLost(eid))
+            #expect(try quick.pop().events == [.presenceLost(eid)])
+        }
+        #expect(hub.counts.dropped == EventReader.eventLimit)
+    }
+
+    @Test("A sign of life is an empty line, and none where an event or a mark is written anyway")
+    func signOfLife() throws {
+        let hub = EventHub()
+        let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
+        #expect(reader.pop().buffer.readableBytes == 0)
+        hub.beat()
+        #expect(String(buffer: reader.pop().buffer) == "\n")
+        hub.beat()
+        hub.publish(.lagged(1))
+        #expect(String(buffer: reader.pop().buffer).hasPrefix("{"))
+    }
+
+    @Test("A reader gets the topics that its level lets it read, and sessions if it asks for them")
+    func topics() throws {
+        let hub = EventHub()
+        let request = Event.requestChanged(try RequestView.sample())
+        let lost = Event.presenceLost(.random())
+        for (levels, wantsSessions, wanted) in [
+            ([.observer], false, []), ([.observer], true, [lost]),
+            ([.observer, .cashier], false, [request]),
+            ([.observer, .spender], true, [lost]),
+            (Set(AccessLevel.allCases), true, [lost, request]),
+        ] as [(Set<AccessLevel>, Bool, [Event])] {
+            let topics = EventTopic.readable(by: levels, wantsSessions: wantsSessions)
+            let reader = try #require(hub.subscribe(topics: topics, userID: 0))
+            #expect(hub.hasSessionReaders == wantsSessions)
+            hub.publish([lost, request])
+            #expect(try reader.pop().events == wanted)
+            reader.end()
         }
     }
 
-    @Test("a user has no more readers than his share, and one that leaves makes room")
+    @Test("An event is not made where nobody reads")
+    func nobody() {
+        let hub = EventHub()
+        func make() -> Event {
+            Issue.record("it is made")
+            return .lagged(1)
+        }
+        hub.publish(make())
+        #expect(hub.counts.published == 0)
+    }
+
+    @Test("A reader that has ended gets nothing more, and makes room for another of its user")
     func userLimit() throws {
         let hub = EventHub()
-        var readers = (0..<EventHub.userLimit).map { _ in hub.subscribe(levels: [], userID: 1) }
+        let readers = (0..<EventHub.userLimit).map { _ in hub.subscribe(topics: [], userID: 1) }
         #expect(readers.allSatisfy { $0 != nil })
-        #expect(hub.subscribe(levels: [], userID: 1) == nil)
-        #expect(hub.subscribe(levels: [], userID: 2) != nil)
-        readers.removeAll()
-        #expect(hub.subscribe(levels: [], userID: 1) != nil)
+        #expect(hub.subscribe(topics: [], userID: 1) == nil)
+        #expect(hub.subscribe(topics: [], userID: 2) != nil)
+        readers.first??.end()
+        #expect(hub.subscribe(topics: [], userID: 1) != nil)
+        hub.endReaders()
+        #expect(hub.counts.readers == 0)
     }
 
-    @Test("there are no more readers than the limit, whosever they are")
+    @Test("All users together have no more readers than the limit")
     func readerLimit() throws {
         // Two users with all that they may have leave some to a third, as docs/local-api.md says.
         #expect(EventHub.userLimit == 128 && EventHub.readerLimit == 320)
         let hub = EventHub()
         let users = (0..<UInt32(EventHub.readerLimit)).map { $0 / 100 }
-        var readers = users.map { hub.subscribe(levels: [], userID: $0) }
+        let readers = users.map { hub.subscribe(topics: [], userID: $0) }
         #expect(readers.allSatisfy { $0 != nil })
-        #expect(hub.subscribe(levels: [], userID: 99) == nil)
-        readers.removeLast()
-        #expect(hub.subscribe(levels: [], userID: 99) != nil)
+        #expect(hub.subscribe(topics: [], userID: 99) == nil)
+        readers.last??.end()
+        #expect(hub.subscribe(topics: [], userID: 99) != nil)
     }
 
-    @Test("every event survives its JSON line")
+    @Test("Every event survives its JSON line")
     func roundTrip() throws {
-        let events: [Event] = [
+        for event in [
             .presenceLost(.random()), .lagged(3), .requestChanged(try RequestView.sample()),
-        ]
-        for event in events {
-            let line = CanonicalJSON.bytes(of: event)
+        ] as [Event] {
+            let line = EventLine.bytes(of: event)
+            #expect(line.last == UInt8(ascii: "\n"))
             #expect(try JSONDecoder().decode(Event.self, from: Data(line)) == event)
         }
     }
+}
 
-    @Test(
-        "an event that is written the quick way is the same to the byte",
-        arguments: ["hci0", "a \"b\" \\ / c", "\u{0}\u{8}\t\n\u{c}\r\u{1f}\u{7f}", "Zürich 🦆"]
-    )
-    func quickLine(_ text: String) throws {
-        let full = PresenceView(
-            eid: .random(),
-            verdict: .ambiguous,
-            rssiDBm: -127,
-            smoothedDBm: -58.3,
-            marginDB: -0.1,
-            carrier: .localName,
-            adapter: text,
-            firstHeardAt: Timestamp(milliseconds: 951_782_400_000),
-            lastHeardAt: Timestamp(milliseconds: 1_795_253_513_009),
-            rateHz: 0.2,
-            reason: text
-        )
-        var scarce = full
-        (scarce.rssiDBm, scarce.smoothedDBm, scarce.marginDB) = (nil, nil, nil)
-        var round = full
-        (round.smoothedDBm, round.marginDB, round.rateHz) = (-60, 0, 1_000_000)
-        var events = [full, scarce, round].map(Event.presenceChanged)
-        events.append(.presenceLost(.random()))
-        for event in events {
-            let quick = try #require(event.quickLine)
-            let usual = CanonicalJSON.bytes(of: event) + [UInt8(ascii: "\n")]
-            #expect(quick == usual, "\(String(decoding: usual, as: UTF8.self))")
+extension EventReader.Pending {
+    /// The events in its lines.
+    fileprivate var events: [Event] {
+        get throws {
+            try String(buffer: buffer).split(separator: "\n").map {
+                try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+            }
         }
-        #expect(Event.lagged(1).quickLine == nil)
     }
 }
 

@@ -196,6 +196,7 @@ import Testing
             readTraffic: traffic ?? bluez.counts.reader,
             logger: quietLogger
         )
+        await radio.setListening(true)
         let running = Task { try await radio.run() }  // SAFETY: cancelled below.
         do {
             try await Self.until(bluez, Self.quiet)

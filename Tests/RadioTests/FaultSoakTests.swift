@@ -20,6 +20,7 @@ import Testing
             readTraffic: world.counts.reader,
             logger: quietLogger
         )
+        await radio.setListening(true)
         let running = Task { try await radio.run() }  // SAFETY: cancelled below.
         var wanted: Set<EID> = []
         try await converge(world, radio, wanted, "at the start")

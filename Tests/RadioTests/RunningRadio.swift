@@ -31,6 +31,7 @@ actor RunningRadio {
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
         kernel: ScriptedKernel = ScriptedKernel(),
+        isListening: Bool = true,
         logger: Logger = quietLogger,
         _ body: @escaping @Sendable (RunningRadio) async throws -> Void
     ) async throws {
@@ -42,6 +43,7 @@ actor RunningRadio {
             logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
+            await running.radio.setListening(isListening)
             group.addTask { try await running.radio.run() }
             try await withDeadline(.seconds(30)) { try await body(running) }
             group.cancelAll()

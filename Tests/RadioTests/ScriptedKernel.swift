@@ -72,6 +72,16 @@ final class ScriptedKernel: Sendable {
         }
     }
 
+    /// A Boolean that is true while the other end of a socket is open too.
+    var isHeard: Bool {
+        state.withLock { state in
+            state.ends.contains { end in
+                var descriptor = pollfd(fd: end, events: 0, revents: 0)
+                return poll(&descriptor, 1, 0) == 0
+            }
+        }
+    }
+
     /// Ends all sockets.
     func hangUp() {
         state.withLock { state in

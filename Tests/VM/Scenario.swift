@@ -20,6 +20,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case hiccups
     case masked
     case replugged
+    case quiet
 
     var testDescription: String { "\(rawValue): \(story)" }
 
@@ -42,6 +43,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
         case .hiccups: "controllers stop answering for seconds, and all is well again soon after"
         case .masked: "beside another program's scan a controller's pause is not taken for its end"
+        case .quiet: "a till does not scan and is paid all the same, a payer scans while it has to"
         case .replugged: "a till's only adapter is pulled out and comes back under another number"
         }
     }

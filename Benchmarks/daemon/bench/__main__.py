@@ -114,17 +114,28 @@ def measure(
         result["peer_lost"] = sent["sent"] - peer.ask()["heard"]
         result["peer_cpu_us"] = peer_cpu / sent["sent"] * 1e6
     events.close()
+    result["alone_cpu_us"] = cost(daemon, seconds * ALONE, play)
+    return result
+
+
+def cost(daemon: Daemon, seconds: float, play: Callable[[float, int], dict[str, Any]]) -> float:
+    """CPU microseconds per advert while nobody reads events."""
     time.sleep(SETTLE)
     cpu = cpu_seconds(daemon.pid)
-    alone = play(seconds * ALONE, 0x800000)
+    sent = play(seconds, 0x800000)["sent"]
     time.sleep(SETTLE / 2)
-    result["alone_cpu_us"] = (cpu_seconds(daemon.pid) - cpu) / alone["sent"] * 1e6
-    return result
+    return (cpu_seconds(daemon.pid) - cpu) / sent * 1e6
 
 
 def over_dbus(options: argparse.Namespace, folder: Path, bus: str, server: str) -> list[dict[str, Any]]:
     runs = []
     bluez = Child("bluez", bus)
+    asleep = []
+    for rate in options.rates:
+        name = folder / f"dbus-asleep-{rate}"
+        with Daemon(options.daemon, name, bus, server, "bluez", GOTCHU_LISTEN="auto") as daemon:
+            order = {"rate": rate, "seconds": options.seconds * ALONE, "first_probe": 0}
+            asleep.append(cost(daemon, 0, lambda *_: bluez.ask(order)))
     peer = Child("peer", bus)
     print(f"bleak {peer.hello['version']} beside gotchud, on one bus", flush=True)
     for rate in options.rates:
@@ -139,6 +150,8 @@ def over_dbus(options: argparse.Namespace, folder: Path, bus: str, server: str) 
             runs.append(measure(daemon, rate, options.seconds, play, peer))
     peer.close()
     bluez.close()
+    for run, cpu in zip(runs, asleep, strict=True):
+        run["asleep_cpu_us"] = cpu
     return runs
 
 
@@ -156,6 +169,10 @@ def over_management(options: argparse.Namespace, folder: Path, bus: str, server:
                 return kernel.play(rate, seconds, probe)
 
             runs.append(measure(daemon, rate, options.seconds, play, None))
+        more["GOTCHU_LISTEN"] = "auto"
+        name = folder / f"management-asleep-{rate}"
+        with Daemon(options.daemon, name, bus, server, "management:hci0", **more) as daemon:
+            runs[-1]["asleep_cpu_us"] = cost(daemon, options.seconds * ALONE, play)
     bluez.close()
     return runs
 

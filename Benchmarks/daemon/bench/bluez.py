@@ -56,7 +56,7 @@ def device_properties(advert: Advert) -> dict[str, Variant]:
 class BlueZ:
     def __init__(self, bus: MessageBus) -> None:
         self.bus = bus
-        self.is_discovering = False
+        self.scanners: set[str] = set()
         bus.add_message_handler(self.handle)
 
     def adapter(self) -> dict[str, Variant]:
@@ -66,7 +66,7 @@ class BlueZ:
             "Name": Variant("s", "bench"),
             "Alias": Variant("s", "bench"),
             "Powered": Variant("b", True),
-            "Discovering": Variant("b", self.is_discovering),
+            "Discovering": Variant("b", bool(self.scanners)),
             "Roles": Variant("as", ["central", "peripheral"]),
             "UUIDs": Variant("as", []),
             "Modalias": Variant("s", "usb:v1D6Bp0246d0542"),
@@ -91,8 +91,9 @@ class BlueZ:
                     objects[path(device)] = {"org.bluez.Device1": properties}
                 return Message.new_method_return(message, "a{oa{sa{sv}}}", [objects])
             case "StartDiscovery" | "StopDiscovery":
-                self.is_discovering = message.member == "StartDiscovery"
-                changed = {"Discovering": Variant("b", self.is_discovering)}
+                change = self.scanners.add if message.member == "StartDiscovery" else self.scanners.discard
+                change(message.sender)
+                changed = {"Discovering": Variant("b", bool(self.scanners))}
                 self.changed(ADAPTER, "org.bluez.Adapter1", changed)
                 return Message.new_method_return(message)
             case "SetDiscoveryFilter" | "RegisterAdvertisement" | "UnregisterAdvertisement":
@@ -111,6 +112,8 @@ class BlueZ:
         )
 
     def heard(self, advert: Advert) -> None:
+        if not self.scanners:
+            return
         if advert.is_new:
             self.bus.send(
                 Message.new_signal(

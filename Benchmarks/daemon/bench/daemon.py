@@ -81,6 +81,7 @@ class Daemon:
         environment |= {
             "DBUS_SYSTEM_BUS_ADDRESS": bus,
             "NOTIFY_SOCKET": str(folder / "notify"),
+            "GOTCHU_LISTEN": "always",
         } | more
         self._log = (folder / "log").open("wb")
         begin = time.monotonic()

@@ -35,7 +35,7 @@ class Events(threading.Thread):
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
-        self._client = connect(path, "/v1/events")
+        self._client = connect(path, "/v1/events?sessions=true")
         self.arrivals: dict[str, int] = {}
         self.lagged = 0
         self.start()

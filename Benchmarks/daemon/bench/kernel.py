@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -52,4 +53,10 @@ class Kernel:
         if not self._has_client.wait(10):
             raise SystemExit("gotchud did not open the management socket")
         client = self._client
-        return play(rate, seconds, first_probe, lambda advert: client.send(frame(advert)))
+
+        def send(advert: Advert) -> None:
+            # gotchud closes the socket while it does not listen.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                client.send(frame(advert))
+
+        return play(rate, seconds, first_probe, send)

@@ -32,7 +32,7 @@ def aim(text: str, is_held: bool) -> str:
 def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], share: float) -> None:
     print(f"\n{name}")
     print(
-        "adverts/s   sent    lost   CPU µs/advert   no reader   bleak lost / µs    ratio   no reader"
+        "adverts/s   sent    lost   CPU µs/advert   no reader   asleep   bleak lost / µs    ratio   no reader"
         "   p50 ms   p99 ms   RSS MiB"
     )
     for run in runs:
@@ -42,7 +42,7 @@ def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], sh
         bleak = f"{run.get('peer_lost', '–'):>6} / {peer:6.1f}" if peer else "       –        "
         print(
             f"{run['rate']:9}  {run['sent']:6}  {run['lost']:6}   {run['cpu_us']:13.1f}   "
-            f"{run['alone_cpu_us']:9.1f}   {bleak}   {ratio:6.2f}   {alone:9.2f}"
+            f"{run['alone_cpu_us']:9.1f}   {run['asleep_cpu_us']:6.1f}   {bleak}   {ratio:6.2f}   {alone:9.2f}"
             f"   {run['p50_ms']:6.2f}   {run['p99_ms']:6.2f}   {run['rss_mib']:7.1f}"
         )
     late = max(run["sender_latest_ms"] for run in runs)

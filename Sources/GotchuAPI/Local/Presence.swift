@@ -58,14 +58,18 @@ package struct PresenceView: Codable, Equatable, Sendable {
         self.session = session
     }
 
+    // In the order of the names on the wire, in which they are written fastest (`CanonicalJSON`).
     enum CodingKeys: String, CodingKey {
-        case eid, verdict, carrier, adapter, reason, session
-        case rssiDBm = "rssi_dbm"
-        case smoothedDBm = "smoothed_dbm"
-        case marginDB = "margin_db"
+        case adapter, carrier, eid
         case firstHeardAt = "first_heard_at"
         case lastHeardAt = "last_heard_at"
+        case marginDB = "margin_db"
         case rateHz = "rate_hz"
+        case reason
+        case rssiDBm = "rssi_dbm"
+        case session
+        case smoothedDBm = "smoothed_dbm"
+        case verdict
     }
 }
 

@@ -42,6 +42,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var address: String?
     package var bluezVersion: String?
     package var isScanning: Bool
+    package var listening: ListeningStatus
     /// The transport of sightings, where there is a choice: `management`, `dbus`, or `monitor`
     /// while the kernel refuses a scan.
     package var transport: String?
@@ -64,6 +65,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         address: String?,
         bluezVersion: String?,
         isScanning: Bool,
+        listening: ListeningStatus,
         transport: String? = nil,
         transportNote: String? = nil,
         hasMonitor: Bool? = nil,
@@ -76,6 +78,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         self.address = address
         self.bluezVersion = bluezVersion
         self.isScanning = isScanning
+        self.listening = listening
         self.transport = transport
         self.transportNote = transportNote
         self.hasMonitor = hasMonitor
@@ -85,13 +88,50 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, adapter, address, transport, advertising, ignored, calibration
+        case kind, adapter, address, listening, transport, advertising, ignored, calibration
         case advertisingCapacity = "advertising_capacity"
         case transportNote = "transport_note"
         case hasMonitor = "has_monitor"
         case bluezVersion = "bluez_version"
         case isScanning = "is_scanning"
     }
+}
+
+/// The demand for what the radio hears, and the reason for which there is any or none.
+package struct ListeningStatus: Codable, Equatable, Sendable {
+    /// The setting `listen`: `auto`, `always` or `never`.
+    package var setting: ListenSetting
+    /// True while the radio is to listen; `is_scanning` says whether it does.
+    package var isWanted: Bool
+    /// One sentence for a person.
+    package var reason: String
+
+    package init(setting: ListenSetting, isWanted: Bool) {
+        self.setting = setting
+        self.isWanted = isWanted
+        reason =
+            switch setting {
+            case .always: "The setting 'listen' is 'always'."
+            case .never: "The setting 'listen' is 'never'."
+            case .auto:
+                isWanted
+                    ? "A program asks which sessions are near, or did so lately."
+                    : "No program asks which sessions are near."
+            }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case setting, reason
+        case isWanted = "is_wanted"
+    }
+}
+
+/// The times at which the radio listens.
+package enum ListenSetting: String, CaseIterable, Codable, Sendable {
+    /// While a program needs what is heard, and a moment after.
+    case auto
+    case always
+    case never
 }
 
 /// The payment server's part of the status.

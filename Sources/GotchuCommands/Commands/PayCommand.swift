@@ -174,7 +174,9 @@ struct PayCommand: SocketCommand {
         _ output: Output
     ) async throws {
         guard let id = session.payeeID else { return }
-        let isDouble = try await client.sessions().contains { presence in
+        // Without a scan nothing is near; to begin one for this would make a named request wait.
+        let near = try await client.status().radio.isScanning ? client.sessions() : []
+        let isDouble = near.contains { presence in
             presence.session.map { $0.payee == session.payee && $0.payeeID != id } ?? false
         }
         if isDouble {

@@ -87,6 +87,9 @@ struct ScanCommand: SocketCommand {
     }
 
     private func runOnce(_ client: LocalClient, _ output: Output) async throws {
+        if try await client.status().radio.beginsToListen {
+            output.talk("Listening for a moment …")
+        }
         let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
         if sessions.isEmpty {
             return try tellNothing(try await client.status().receptionProblem, output)
@@ -110,7 +113,11 @@ struct ScanCommand: SocketCommand {
         if !isLive, !options.json { output.talk("Listening …") }
         try await withThrowingTaskGroup { group in
             group.addTask {
-                let follower = EventFollower(client: client, output: output)
+                let follower = EventFollower(
+                    client: client,
+                    output: output,
+                    needsSessions: true
+                )
                 _ = try await follower.follow { event -> Bool? in
                     let before = watch.receptionProblem
                     let changes = watch.apply(event)

@@ -73,7 +73,7 @@ struct StatusCommand: SocketCommand {
             [
                 radio.adapter, radio.address,
                 radio.kind == "bluez" ? radio.bluezVersion.map { "BlueZ \($0)" } : radio.kind,
-                radio.isScanning ? "listening" : "not listening",
+                radio.listeningText,
                 radio.transport == "management" ? "management socket" : radio.transportNote,
                 radio.calibration.map {
                     "calibrated (tap \($0.tapEnter), near \($0.nearEnter) dBm)"
@@ -101,6 +101,18 @@ struct StatusCommand: SocketCommand {
             ),
             ("gotchud  ", "version \(status.version.printable)"),
         ]
+    }
+}
+
+extension RadioStatus {
+    /// Tells whether the radio listens, and if not the reason, where it is not to.
+    var listeningText: String {
+        if isScanning { return "listening" }
+        return switch (listening.isWanted, listening.setting) {
+        case (true, _), (false, .always): "not listening"
+        case (false, .auto): "not listening, as no program asks what is near"
+        case (false, .never): "not listening, as 'listen' is 'never'"
+        }
     }
 }
 

@@ -46,7 +46,12 @@ struct WaitCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         let list = LockedList()
-        let follower = EventFollower(client: client, output: output, toleratesAbsence: true)
+        let follower = EventFollower(
+            client: client,
+            output: output,
+            toleratesAbsence: true,
+            needsSessions: condition.needsSessions
+        )
         let outcome = try await race(limit: timeout.duration) {
             try await follower.follow { event -> WaitCondition.Truth? in
                 let truth = condition.judge(event, list: list.apply(event))

@@ -54,7 +54,12 @@ struct WatchCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         if let program { return try await run(Hook(program: program), client, output) }
-        let follower = EventFollower(client: client, output: output, needsEverything: false)
+        let follower = EventFollower(
+            client: client,
+            output: output,
+            needsSessions: true,
+            needsEverything: false
+        )
         _ = try await race {
             try await follower.follow { event -> Bool? in
                 if options.json {

@@ -132,7 +132,11 @@ extension DemoScript {
         _ tell: @escaping @Sendable (PresenceView) -> Void
     ) async throws -> PresenceView {
         let watch = SharedPresenceList(wanted: Set(Verdict.allCases))
-        let follower = EventFollower(client: payer, output: Output(isJSON: true))
+        let follower = EventFollower(
+            client: payer,
+            output: Output(isJSON: true),
+            needsSessions: true
+        )
         var before: Verdict?
         return try await follower.follow { event in
             for case .seen(let presence) in watch.apply(event) where presence.eid == eid {

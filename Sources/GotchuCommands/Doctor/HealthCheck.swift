@@ -10,13 +10,19 @@ enum HealthCheck {
         let others = status.rootCauses.filter {
             !saidAlready.contains($0.code) && !$0.isAboutServer
         }
-        return others.map { item in
-            let verdict: Finding.Verdict =
-                switch item.severity {
-                case .error: .bad
-                case .warning: .doubtful
-                }
-            return Finding(item.code, verdict, item.text, fix: item.fix)
-        }
+        let radio = status.radio
+        let listening =
+            radio.isScanning
+            ? Finding("listening", .good, "the radio listens")
+            : Finding("listening", .skipped, radio.listeningText)
+        return [listening]
+            + others.map { item in
+                let verdict: Finding.Verdict =
+                    switch item.severity {
+                    case .error: .bad
+                    case .warning: .doubtful
+                    }
+                return Finding(item.code, verdict, item.text, fix: item.fix)
+            }
     }
 }

@@ -28,9 +28,9 @@ final class TargetSelection: Sendable {
         limit: Duration
     ) async throws -> PresenceView {
         output.talk("Hold this device against the till …")
-        let follower = EventFollower(client: client, output: output)
+        let follower = EventFollower(client: client, output: output, needsSessions: true)
         let outcome = try await race(limit: limit) {
-            try await follower.follow { self.take($0) }
+            try await follower.follow { self.apply($0) }
         }
         switch outcome {
         case .finished(.one(let presence)): return presence
@@ -47,8 +47,10 @@ final class TargetSelection: Sendable {
         }
     }
 
-    /// Applies an event; returns the result once it is clear or known to be ambiguous.
-    private func take(_ event: Event) -> PresenceList.Pick? {
+    /// Applies an event.
+    ///
+    /// - Returns: The request that is meant, or that this is not clear; `nil` if it may become so.
+    private func apply(_ event: Event) -> PresenceList.Pick? {
         state.withLock { state in
             _ = state.list.apply(event)
             let pick = state.list.pick(reach: reach)

@@ -39,9 +39,9 @@ struct LevelMeasurement {
 
     private func listen() async throws -> Result {
         let tally = Tally(wanted: wanted, count: count)
-        return try await client.withEvents { events in
+        return try await client.withEvents(sessions: true) { events in
             while let event = try await events.next() {
-                if try tally.take(event, lead: Self.lead) {
+                if try tally.apply(event, lead: Self.lead) {
                     progress("\(tally.levels.count) of \(count) · \(tally.last) dBm")
                 }
                 if let result = tally.result {
@@ -102,8 +102,10 @@ struct LevelMeasurement {
             return Result(adapter: adapter, levels: levels)
         }
 
-        /// Returns true if the event is a sample.
-        func take(_ event: Event, lead: Double) throws -> Bool {
+        /// Applies an event.
+        ///
+        /// - Returns: True if it was a sample.
+        func apply(_ event: Event, lead: Double) throws -> Bool {
             switch event {
             case .snapshot(let snapshot):
                 presences = Dictionary(

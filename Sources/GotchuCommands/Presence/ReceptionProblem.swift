@@ -2,14 +2,28 @@ import GotchuAPI
 import LocalAPI
 
 extension StatusReply {
-    /// The reason why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` while the radio listens or could.
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
+        if radio.listening.setting == .never { return .listensNever }
         return rootCauses.first { $0.severity == .error && $0.isOfRadio }
     }
 }
 
+extension RadioStatus {
+    /// A Boolean that is true if the radio is asleep and listens as soon as somebody needs what is
+    /// near.
+    var beginsToListen: Bool { !isScanning && listening.setting == .auto }
+}
+
 extension HealthItem {
+    fileprivate static let listensNever = HealthItem(
+        code: "listens-never",
+        severity: .error,
+        text: "gotchud does not listen, as the setting 'listen' is 'never'.",
+        fix: "Set listen to auto in /etc/gotchu/gotchud.json, and: sudo systemctl restart gotchud"
+    )
+
     /// A Boolean that is true if it concerns the radio, and neither the payment server nor the
     /// person.
     fileprivate var isOfRadio: Bool {

@@ -12,6 +12,8 @@ struct EventFollower: Sendable {
     var toleratesAbsence = false
     /// A Boolean that is true if the daemon has just answered: then its absence is a restart.
     var wasReached = false
+    /// A Boolean that is true to receive sessions too; the daemon listens meanwhile.
+    var needsSessions = false
     /// A Boolean that is true if missed events matter: then a `lagged` reader connects again for a
     /// snapshot.
     var needsEverything = true
@@ -28,7 +30,8 @@ struct EventFollower: Sendable {
         var wasConnected = wasReached
         while true {
             do {
-                let result: Result? = try await client.withEvents { events in
+                let result: Result? = try await client.withEvents(sessions: needsSessions) {
+                    events in
                     if isKnownAbsent, wasConnected { output.talk("gotchud is back.") }
                     isKnownAbsent = false
                     wasConnected = true

@@ -26,6 +26,9 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
 
     static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
 
+    /// A Boolean that is true if it depends on what is heard.
+    var needsSessions: Bool { self == .near || self == .tap }
+
     /// The state of a condition after an event.
     enum Truth: Equatable, Sendable {
         case holds

@@ -1,4 +1,5 @@
 import Glibc
+import GotchuAPI
 import GotchuCore
 import LocalAPI
 import Logging
@@ -18,6 +19,7 @@ struct DaemonConfiguration: Settings {
     /// The file of the token; `nil`: the credential `token` of systemd, else the state folder.
     var tokenFile: String?
     var radio = RadioSpecification.bluez(adapter: nil, transport: .best)
+    var listen = ListenSetting.auto
     /// 0xFEED is assigned to Tile: a product ships with a number of its own.
     var serviceUUID: UInt16 = 0xFEED
     /// The time for which an open request keeps its EID; `nil`: to its end. Most requests end
@@ -47,6 +49,7 @@ struct DaemonConfiguration: Settings {
         Setting("proxy", \.proxy, .own),
         Setting("token_file", \.tokenFile, .tokenFile),
         Setting("radio", \.radio, .own),
+        Setting("listen", \.listen, .own),
         Setting("service_uuid", \.serviceUUID, .serviceUUID),
         Setting("eid_seconds", \.eidLifetime, .eidSeconds),
         Setting("group", \.group, .text),

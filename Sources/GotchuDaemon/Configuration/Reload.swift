@@ -31,7 +31,7 @@ struct Reload: Sendable {
         do throws(ConfigurationError) {
             new = try reread()
         } catch {
-            status.take(reloadProblem: error)
+            status.apply(reloadProblem: error)
             throw Problem(
                 .validationError,
                 detail: "\(error.place): \(error.problem)",
@@ -40,7 +40,7 @@ struct Reload: Sendable {
         }
         access.update(current.reloaded(from: new))
         tokens.reload()
-        status.take(reloadProblem: nil)
+        status.apply(reloadProblem: nil)
         logger.notice(
             "Configuration was reloaded",
             metadata: ["needs-restart": "\(current.needsRestart(for: new))"]

@@ -1,4 +1,5 @@
 import Glibc
+import GotchuAPI
 import GotchuCore
 import LocalAPI
 import PaymentClient
@@ -23,6 +24,12 @@ extension RadioSpecification: SettingValue {
     static let rule =
         "A radio is auto, bluez, discovery or management, with or without :hciN, "
         + "simulated:FOLDER with @X,Y in metres, or replay:FILE."
+}
+
+extension ListenSetting: SettingValue {
+    package static let rule = "The radio listens auto, always or never."
+
+    package init?(_ text: String) { self.init(rawValue: text) }
 }
 
 extension SettingSyntax<String> {

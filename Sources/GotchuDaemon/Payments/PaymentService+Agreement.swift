@@ -68,8 +68,10 @@ extension PaymentService {
 
     /// Refuses an EID that is not as near as was asked for at this moment, unless its session is
     /// by another EID of it.
-    func checkProximity(_ new: NewPayment, _ sid: SessionID) throws(Problem) {
+    func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
+        // While the person made up their mind, the radio may have ended to listen.
+        await presences.hear()
         let verdict = presences.verdict(on: sid) ?? presences.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)
         if isNear { return }

@@ -125,7 +125,7 @@ actor PaymentService: Service, KeyedCreation {
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
         guard let payer = tokens.identity else { throw .notLoggedIn(tokens) }
         let session = try await agreedSession(new)
-        try checkProximity(new, session.sid)
+        try await checkProximity(new, session.sid)
         let since = new.eid.flatMap { presences.nearSince($0) }
         if let open = openPayment(of: session.sid) {
             guard open.payer == payer else {

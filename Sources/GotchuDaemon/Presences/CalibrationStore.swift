@@ -4,11 +4,11 @@ import GotchuCore
 import ServiceProcess
 import Synchronization
 
-/// What was measured with each adapter, in memory and in one file of the state folder.
+/// The calibration of each adapter, in memory and in one file of the state folder.
 ///
-/// Kept by the adapter's address: its number changes when it is plugged in again.
+/// Stored by the adapter's address: its number changes when it is plugged in again.
 final class CalibrationStore: Sendable {
-    /// How many adapters are remembered; the one measured longest ago makes room.
+    /// The number of adapters that are stored; the one measured longest ago makes room.
     static let adapterLimit = 16
 
     private struct Entry: Codable {
@@ -16,14 +16,14 @@ final class CalibrationStore: Sendable {
         let calibration: Calibration
     }
 
-    /// Why it could not be kept. The sentence is the system's.
+    /// The reason for which it could not be stored, in the system's words.
     struct Failure: Error {
         let reason: String
     }
 
     private let path: String
     private let entries: Mutex<[String: Entry]>
-    /// Whether there was a file that could not be understood, so that the defaults apply.
+    /// A Boolean that is true if the file could not be read, so that the defaults apply.
     let wasUnreadable: Bool
 
     init(stateDirectory: String) {
@@ -44,7 +44,7 @@ final class CalibrationStore: Sendable {
         entries.withLock { $0.keys.sorted() }.compactMap { view(of: $0) }
     }
 
-    /// What was measured with one adapter.
+    /// The calibration of one adapter.
     func view(of adapter: String) -> CalibrationView? {
         entries.withLock { $0[adapter] }.map {
             CalibrationView(
@@ -57,7 +57,7 @@ final class CalibrationStore: Sendable {
 
     subscript(adapter: String) -> Calibration? { entries.withLock { $0[adapter]?.calibration } }
 
-    /// Keeps what was measured; it is on disk when this returns.
+    /// Stores a calibration; it is on disk when this returns.
     func set(_ calibration: Calibration, for adapter: String) throws(Failure) {
         var new = entries.withLock(\.self)
         new[adapter] = Entry(measuredAt: .now, calibration: calibration)
@@ -69,7 +69,7 @@ final class CalibrationStore: Sendable {
         try write(new)
     }
 
-    /// Forgets everything.
+    /// Deletes all of them.
     func reset() throws(Failure) { try write([:]) }
 
     private func write(_ new: [String: Entry]) throws(Failure) {

@@ -25,18 +25,18 @@ extension DaemonBackend {
         } catch {
             throw Problem(.validationError, detail: error.sentence, fix: error.advice)
         }
-        try await keep { () throws(CalibrationStore.Failure) in
+        try await store { () throws(CalibrationStore.Failure) in
             try calibrationStore.set(calibration, for: radio.address ?? new.adapter)
         }
         return await calibrations()
     }
 
     func resetCalibration() async throws(Problem) -> CalibrationsReply {
-        try await keep { () throws(CalibrationStore.Failure) in try calibrationStore.reset() }
+        try await store { () throws(CalibrationStore.Failure) in try calibrationStore.reset() }
         return await calibrations()
     }
 
-    private func keep(
+    private func store(
         _ change: () throws(CalibrationStore.Failure) -> Void
     ) async throws(Problem) {
         do throws(CalibrationStore.Failure) {
@@ -44,7 +44,7 @@ extension DaemonBackend {
         } catch {
             throw Problem(
                 .journalUnwritable,
-                detail: "The calibration could not be kept: \(error.reason).",
+                detail: "The calibration could not be stored: \(error.reason).",
                 fix: "df -h"
             )
         }

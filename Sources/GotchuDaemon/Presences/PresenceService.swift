@@ -6,17 +6,27 @@ import Radio
 import ServiceLifecycle
 import Synchronization
 
-/// Listens to the radio, keeps the board of who is near, and tells the readers of events.
+/// Has the radio listen while that is needed, judges what is heard, and publishes what changes.
 ///
-/// What is heard is judged and told where it was noticed, without a change of thread.
+/// Sightings are judged on the thread that noticed them, without a change of thread.
 final class PresenceService: Service {
-    /// How often time is let pass while somebody is there, and presences are told of which only the
-    /// level has changed.
+    /// The interval at which silence is judged while somebody is there, and presences are published
+    /// of which only the level has changed.
     static let tick: Duration = .milliseconds(200)
-    /// By how much that may be late where an advertisement is about to wake the thread.
+    /// The delay that a tick may have, so that an advertisement wakes the thread for both.
     private static let tickTolerance: Duration = .milliseconds(50)
 
+    /// The interval at which the demand is judged: the radio listens until one has passed without
+    /// any, 15 to 30 s after the last. So a program that polls, and a person between `scan` and
+    /// `pay`, do not wait for a scan each time.
+    static let demandInterval: Duration = .seconds(15)
+    /// The time in which what is near is heard: three advertisements of a till, or one of the
+    /// slowest, each 1.28 s.
+    private static let hearingTime: Duration = .seconds(2)
+
     private let radio: any Radio
+    private let listen: ListenSetting
+    private let demandInterval: Duration
     private let hub: EventHub
     private let resolver: SessionResolver
     private let calibrations: CalibrationStore
@@ -29,33 +39,41 @@ final class PresenceService: Service {
     fileprivate struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
-        /// Heard since they were last told: their level may be another.
-        var untold: Set<EID> = []
+        /// EIDs heard since they were last published: their level may be another.
+        var unpublished: Set<EID> = []
         var isAdvertising: Set<EID> = []
         /// The adapter that is used, and its address where it has one.
         var listening: (adapter: String?, address: String?)
-        /// When each EID was first heard at a near level, for as long as it is here.
+        /// The moment since which the radio has listened; `nil` while it does not.
+        var scanningSince: MonotonicTime?
+        /// A Boolean that is true if presences were asked for since the demand was last judged.
+        var isAsked = false
+        /// The moment at which each EID was first heard at a near level, for as long as it is here.
         var nearSince: [EID: MonotonicTime] = [:]
         var counts = Counts()
     }
 
-    /// What was heard since the start.
+    /// Counts since the start.
     struct Counts: Sendable {
         var heard: [Sighting.Carrier: Int] = [:]
         var ignored: [StrangerReason: Int] = [:]
         var verdicts: [Verdict: Int] = [:]
     }
 
+    private let demands: AsyncStream<Void>
+    private let demand: AsyncStream<Void>.Continuation
     private let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
     private let radioStates: AsyncStream<RadioState>
     private let radioState: AsyncStream<RadioState>.Continuation
     private let onRadioState: @Sendable (RadioState) async -> Void
 
-    /// - Parameter onRadioState: Told each state of the radio, but for those that a newer one has
-    ///   overtaken.
+    /// - Parameter onRadioState: Called with each state of the radio, but for those that a newer
+    ///   one has overtaken.
     init(
         radio: any Radio,
+        listen: ListenSetting = .auto,
+        demandInterval: Duration = PresenceService.demandInterval,
         policy: ProximityPolicy,
         calibrations: CalibrationStore,
         client: PaymentClient,
@@ -64,6 +82,8 @@ final class PresenceService: Service {
         onRadioState: @escaping @Sendable (RadioState) async -> Void
     ) {
         self.radio = radio
+        self.listen = listen
+        self.demandInterval = demandInterval
         isPresent = !(radio is ReplayRadio)
         self.calibrations = calibrations
         self.hub = hub
@@ -71,10 +91,11 @@ final class PresenceService: Service {
         self.onRadioState = onRadioState
         state = Mutex(State(policy: policy, board: ProximityBoard(policy: policy)))
         resolver = SessionResolver(client: client)
+        (demands, demand) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (radioStates, radioState) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // Before the radio runs: nothing it says is missed.
-        radio.events.listen { [weak self] event in self?.take(event) }
+        radio.events.listen { [weak self] event in self?.apply(event) }
     }
 
     func run() async throws {
@@ -83,6 +104,7 @@ final class PresenceService: Service {
 
     private func serve() async {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.setListening() }
             group.addTask(executorPreference: self.radio.executor) {
                 for await _ in self.arrivals { await self.passTime() }
             }
@@ -93,14 +115,58 @@ final class PresenceService: Service {
                 await self.resolver.run { eid in
                     self.state.withLock { state in
                         if self.isPresent { state.board.note(eid, self.resolver.standing(of: eid)) }
-                        self.tell([eid], &state)
+                        self.publish([eid], &state)
                     }
                 }
             }
         }
     }
 
-    /// What is heard now, nearest first.
+    // MARK: Demand
+
+    /// Has the radio listen from now on, if it may, and for a while after the last call.
+    func ask() {
+        state.withLock { $0.isAsked = true }
+        demand.yield()
+    }
+
+    /// Has the radio listen, and returns once what is near must have been heard.
+    func hear() async {
+        ask()
+        guard listen != .never else { return }
+        let now = MonotonicTime.now
+        let since = state.withLock { $0.scanningSince } ?? now
+        // What is near has nothing to say before it is heard, and not all is heard at once.
+        await radio.pause(for: max(.zero, since + Self.hearingTime - now))
+    }
+
+    private func setListening() async {
+        await radio.setListening(listen == .always)
+        guard listen == .auto else { return }
+        for await _ in demands where isDemanded {
+            await radio.setListening(true)
+            var (isIdle, wasIdle) = (false, false)
+            while !(isIdle && wasIdle), !Task.isCancelled {
+                // A reader that ends, and a call that is not repeated, are no events.
+                try? await Task.sleep(for: demandInterval)
+                (isIdle, wasIdle) = (!isDemanded, isIdle)
+            }
+            await radio.setListening(false)
+        }
+    }
+
+    /// A Boolean that is true if somebody needs what is heard, or did since this was last read.
+    private var isDemanded: Bool {
+        let isAsked = state.withLock { state in
+            defer { state.isAsked = false }
+            return state.isAsked
+        }
+        return isAsked || hub.hasSessionReaders || recorder.isRecording
+    }
+
+    // MARK: Presences
+
+    /// The presences heard now, nearest first.
     func presences() -> [PresenceView] {
         let now = MonotonicTime.now
         let sessions = resolver.known
@@ -126,7 +192,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Notes that a session was paid: whoever goes on advertising its EIDs, or repeats them, is in
+    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, stand in
     /// nobody's way any more.
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
@@ -146,23 +212,24 @@ final class PresenceService: Service {
 
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// Since when an EID has been heard at a near level; `nil` if it was not.
+    /// The moment since which an EID has been heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
 
     /// Judges by what was measured with the adapter that listens now.
     func applyCalibration() { state.withLock { applyCalibration(&$0) } }
 
-    // MARK: Where it was noticed
+    // MARK: On the radio's thread
 
-    private func take(_ event: RadioEvent) {
+    private func apply(_ event: RadioEvent) {
         switch event {
-        case .heard(let sighting): state.withLock { hear(sighting, &$0) }
+        case .heard(let sighting): state.withLock { apply(sighting, &$0) }
         case .ignored(let reason):
             state.withLock { $0.counts.ignored[reason, default: 0] += 1 }
             recorder.ignored(reason)
         case .stateChanged(let new):
             state.withLock { state in
                 state.isAdvertising = new.advertising
+                state.scanningSince = new.isScanning ? state.scanningSince ?? .now : nil
                 guard
                     new.adapter != state.listening.adapter
                         || new.address != state.listening.address
@@ -175,19 +242,19 @@ final class PresenceService: Service {
         }
     }
 
-    private func hear(_ sighting: Sighting, _ state: inout State) {
+    private func apply(_ sighting: Sighting, _ state: inout State) {
         // Two of our own radios may hear each other; a kiosk is not its own customer.
         guard !state.isAdvertising.contains(sighting.eid) else { return }
         state.counts.heard[sighting.carrier, default: 0] += 1
         recorder.heard(sighting)
         let wasEmpty = state.board.isEmpty
-        state.untold.insert(sighting.eid)
+        state.unpublished.insert(sighting.eid)
         let isNew = isPresent && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
         // One that comes back is what it was; the next step judges by it, before it can be near.
         if isNew { state.board.note(sighting.eid, resolver.standing(of: sighting.eid)) }
         apply(changes, &state)
-        state.noteNearness(sighting)
+        state.recordNearness(of: sighting)
         if wasEmpty { arrival.yield() }
     }
 
@@ -205,58 +272,59 @@ final class PresenceService: Service {
             // Silence is no event: that somebody has gone shows only by time passing.
             await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
-                // All at once: what is told by itself is written by itself.
-                apply(state.board.advance(to: .now), tellingAll: true, &state)
+                // All together: what is published by itself is written by itself.
+                apply(state.board.advance(to: .now), publishingAll: true, &state)
                 return state.board.isEmpty
             }
             if isEmpty { return }
         }
     }
 
-    /// - Parameter tellingAll: Whether to tell also of those whose level alone is another.
+    /// - Parameter publishingAll: True to publish also those whose level alone is another.
     private func apply(
         _ changes: ProximityBoard.Changes,
-        tellingAll: Bool = false,
+        publishingAll: Bool = false,
         _ state: inout State
     ) {
-        // Nearly every advertisement is of somebody who is where he was.
-        guard !changes.isEmpty || tellingAll && !state.untold.isEmpty else { return }
+        // Nearly every advertisement changes nothing but a level.
+        guard !changes.isEmpty || publishingAll && !state.unpublished.isEmpty else { return }
         for eid in changes.lost { state.nearSince[eid] = nil }
         for eid in changes.changed {
             guard let verdict = state.board[eid]?.verdict else { continue }
             state.counts.verdicts[verdict, default: 0] += 1
         }
         var others: Set<EID> = []
-        if tellingAll { swap(&others, &state.untold) }
-        let told = changes.changed.isEmpty ? others : changes.changed.union(others)
-        tell(told, lost: changes.lost, &state)
+        if publishingAll { swap(&others, &state.unpublished) }
+        let changed = changes.changed.isEmpty ? others : changes.changed.union(others)
+        publish(changed, lost: changes.lost, &state)
     }
 
-    private func tell(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
+    private func publish(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
         for eid in lost {
-            state.untold.remove(eid)
+            state.unpublished.remove(eid)
             resolver.forget(eid)
         }
-        for eid in eids { state.untold.remove(eid) }
+        for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
         for presence in presences where presence.verdict != .far {
             resolver.want(presence.eid, level: presence.level ?? -.infinity)
         }
-        let lost = Array(lost)
-        hub.publish(lost.count + presences.count) { index in
-            guard index >= lost.count else { return .presenceLost(lost[index]) }
-            let presence = presences[index - lost.count]
-            return .presenceChanged(
-                state.view(of: presence, at: .now, session: resolver.cached(presence.eid))
-            )
-        }
+        let now = MonotonicTime.now
+        hub.publish(
+            lost.map { .presenceLost($0) }
+                + presences.map {
+                    .presenceChanged(
+                        state.view(of: $0, at: now, session: resolver.cached($0.eid))
+                    )
+                }
+        )
     }
 }
 
 extension PresenceService.State {
-    fileprivate mutating func noteNearness(_ sighting: Sighting) {
+    fileprivate mutating func recordNearness(of sighting: Sighting) {
         guard let rssi = sighting.rssi,
             Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter,
             nearSince[sighting.eid] == nil, board.contains(sighting.eid)

@@ -55,13 +55,13 @@ struct ResolvePlan: Sendable {
         answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
     }
 
-    /// All that is known.
+    /// All sessions that are known.
     var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
 
-    /// Notes that an EID is near.
+    /// Records that an EID is near.
     ///
     /// - Parameter level: In dBm; the strongest is asked about first.
-    /// - Returns: Whether there is something new to ask.
+    /// - Returns: True if there is something new to ask.
     mutating func want(_ eid: EID, level: Double, at now: MonotonicTime) -> Bool {
         if let answer = answers[eid], answer.validUntil > now { return false }
         let isNew = wanted.updateValue(level, forKey: eid) == nil
@@ -74,7 +74,7 @@ struct ResolvePlan: Sendable {
         return isNew
     }
 
-    /// Notes that an EID is not near any more.
+    /// Records that an EID is not near any more.
     mutating func forget(_ eid: EID) { wanted[eid] = nil }
 
     /// The next question; `nil` while there is none, or none may be asked.
@@ -94,8 +94,8 @@ struct ResolvePlan: Sendable {
         return until > now ? until - now : nil
     }
 
-    /// Takes the answer to a question.
-    mutating func answer(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
+    /// Records the answer to a question.
+    mutating func record(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
         wanted[eid] = nil
         var answer = answers[eid] ?? Answered(session: nil, validUntil: now)
         switch outcome {
@@ -121,7 +121,7 @@ struct ResolvePlan: Sendable {
         answers[eid] = answer
     }
 
-    /// Notes that a session has ended: its EIDs are nobody's from now on.
+    /// Records that a session has ended: its EIDs are nobody's from now on.
     ///
     /// - Returns: Those EIDs.
     mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {

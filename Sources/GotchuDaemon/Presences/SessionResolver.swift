@@ -4,7 +4,7 @@ import PaymentClient
 import ServiceLifecycle
 import Synchronization
 
-/// Asks the payment server what the EIDs nearby stand for, one question at a time (`ResolvePlan`).
+/// Resolves the EIDs nearby at the payment server, one at a time (`ResolvePlan`).
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
@@ -19,10 +19,10 @@ final class SessionResolver: Sendable {
     /// The session of an EID as far as it is known, without asking.
     func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 
-    /// Everything that is known.
+    /// All sessions that are known.
     var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
 
-    /// The server's answer about an EID. That it is nobody's holds only while the answer is fresh.
+    /// The server's answer about an EID; that it is nobody's holds only while the answer is fresh.
     func standing(of eid: EID) -> Presence.Standing {
         plan.withLock { plan in
             if let session = plan.session(of: eid) { return .session(session.sid) }
@@ -37,23 +37,23 @@ final class SessionResolver: Sendable {
         if plan.withLock({ $0.want(eid, level: level, at: .now) }) { wake.yield() }
     }
 
-    /// Takes back a wish whose turn has not come.
+    /// Cancels a question whose turn has not come.
     func forget(_ eid: EID) { plan.withLock { $0.forget(eid) } }
 
-    /// Notes that a session has ended.
+    /// Records that a session has ended.
     ///
     /// - Returns: Its EIDs, as far as they are known.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
     /// Asks, until the daemon stops.
     ///
-    /// - Parameter onAnswer: Called with each EID of which the server has said what it stands for.
+    /// - Parameter onAnswer: Called with each EID that the server has answered about.
     func run(_ onAnswer: @Sendable (EID) async -> Void) async {
         for await _ in wakes.cancelOnGracefulShutdown() {
             while !Task.isCancelled, let eid = await nextQuestion() {
                 let outcome = ResolvePlan.Outcome(await client.resolve(eid, isBackground: true))
                 guard !Task.isCancelled else { return }
-                plan.withLock { $0.answer(eid, outcome, at: .now) }
+                plan.withLock { $0.record(eid, outcome, at: .now) }
                 switch outcome {
                 case .session, .nobodys: await onAnswer(eid)
                 case .unknown: break

@@ -33,6 +33,9 @@ final class SightingRecorder: Sendable {
         var lost = 0
     }
 
+    /// A Boolean that is true while something is recorded.
+    var isRecording: Bool { state.withLock { !$0.recordings.isEmpty } }
+
     /// Starts a recording.
     ///
     /// - Returns: its lines without line feeds, the header first; `nil` when there are already as

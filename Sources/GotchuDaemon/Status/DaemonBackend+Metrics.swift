@@ -41,6 +41,11 @@ extension DaemonBackend {
         )
         let radio = daemonStatus.reply.radio
         page.gauge("gotchu_scanning", "1 while the radio listens.", radio.isScanning ? 1 : 0)
+        page.gauge(
+            "gotchu_scan_wanted",
+            "1 while the radio is to listen, as a program needs it or 'listen' is 'always'.",
+            radio.listening.isWanted ? 1 : 0
+        )
         page.gauge("gotchu_advertisements", "EIDs on the air now.", radio.advertising.count)
         let recovery = daemonStatus.radioState.recovery
         page.counter(

@@ -6,9 +6,10 @@ import Radio
 import ServiceProcess
 import Synchronization
 
-/// Puts together what is known of the daemon's parts, and tells the readers when it changes.
+/// The daemon's status, put together from its parts, and published when it changes.
 final class DaemonStatus: Sendable {
     private let kind: String
+    private let listen: ListenSetting
     private let route: ServerRoute
     private let tokens: TokenStore
     private let hub: EventHub
@@ -21,64 +22,72 @@ final class DaemonStatus: Sendable {
         var journalFailure: JournalFailure?
         var ignored: [StrangerReason: Int] = [:]
         var unresolvedPayments = 0
-        /// Why the last reload was not taken, if it was not.
+        /// The reason for which the last reload was refused, if it was.
         var reloadProblem: ConfigurationError?
-        var told: StatusReply?
+        var published: StatusReply?
     }
 
-    init(radioKind: String, route: ServerRoute, tokens: TokenStore, hub: EventHub) {
+    init(
+        radioKind: String,
+        listen: ListenSetting,
+        route: ServerRoute,
+        tokens: TokenStore,
+        hub: EventHub
+    ) {
         kind = radioKind
+        self.listen = listen
         self.route = route
         self.tokens = tokens
         self.hub = hub
         state = Mutex(State(radio: RadioState()))
     }
 
-    func take(radio: RadioState) {
+    func apply(radio: RadioState) {
         state.withLock { $0.radio = radio }
-        tell()
+        publish()
     }
 
-    func take(server condition: ServerMonitor.Condition) {
+    func apply(server condition: ServerMonitor.Condition) {
         state.withLock { $0.serverCondition = condition }
-        tell()
+        publish()
     }
 
-    /// - Parameter failure: Why the journal cannot be written; `nil` if it can.
-    func take(journal failure: JournalFailure?) {
+    /// - Parameter failure: The reason for which the journal cannot be written; `nil` if it can.
+    func apply(journal failure: JournalFailure?) {
         let isNews = state.withLock { state in
             defer { state.journalFailure = failure }
             return state.journalFailure != failure
         }
-        if isNews { tell() }
+        if isNews { publish() }
     }
 
-    func take(ignored: [StrangerReason: Int]) {
+    func apply(ignored: [StrangerReason: Int]) {
         state.withLock { $0.ignored = ignored }
     }
 
-    /// - Parameter unresolvedPayments: How many open payments and refunds a person should know of.
-    func take(unresolvedPayments: Int) {
+    /// - Parameter unresolvedPayments: The number of open payments and refunds that people should
+    ///   know of.
+    func apply(unresolvedPayments: Int) {
         let isNews = state.withLock { state in
             defer { state.unresolvedPayments = unresolvedPayments }
             return state.unresolvedPayments != unresolvedPayments
         }
-        if isNews { tell() }
+        if isNews { publish() }
     }
 
-    func take(reloadProblem: ConfigurationError?) {
+    func apply(reloadProblem: ConfigurationError?) {
         state.withLock { $0.reloadProblem = reloadProblem }
-        tell()
+        publish()
     }
 
-    /// Tells the readers of events, if anything but the counts has changed.
-    func tell() {
+    /// Publishes the status, if anything but the counts has changed.
+    func publish() {
         var now = reply
         now.radio.ignored = [:]
         now.server.latencyMilliseconds = nil
         let isNews = state.withLock { state in
-            defer { state.told = now }
-            return state.told != now
+            defer { state.published = now }
+            return state.published != now
         }
         if isNews { hub.publish(.statusChanged(reply)) }
     }
@@ -101,6 +110,10 @@ final class DaemonStatus: Sendable {
                 address: state.radio.address,
                 bluezVersion: state.radio.bluezVersion,
                 isScanning: state.radio.isScanning,
+                listening: ListeningStatus(
+                    setting: listen,
+                    isWanted: state.radio.isListeningWanted
+                ),
                 transport: state.radio.transport?.rawValue,
                 transportNote: state.radio.transportNote,
                 hasMonitor: state.radio.hasMonitor,
@@ -145,7 +158,7 @@ final class DaemonStatus: Sendable {
                     fix: problem.fix
                 )
             )
-        } else if !state.radio.isScanning {
+        } else if state.radio.adapter == nil {
             items.append(.radioStarting)
         }
         if state.radio.isDemoted, let note = state.radio.transportNote {

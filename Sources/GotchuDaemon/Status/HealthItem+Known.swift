@@ -2,7 +2,7 @@ import GotchuAPI
 import PaymentClient
 import ServiceProcess
 
-/// What can be wrong beside the radio; the radio's own problems are `RadioFailure`s.
+/// The health items of all but the radio, whose own problems are `RadioFailure`s.
 extension HealthItem {
     static let radioStarting = HealthItem(
         code: "radio-starting",
@@ -133,7 +133,7 @@ extension HealthItem {
         )
     }
 
-    /// What logs in: `gotchu-ctl login` does not where the operator does.
+    /// The way to log in, which is the operator's where `gotchu-ctl login` is refused.
     static func login(from origin: TokenStore.Origin) -> String {
         switch origin {
         case .own: "gotchu-ctl login"

@@ -6,15 +6,15 @@ import ServiceLifecycle
 import ServiceProcess
 import Synchronization
 
-/// Knows whether the payment server can do its work: by its own word, asked for now and then, and
-/// by what the daemon's calls came to.
+/// The payment server's condition: by its own word, which is asked for now and then, and by the
+/// outcomes of the daemon's calls.
 actor ServerMonitor: Service {
     /// The interval between two probes of a server that works.
     static let interval: Duration = .seconds(30)
-    /// How often one that does not is asked.
+    /// The interval between two probes of one that does not.
     static let outageInterval: Duration = .seconds(3)
 
-    /// What is known of the server.
+    /// A condition of the server, as far as it is known.
     enum Condition: Equatable, Sendable {
         case notAsked
         /// It says that it is ready, within this time.
@@ -34,10 +34,10 @@ actor ServerMonitor: Service {
     private var newest = 0
 
     /// - Parameters:
-    ///   - client: Its calls are noted in `calls`.
-    ///   - isLoginRefused: Whether the server has refused the login last: it is shown again now and
-    ///     then, for something else may have answered.
-    ///   - onChange: Told what each look came to.
+    ///   - client: A client whose outcomes are recorded in `calls`.
+    ///   - isLoginRefused: Returns true if the server has refused the login last: it is sent again
+    ///     now and then, for something else may have answered.
+    ///   - onChange: Called with the condition that each probe has found.
     init(
         client: PaymentClient,
         calls: ServerCalls,
@@ -81,7 +81,7 @@ actor ServerMonitor: Service {
         }
     }
 
-    /// - Returns: Whether there is no need to ask again soon.
+    /// - Returns: False if the next probe is due soon.
     private func ask() async -> Bool {
         newest += 1
         let number = newest
@@ -133,10 +133,10 @@ final class ServerCalls: Sendable {
         (outages, outage) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Notes what a call came to.
+    /// Records the outcome of a call.
     ///
     /// - Parameter outage: `nil` if the server has answered it.
-    func note(_ outage: Outage?) {
+    func record(_ outage: Outage?) {
         // Not made, or asked to come later: that says nothing about the server's work.
         if let outage, outage.code == .otherUser || outage.code == .busy { return }
         state.withLock { state in

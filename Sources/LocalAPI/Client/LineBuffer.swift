@@ -4,9 +4,9 @@ struct LineBuffer {
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// Up to here the bytes were handed out.
+    /// The end of the bytes that were returned.
     private var start = 0
-    /// Up to here there is no line feed.
+    /// The end of the bytes that were searched and hold no line feed.
     private var searched = 0
 
     init(limit: Int) {

@@ -9,10 +9,14 @@ extension LocalClient {
     /// leaves events out and says so with `lagged`. The sequence throws
     /// `LocalClientFailure.connectionLost` when the daemon goes away; whether to come back is the
     /// caller's decision.
+    ///
+    /// - Parameter sessions: True to get also what is heard; the daemon listens meanwhile.
     package func withEvents<Result: Sendable>(
+        sessions: Bool = false,
         _ body: (inout LocalEvents) async throws -> Result
     ) async throws -> Result {
-        try await withReply(.GET, "/v1/events", bytes: nil, limit: Self.promptLimit) {
+        let path = "/v1/events?sessions=\(sessions)"
+        return try await withReply(.GET, path, bytes: nil, limit: Self.promptLimit) {
             parts,
             deadline in
             deadline.cancel()

@@ -8,16 +8,16 @@ import NIOHTTP1
 /// so the value holds no state and can be shared. Every method throws `LocalClientFailure`, or
 /// `CancellationError` when its task is cancelled.
 package struct LocalClient: Sendable {
-    /// How long a call may take that the daemon answers from memory.
+    /// The time that a call may take which the daemon answers from memory.
     package static let promptLimit = Duration.seconds(5)
 
-    /// How long a call may take that the daemon answers after it asked the server or the radio.
+    /// The time that a call may take for which the daemon asks the server or the radio.
     package static let serverBoundLimit = Duration.seconds(30)
 
-    /// Where the daemon listens.
+    /// The path of the daemon's socket.
     package let socketPath: String
 
-    /// Told the daemon's version with each reply, so that a caller can say that it is not its own.
+    /// Called with the daemon's version at each reply, so that the caller can compare it.
     let versionHeard: @Sendable (String) -> Void
 
     package init(
@@ -28,18 +28,18 @@ package struct LocalClient: Sendable {
         self.versionHeard = versionHeard
     }
 
-    /// What the daemon believes about itself.
+    /// The daemon's status.
     package func status() async throws -> StatusReply {
         try await call(.GET, "/v1/status")
     }
 
-    /// What is heard now, nearest first.
+    /// The sessions heard now, nearest first; the daemon listens first if it has not done so.
     package func sessions() async throws -> [PresenceView] {
         let reply: PresencesReply = try await call(.GET, "/v1/sessions")
         return reply.sessions
     }
 
-    /// Asks for money; returns once the EID is on the air.
+    /// Requests money; returns once the EID is on the air.
     ///
     /// - Parameter key: Repeated with the same key, the call makes nothing new.
     package func createRequest(
@@ -61,7 +61,7 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/requests/\(id)")
     }
 
-    /// Takes a request back, if nobody has paid it yet; returns it as it then stands.
+    /// Cancels a request, if nobody has paid it yet; returns it as it then stands.
     package func cancelRequest(_ id: SessionID) async throws -> RequestView {
         try await call(.DELETE, "/v1/requests/\(id)", limit: Self.serverBoundLimit)
     }
@@ -77,7 +77,7 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
     }
 
-    /// Gives money back; returns once the daemon has written down that it will.
+    /// Refunds money; returns once the daemon has written down that it will.
     package func createRefund(_ refund: NewRefund) async throws -> PaymentView {
         try await call(.POST, "/v1/refunds", body: refund, limit: Self.serverBoundLimit)
     }
@@ -105,27 +105,27 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/resolve", body: body, limit: Self.serverBoundLimit)
     }
 
-    /// The wallet of whoever the daemon is logged in as.
+    /// The wallet of the user that the daemon is logged in as.
     package func wallet() async throws -> WalletReply {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
     }
 
-    /// What the daemon knows that helps to find a fault, redacted by it.
+    /// A report that helps to find a fault, redacted by the daemon.
     package func bugReport() async throws -> BugReportReply {
         try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
     }
 
-    /// What was measured with each adapter.
+    /// The calibration of each adapter.
     package func calibrations() async throws -> CalibrationsReply {
         try await call(.GET, "/v1/calibration")
     }
 
-    /// Keeps what was measured; it applies at once.
+    /// Stores a calibration; it applies at once.
     package func calibrate(_ new: NewCalibration) async throws -> CalibrationsReply {
         try await call(.PUT, "/v1/calibration", body: new, limit: Self.promptLimit)
     }
 
-    /// Forgets what was measured.
+    /// Deletes all calibrations.
     package func resetCalibration() async throws -> CalibrationsReply {
         try await call(.DELETE, "/v1/calibration")
     }

@@ -3,7 +3,7 @@ package import GotchuAPI
 import NIOCore
 import NIOHTTP1
 
-/// Why a call over the daemon's socket got no answer, or not the one that was hoped for.
+/// A reason for which a call over the daemon's socket got no answer, or another than it needs.
 package enum LocalClientFailure: Error, Equatable, Sendable {
     /// There is no such socket: the daemon does not run, or listens elsewhere.
     case noSocket(path: String)
@@ -19,14 +19,14 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
     case connectionLost
     /// The other end speaks another major version of the contract, or none at all.
     case apiMismatch(theirs: String?)
-    /// What came is not what the contract says. `underlying` is for a bug report.
+    /// The reply is not as the contract says. `underlying` is for a bug report.
     case unreadableReply(underlying: String)
     /// The daemon said why it cannot do what was asked.
     case problem(Problem)
     /// Anything else that the system refused. `underlying` is for a bug report.
     case system(underlying: String)
 
-    /// What an error of the transport means to the caller. `CancellationError` is not one.
+    /// Translates an error of the transport; `CancellationError` is not one.
     init(transport error: any Error, path: String) {
         switch error {
         case let failure as LocalClientFailure:

@@ -1,8 +1,8 @@
-/// What a caller may do on the daemon's socket. Every route declares exactly one.
+/// A right on the daemon's socket. Every route requires exactly one.
 package enum AccessLevel: String, CaseIterable, Sendable {
-    /// Look: all who are listed for something, or for this alone.
+    /// Read status and sessions: all who are listed for something, or for this alone.
     case observer
-    /// Ask for money.
+    /// Request money.
     case cashier
     /// Spend the wallet's money.
     case spender

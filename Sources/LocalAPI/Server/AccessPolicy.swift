@@ -1,21 +1,21 @@
 import CLinux
 import GotchuAPI
 
-/// Decides what a peer may do, from its kernel credentials alone.
+/// The levels of each peer, by its kernel credentials alone.
 package struct AccessPolicy: Equatable, Sendable {
-    /// Root and the daemon's own user: they can do anything to it anyway.
+    /// Root and the daemon's own user, who can do anything to it anyway.
     package var ownerUserIDs: Set<UInt32>
-    /// Users who may look, beside all whom the following let do more.
+    /// Users who may read, beside those of the following.
     package var observerUserIDs: Set<UInt32>
-    /// Users who may ask for money, beside owners and the cashiers' group.
+    /// Users who may request money, beside owners and the cashiers' group.
     package var cashierUserIDs: Set<UInt32>
-    /// The group whose members may ask for money.
+    /// The group whose members may request money.
     package var cashierGroup: String
     private let cashierGroupID: UInt32?
     /// Users who may spend, beside owners. Empty unless configured.
     package var spenderUserIDs: Set<UInt32>
 
-    /// Looks up the group: it blocks for a moment.
+    /// Looks up the group, and blocks for a moment.
     package init(
         ownerUserIDs: Set<UInt32>,
         observerUserIDs: Set<UInt32> = [],
@@ -36,8 +36,7 @@ package struct AccessPolicy: Equatable, Sendable {
         !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
     }
 
-    /// Everything the peer may do, where that does not hang on the system's group database; else
-    /// `nil`.
+    /// The peer's levels, where they do not depend on the system's group database; else `nil`.
     func knownLevels(of peer: Peer) -> Set<AccessLevel>? {
         let isKnown =
             ownerUserIDs.contains(peer.userID) || cashierUserIDs.contains(peer.userID)
@@ -45,8 +44,8 @@ package struct AccessPolicy: Equatable, Sendable {
         return isKnown ? levels(of: peer) : nil
     }
 
-    /// Everything the peer may do; nothing for a stranger. May read the system's group database:
-    /// it blocks for a moment.
+    /// The peer's levels; none for a stranger. May read the system's group database, and blocks
+    /// for a moment then.
     package func levels(of peer: Peer) -> Set<AccessLevel> {
         if ownerUserIDs.contains(peer.userID) { return Set(AccessLevel.allCases) }
         var levels: Set<AccessLevel> = []

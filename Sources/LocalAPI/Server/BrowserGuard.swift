@@ -1,8 +1,8 @@
 import GotchuAPI
 import HTTPTypes
 
-/// Turns away what a page in somebody's browser sends, which could reach a till through a proxy of
-/// its socket.
+/// Refuses requests that a page in a browser sends, which could reach a till through a proxy of its
+/// socket.
 enum BrowserGuard {
     private static let fetchSite = name("Sec-Fetch-Site")
     private static let host = name("Host")
@@ -13,7 +13,7 @@ enum BrowserGuard {
         guard fields[host] == nil else {
             throw Problem(.validationError, detail: "A request names one host.")
         }
-        // Of what a browser sends only an address that a person typed comes from nowhere.
+        // A browser sends `none` only for an address that a person typed.
         guard fields[.origin] == nil, fields[.referer] == nil,
             fields[fetchSite].map({ $0 == "none" }) ?? true, isLocal(request.authority ?? "")
         else {

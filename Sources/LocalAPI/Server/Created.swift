@@ -1,7 +1,7 @@
-/// What a call made, or had made when it was sent before with the same key.
+/// The result of a call that creates something, or of an earlier call with the same key.
 package struct Created<View: Sendable>: Sendable {
     package let view: View
-    /// Whether this repeats a call that was answered before: nothing was made now.
+    /// A Boolean that is true if an earlier call created it: nothing was made now.
     package let isReplay: Bool
 
     package init(_ view: View, isReplay: Bool) {

@@ -1,63 +1,131 @@
+import GotchuAPI
+import GotchuCore
 import HummingbirdCore
 import NIOCore
+import Synchronization
 
-/// What one reader of the hub gets, in order, but for what the hub writes to it directly.
-struct EventReader: AsyncSequence, Sendable {
-    private let stream: AsyncStream<Delivery>
-    private let output: AsyncStream<Delivery>.Continuation
-    private let hub: EventHub
-    private let id: Int
+/// The kinds of events that a reader can be shown.
+enum EventTopic: Sendable {
+    case status, sessions, requests, payments
 
-    init(
-        stream: AsyncStream<Delivery>,
-        output: AsyncStream<Delivery>.Continuation,
-        hub: EventHub,
-        id: Int
-    ) {
-        self.stream = stream
-        self.output = output
-        self.hub = hub
-        self.id = id
+    /// The topics that a caller may read.
+    ///
+    /// - Parameter wantsSessions: A Boolean that is true if the caller asked for sessions.
+    static func readable(by levels: Set<AccessLevel>, wantsSessions: Bool) -> Set<EventTopic> {
+        var topics: Set<EventTopic> = [.status]
+        if wantsSessions { topics.insert(.sessions) }
+        if levels.contains(.cashier) { topics.insert(.requests) }
+        if levels.contains(.spender) { topics.insert(.payments) }
+        return topics
     }
-
-    func makeAsyncIterator() -> AsyncStream<Delivery>.Iterator { stream.makeAsyncIterator() }
-
-    /// Ends it behind what waits already.
-    func end() { output.finish() }
-
-    /// A delivery has been written.
-    func noteWritten(_ delivery: Delivery) { hub.noteWritten(delivery, by: id) }
-
-    /// Everything that was handed to the connection is with the kernel: unless more waits, the hub
-    /// itself may write from here on.
-    func handOver(_ socket: EventSocket) { hub.handOver(socket, of: id) }
 }
 
-extension EventReader {
-    /// Writes what comes to a connection until it is over.
-    ///
-    /// - Parameters:
-    ///   - first: The first line.
-    ///   - writer: Writes where the kernel has no room, and as long as it has none.
-    @concurrent func write(
-        behind first: Delivery,
-        to channel: any Channel,
-        _ writer: inout any ResponseBodyWriter
-    ) async throws {
-        let socket = await EventSocket.of(channel)
-        try await writer.write(ByteBuffer(bytes: first.line))
-        if let socket, await channel.hasWrittenAll { handOver(socket) }
-        for await delivery in self {
-            try await writer.write(ByteBuffer(bytes: delivery.line))
-            noteWritten(delivery)
-            if let socket, await channel.hasWrittenAll { handOver(socket) }
+/// One event as it is written: encoded once, however many read it.
+struct EventLine: Sendable {
+    let topic: EventTopic
+    let publishedAt: MonotonicTime
+    /// JSON and a line feed.
+    let bytes: [UInt8]
+
+    init(_ event: Event, at now: MonotonicTime) {
+        topic =
+            switch event {
+            case .snapshot, .statusChanged, .lagged: .status
+            case .presenceChanged, .presenceLost: .sessions
+            case .requestChanged: .requests
+            case .paymentChanged: .payments
+            }
+        publishedAt = now
+        bytes = Self.bytes(of: event)
+    }
+
+    static func bytes(of event: Event) -> [UInt8] {
+        CanonicalJSON.bytes(of: event) + [UInt8(ascii: "\n")]
+    }
+}
+
+/// One reader of events: the hub adds lines, and the reader's connection writes them.
+final class EventReader: Sendable {
+    /// The number of events that can wait for one reader.
+    static let eventLimit = 256
+
+    let topics: Set<EventTopic>
+    let userID: UInt32
+    private let pending = Mutex(Pending())
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// Lines that are to be written, in order.
+    struct Pending: Sendable {
+        fileprivate(set) var lines: [EventLine] = []
+        /// The number of events that found no room behind the lines.
+        fileprivate(set) var missed = 0
+        fileprivate var isBeatDue = false
+
+        /// The lines, a mark of what was missed, or a sign of life; empty if none of them is due.
+        var buffer: ByteBuffer {
+            var buffer = ByteBuffer()
+            for line in lines { buffer.writeBytes(line.bytes) }
+            if missed > 0 { buffer.writeBytes(EventLine.bytes(of: .lagged(missed))) }
+            if isBeatDue, buffer.readableBytes == 0 { buffer.writeString("\n") }
+            return buffer
         }
     }
-}
 
-extension Channel {
-    /// Whether the kernel has taken all that was written.
-    fileprivate var hasWrittenAll: Bool {
-        get async { (try? await getOption(.bufferedWritableBytes).get()) == 0 }
+    /// - Parameter onEnd: Called once, when the reader ends.
+    init(topics: Set<EventTopic>, userID: UInt32, onEnd: @escaping @Sendable () -> Void) {
+        self.topics = topics
+        self.userID = userID
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        wake.onTermination = { _ in onEnd() }
+    }
+
+    /// Adds the lines that are of the reader's topics.
+    ///
+    /// - Returns: The number of lines for which there was no room.
+    func append(_ lines: [EventLine]) -> Int {
+        let readable = lines.filter { topics.contains($0.topic) }
+        guard !readable.isEmpty else { return 0 }
+        let missed = pending.withLock { pending in
+            // Only the newest are missed: the mark behind the others says where.
+            let room = pending.missed == 0 ? Self.eventLimit - pending.lines.count : 0
+            pending.lines += readable.prefix(room)
+            let missed = max(0, readable.count - room)
+            pending.missed += missed
+            return missed
+        }
+        wake.yield()
+        return missed
+    }
+
+    /// Has a sign of life written, unless something else is: a peer that has gone is noticed by it.
+    func beat() {
+        pending.withLock { $0.isBeatDue = true }
+        wake.yield()
+    }
+
+    /// Removes and returns everything that is to be written.
+    func pop() -> Pending {
+        pending.withLock { pending in
+            defer { pending = Pending() }
+            return pending
+        }
+    }
+
+    /// Ends the reader, behind the lines that are to be written.
+    func end() { wake.finish() }
+
+    /// Writes what the hub adds, until the reader ends. Lines gather while the peer reads none.
+    @concurrent func write(
+        to writer: inout any ResponseBodyWriter,
+        countingIn hub: EventHub
+    ) async throws {
+        for await _ in wakes {
+            let next = pop()
+            let buffer = next.buffer
+            guard buffer.readableBytes > 0 else { continue }
+            try await writer.write(buffer)
+            hub.recordWritten(next)
+        }
     }
 }

@@ -1,12 +1,16 @@
 package import GotchuAPI
 package import GotchuCore
 
-/// What the daemon does for its socket: one function a route, no HTTP in it.
+/// The daemon's part of its local API: one function a route, no HTTP in it.
 ///
 /// Called from any number of connections at once. A `Problem` that is thrown is the reply.
 package protocol LocalBackend: Sendable {
     func status() async -> StatusReply
-    func presences() async -> PresencesReply
+    /// Lists what is heard, for which the radio listens from now on.
+    ///
+    /// - Parameter afterListening: True to wait, if the radio has just begun, until what is near
+    ///   must have been heard.
+    func presences(afterListening: Bool) async -> PresencesReply
     func metrics() async -> String
     func bugReport() async -> BugReportReply
 
@@ -14,7 +18,7 @@ package protocol LocalBackend: Sendable {
     func calibrate(_ new: NewCalibration) async throws(Problem) -> CalibrationsReply
     func resetCalibration() async throws(Problem) -> CalibrationsReply
 
-    /// - Parameter key: Names the caller's wish, if it may be repeated.
+    /// - Parameter key: The caller's name for this call, by which a repeat of it is recognised.
     func createRequest(
         _ new: NewRequest,
         key: IdempotencyKey?
@@ -23,7 +27,7 @@ package protocol LocalBackend: Sendable {
     func request(_ id: SessionID) async throws(Problem) -> RequestView
     func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView
 
-    /// - Parameter key: Names the caller's wish, if it may be repeated.
+    /// - Parameter key: The caller's name for this call, by which a repeat of it is recognised.
     func createPayment(
         _ new: NewPayment,
         key: IdempotencyKey?

@@ -11,7 +11,7 @@ struct LocalChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            // Behind the codec nothing tells any more which version it is.
+            // Behind the codec the version is not known any more.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(LastRequest(), position: .before(codec))
             return value
@@ -24,7 +24,7 @@ struct LocalChannel: ServerChildChannel {
 }
 
 /// Marks requests that are the last of their connection (RFC 9112, 9.3), as each of HTTP/1.0 is, in
-/// the one spelling that is understood behind it.
+/// the one spelling that the handlers behind it know.
 private final class LastRequest: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

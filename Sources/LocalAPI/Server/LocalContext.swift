@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// One request on the daemon's socket, and who sent it.
+/// One request on the daemon's socket, with its caller.
 struct LocalContext: RequestContext {
     /// The largest body that is read, in bytes.
     static let bodyLimit = 64 * 1024

@@ -6,7 +6,7 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// Every route of the daemon's socket, with the level that it asks of the caller.
+/// All routes of the daemon's socket, each with the level that its caller needs.
 struct LocalRoutes {
     let backend: any LocalBackend
     let hub: EventHub
@@ -14,8 +14,12 @@ struct LocalRoutes {
     func add(to router: Router<LocalContext>) {
         let table = LevelledRouter(router: router)
         table.add(.observer, .get, "/v1/status") { _, _ in .json(await backend.status()) }
-        table.add(.observer, .get, "/v1/sessions") { _, _ in .json(await backend.presences()) }
-        table.addStream(.observer, .get, "/v1/events") { _, context in try await events(context) }
+        table.add(.observer, .get, "/v1/sessions") { _, _ in
+            .json(await backend.presences(afterListening: true))
+        }
+        table.addStream(.observer, .get, "/v1/events") { request, context in
+            try await events(request, context)
+        }
         table.add(.observer, .get, "/metrics") { _, _ in .metrics(await backend.metrics()) }
         addCalibration(to: table)
         addRequests(to: table)
@@ -85,13 +89,18 @@ struct LocalRoutes {
         table.add(.spender, .delete, "/v1/login") { _, _ in .json(try await backend.logOut()) }
     }
 
-    /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line.
+    /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line. With
+    /// `sessions=true` also what is heard, for which the radio listens.
     ///
-    /// The reader is subscribed before the snapshot is taken, so nothing falls between the two; an
+    /// The reader is subscribed before the snapshot is made, so nothing falls between the two; an
     /// event that is also in the snapshot says the same again.
-    private func events(_ context: LocalContext) async throws -> Response {
+    private func events(_ request: Request, _ context: LocalContext) async throws -> Response {
+        let topics = EventTopic.readable(
+            by: context.levels,
+            wantsSessions: try wantsSessions(request)
+        )
         guard let caller = context.caller,
-            let reader = hub.subscribe(levels: context.levels, userID: caller.peer.userID)
+            let reader = hub.subscribe(topics: topics, userID: caller.peer.userID)
         else {
             throw Problem(
                 .rateLimited,
@@ -104,17 +113,19 @@ struct LocalRoutes {
         context.channel.closeFuture.whenComplete { _ in reader.end() }
         let snapshot = Event.Snapshot(
             status: await backend.status(),
-            sessions: await backend.presences().sessions,
-            requests: context.levels.contains(.cashier) ? await backend.requests().requests : [],
-            payments: context.levels.contains(.spender) ? await backend.payments().payments : []
+            sessions: topics.contains(.sessions)
+                ? await backend.presences(afterListening: false).sessions : [],
+            requests: topics.contains(.requests) ? await backend.requests().requests : [],
+            payments: topics.contains(.payments) ? await backend.payments().payments : []
         )
         return Response(
             status: .ok,
             headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
-                let first = Delivery(.snapshot(snapshot), at: .now)
+                let first = EventLine.bytes(of: .snapshot(snapshot))
                 try await withGracefulShutdownHandler {
-                    try await reader.write(behind: first, to: context.channel, &writer)
+                    try await writer.write(ByteBuffer(bytes: first))
+                    try await reader.write(to: &writer, countingIn: hub)
                 } onGracefulShutdown: {
                     reader.end()
                 }
@@ -123,7 +134,15 @@ struct LocalRoutes {
         )
     }
 
-    /// `GET /v1/recording?seconds=N`: what the radio notices, one JSON object a line, for so long.
+    private func wantsSessions(_ request: Request) throws -> Bool {
+        guard let text = request.uri.queryParameters["sessions"] else { return false }
+        guard let isWanted = Bool(String(text)) else {
+            throw Problem(.validationError, detail: "sessions must be true or false.")
+        }
+        return isWanted
+    }
+
+    /// `GET /v1/recording?seconds=N`: a line of JSON for each thing that the radio notices.
     private func recording(_ request: Request) async throws -> Response {
         let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
         guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
@@ -174,7 +193,7 @@ struct LocalRoutes {
 /// A router that cannot be given a route without its level.
 private final class LevelledRouter {
     private let router: Router<LocalContext>
-    /// What each address takes.
+    /// The methods of each address.
     private var methods: [String: [HTTPRequest.Method]] = [:]
 
     init(router: Router<LocalContext>) {
@@ -182,7 +201,7 @@ private final class LevelledRouter {
     }
 
     /// Adds a route; a `GET` with the `HEAD` that belongs to it (RFC 9110, 9.3.2), whose body the
-    /// gatekeeper takes away.
+    /// middleware removes.
     func add(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
@@ -207,14 +226,14 @@ private final class LevelledRouter {
         }
     }
 
-    /// Says at each address what it takes, to whoever asks with another method.
+    /// Adds to each address the refusal of all other methods, which names those that it has.
     func refuseOtherMethods() {
         let all: [HTTPRequest.Method] = [
             .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,
         ]
-        for (path, taken) in methods {
-            let allowed = taken.map(\.rawValue).joined(separator: ", ")
-            for method in all where !taken.contains(method) {
+        for (path, own) in methods {
+            let allowed = own.map(\.rawValue).joined(separator: ", ")
+            for method in all where !own.contains(method) {
                 router.on(RouterPath(path), method: method) { _, _ in
                     var response = Response.problem(
                         Problem(.methodNotAllowed, detail: "This address takes \(allowed) only.")

@@ -15,18 +15,16 @@ import ServiceLifecycle
 /// is opened only once it is bound. Everybody may connect then, and the policy says who is answered
 /// what: the kernel names each peer, and a mode could not tell listed users from others.
 package struct LocalServer: Service {
-    /// How many connections there can be at once; more wait in the kernel's queue.
-    static let connectionLimit = 640
+    /// The number of connections that there can be at once; more wait in the kernel's queue.
+    package static let connectionLimit = 640
     /// The number of them for owners alone: cashiers must not shut out those who can mend that.
     static let ownerReserve = 64
-    /// How many files it may hold open: each reader of events has its connection twice.
-    package static let fileLimit = connectionLimit + EventHub.readerLimit
-    /// How long a connection may be silent before its first request and between requests.
+    /// The time for which a connection may be silent before its first request and between requests.
     static let idleLimit: TimeAmount = .seconds(10)
     /// The largest request head, in bytes.
     static let headLimit = 16 * 1024
 
-    /// After this long each reader of events is written a sign of life.
+    /// The interval at which each reader of events is written a sign of life.
     static let heartbeat: Duration = .seconds(15)
 
     private let path: String
@@ -41,7 +39,7 @@ package struct LocalServer: Service {
 
     /// - Parameters:
     ///   - groupID: The group that the socket is given to, so that others see which one it is.
-    ///   - policy: Asked at each request who may do what.
+    ///   - policy: Returns the policy in force; called for each connection and each request.
     ///   - traffic: Counts the replies.
     ///   - onReady: Called once, when the socket can be connected to.
     package init(
@@ -69,7 +67,6 @@ package struct LocalServer: Service {
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server().run() }
-            group.addTask { await hub.run() }
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
@@ -84,15 +81,16 @@ package struct LocalServer: Service {
     /// Hummingbird's server without its application, which wakes each second to know the date.
     private func server() throws -> any Service {
         let router = Router(context: LocalContext.self)
-        router.add(middleware: Gatekeeper(policy: policy, version: version, traffic: traffic))
+        router.add(
+            middleware: AuthorizationMiddleware(policy: policy, version: version, traffic: traffic)
+        )
         LocalRoutes(backend: backend, hub: hub).add(to: router)
         var quiet = logger
-        // Hummingbird tells of each start and connection at info; the daemon says what matters
-        // itself.
+        // Hummingbird logs each start and connection at info; the daemon logs what matters itself.
         quiet.logLevel = .warning
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                CrowdHandler(traffic: traffic, policy: policy), BodyDeadline(),
+                ConnectionLimitHandler(traffic: traffic, policy: policy), BodyDeadline(),
             ],
             idleTimeout: Self.idleLimit,
             httpDecoderConfiguration: .init(
@@ -115,7 +113,7 @@ package struct LocalServer: Service {
             responder: { [quiet] request, writer, channel in
                 let source = ApplicationRequestContextSource(channel: channel, logger: quiet)
                 let context = LocalContext(source: source)
-                // RFC 9110, 10.1.1: whoever asks so sends no body before it is answered.
+                // RFC 9110, 10.1.1: a client that asks so sends no body before it is answered.
                 if request.headers[.expect]?.lowercased() == "100-continue" {
                     try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }

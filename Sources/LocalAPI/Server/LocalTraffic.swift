@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Who is connected to the socket, and what it has answered since the start.
+/// The connections to the socket, their limits, and the replies since the start.
 package final class LocalTraffic: Sendable {
-    /// How many connections one user can have at once, so that nobody takes the socket from others.
+    /// The connections that one user can have at once, so that nobody takes the socket from others.
     static let userLimit = 256
     /// The connections of all users without a level together: each is only refused.
     static let strangerLimit = 16
     /// The connections of all users together who are not owners.
     static let commonLimit = LocalServer.connectionLimit - LocalServer.ownerReserve
 
-    /// What is counted.
+    /// Counts since the start, and of now.
     package struct Counts: Sendable {
         /// Replies by HTTP status.
         package var replies: [Int: Int] = [:]
@@ -61,7 +61,7 @@ package final class LocalTraffic: Sendable {
 
     /// Counts a look-up of a user that begins.
     ///
-    /// - Returns: Whether there may be one more; only then it is to be ended.
+    /// - Returns: True if there may be one more; only then it is to be ended.
     func beginLookUp() -> Bool {
         state.withLock { state in
             guard state.lookUps < Self.lookUpLimit else { return false }
@@ -76,7 +76,7 @@ package final class LocalTraffic: Sendable {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
     }
 
-    /// - Returns: Whether there may be another such connection, which then counts until it leaves.
+    /// - Returns: True if there may be another such connection, which then counts until it leaves.
     func enter(_ standing: Standing) -> Bool {
         state.withLock { state in
             guard state.connections[standing, default: 0] < standing.limit,

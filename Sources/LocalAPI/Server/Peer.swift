@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// Who is at the other end of the socket, by the kernel's word (unix(7), SO_PEERCRED).
+/// The user and group at the other end of the socket, by the kernel's word (unix(7), SO_PEERCRED).
 package struct Peer: Hashable, Sendable {
     package let userID: UInt32
     package let groupID: UInt32

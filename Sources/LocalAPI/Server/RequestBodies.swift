@@ -57,7 +57,7 @@ extension NewRefund {
         let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
         try fields.end()
-        // Whoever sends it for lack of one means none, and would be given another refund than that.
+        // A sender that has none means none, and an empty one would name another refund.
         guard reference != "" else {
             throw .invalid("reference must not be empty: leave it out, or name the refund.")
         }
@@ -115,7 +115,7 @@ extension JSONFields {
         return id
     }
 
-    /// What can be asked for: the other verdicts are refusals.
+    /// A verdict that can be required; the others are refusals.
     fileprivate mutating func proximity(_ name: String) throws(Problem) -> Verdict? {
         guard let text = try string(name) else { return nil }
         guard let verdict = Verdict(rawValue: text), verdict == .tap || verdict == .near else {

@@ -21,7 +21,7 @@ extension Response {
         )
     }
 
-    /// What a call made, with a mark if it was made by an earlier one.
+    /// The reply to a call that creates something, marked if an earlier call created it.
     static func created(
         _ created: Created<some Encodable & Sendable>,
         status: HTTPResponse.Status

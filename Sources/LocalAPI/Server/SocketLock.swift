@@ -4,11 +4,11 @@ import Glibc
 /// The right to serve a socket path: an flock(2) on a lock file beside it.
 ///
 /// NIO's bind removes a socket file that it finds, even one that another process is serving.
-/// Whoever holds this lock knows that nobody is.
+/// The holder of this lock knows that no other process does.
 package struct SocketLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Why the lock was not taken.
+    /// A reason for which the lock cannot be had.
     package enum Failure: Error, Equatable, Sendable {
         /// Another process serves this path.
         case inUse

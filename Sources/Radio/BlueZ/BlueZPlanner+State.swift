@@ -9,6 +9,7 @@ extension BlueZPlanner {
         state.bluezVersion = adapter?.version?.description
         let isScanLost = ladder.isExhausted || controller.isMute
         state.isScanning = scan == .on && !isScanLost || isMonitorAlone
+        state.isListeningWanted = isScanWanted
         if isMonitorAlone { state.transport = .monitor }
         state.hasMonitor = hasMonitor
         state.advertisingCapacity = adapter?.advertisingInstances

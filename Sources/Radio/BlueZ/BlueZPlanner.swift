@@ -9,6 +9,8 @@ struct BlueZPlanner: Sendable {
     enum Action: Equatable, Sendable {
         /// Set the filter and start discovery; `isRestart` if it may run already in some state.
         case startScan(isRestart: Bool)
+        /// Stop discovery, which nobody needs now.
+        case stopScan
         /// Set another filter, which restarts the scan and so gives fresh samples.
         case refreshScan
         case register(EID)
@@ -52,6 +54,8 @@ struct BlueZPlanner: Sendable {
     var monitor = MonitorPlan()
     /// Whether a monitor is wanted, where bluetoothd offers one.
     var usesMonitor = false
+    /// A Boolean that is true while the scan is wanted.
+    private(set) var isScanWanted = true
     var scan = Scan.off(isRestart: false)
     var scanRetry: Retry
     var scanFailure: RadioFailure?
@@ -125,6 +129,21 @@ struct BlueZPlanner: Sendable {
     mutating func notAnswering() {
         isNotAnswering = true
         refuseNewIfHopeless()
+    }
+
+    /// Starts or ends the wish to scan; after either nothing is known to be wrong with the scan.
+    mutating func scanWanted(_ isWanted: Bool) {
+        guard isScanWanted != isWanted else { return }
+        isScanWanted = isWanted
+        if scan == .on { scan = .off(isRestart: true) }
+        scanRetry = Retry(timings: timings)
+        scanFailure = nil
+        busySince = nil
+        isScanDoubted = false
+        watch = ScanWatch(timings: timings)
+        burst = CommandBurst()
+        refresher.reset()
+        ladder.proved()
     }
 
     mutating func adaptersChanged(_ adapters: [AdapterState], now: MonotonicTime) {
@@ -204,6 +223,7 @@ struct BlueZPlanner: Sendable {
         guard epoch == self.epoch else { return }
         switch action {
         case .startScan: scanFinished(result, now: now)
+        case .stopScan: stopFinished(result, now: now)
         case .refreshScan:
             refresher.restarted(now: now)
             switch result {
@@ -237,6 +257,7 @@ struct BlueZPlanner: Sendable {
         }
         if let action = nextReconnection(now: now) { return action }
         if adapter.canAdvertise, let action = nextAdvertising(now: now) { return action }
+        guard isScanWanted else { return nextStop(now: now) }
         if !controller.isMute, let action = nextMonitoring(now: now) { return action }
         let action = controller.isMute ? nextWhileMute(now: now) : nextScanning(now: now)
         guard let action else { return nil }
@@ -245,6 +266,12 @@ struct BlueZPlanner: Sendable {
         if case .startScan = action { watch.starting(now: now) }
         if action == .refreshScan { watch.refreshing(now: now) }
         return action
+    }
+
+    /// A scan that may run and is not wanted is stopped; not while the command would be lost.
+    private func nextStop(now: MonotonicTime) -> Action? {
+        scan != .off(isRestart: false) && !controller.isMute && scanRetry.isDue(now: now)
+            ? .stopScan : nil
     }
 
     private mutating func nextScanning(now: MonotonicTime) -> Action? {
@@ -270,7 +297,9 @@ struct BlueZPlanner: Sendable {
         if adapter.canAdvertise {
             deadlines += advertisements.values.filter(\.needsAction).map(\.retry.due)
         }
-        if controller.isMute {
+        if !isScanWanted {
+            deadlines.append(scanRetry.due)
+        } else if controller.isMute {
             deadlines.append(muteDue)
         } else if scan == .on {
             deadlines.append(watch.nextDeadline(filter: filter.effect))
@@ -326,6 +355,16 @@ extension BlueZPlanner {
     mutating func refuseNewIfHopeless() {
         guard let hopeless else { return }
         for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, hopeless) }
+    }
+
+    private mutating func stopFinished(_ result: Result<Void, RadioFailure>, now: MonotonicTime) {
+        if case .failure(let failure) = result, failure.code == .timedOut {
+            scan = .off(isRestart: true)
+            scanRetry.failed(now: now, wasSlow: true)
+        } else {
+            // A refusal means that nothing ran (`InProgress`, `Failed`).
+            scan = .off(isRestart: false)
+        }
     }
 
     private mutating func scanFinished(

@@ -14,6 +14,7 @@ extension BlueZRadio {
             switch action {
             case .startScan(let isRestart):
                 try await startScan(adapter, state, isRestart)
+            case .stopScan: try await adapter.stopDiscovery()
             case .refreshScan: try await setFilter(adapter, state.quirks)
             case .register(let eid): try await register(eid, state, peer)
             case .unregister(let eid): try await unregister(eid, state, peer)
@@ -157,7 +158,8 @@ extension BlueZPlanner.Action {
     var isAdvertising: Bool {
         switch self {
         case .register, .unregister: true
-        case .startScan, .refreshScan, .startMonitor, .reconnect, .powerCycle, .powerOn: false
+        case .startScan, .stopScan, .refreshScan, .startMonitor, .reconnect, .powerCycle, .powerOn:
+            false
         }
     }
 }

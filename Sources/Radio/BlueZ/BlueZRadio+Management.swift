@@ -21,19 +21,25 @@ extension BlueZRadio {
 
     private func keepListening(decided: @Sendable () -> Void) async {
         while !Task.isCancelled {
-            let failure = await listenOnce(decided: decided)
-            guard !Task.isCancelled else { break }
-            let pause = await demote(failure)
-            decided()
-            guard let pause else { break }
-            // Nothing tells that the kernel would let us listen again.
-            await self.pause(for: pause)
+            if let failure = await listenOnce(decided: decided) {
+                guard !Task.isCancelled else { break }
+                let pause = await demote(failure)
+                decided()
+                guard let pause else { break }
+                // Nothing tells that the kernel would let us listen again.
+                await self.pause(for: pause)
+            }
+            if !planner.isScanWanted {
+                for await _ in wanted.stream where planner.isScanWanted { break }
+            }
         }
         decided()
     }
 
-    /// Listens until it fails or the task is cancelled.
-    private func listenOnce(decided: @Sendable () -> Void) async -> ManagementFailure {
+    /// Listens until it fails, is not wanted, or the task is cancelled.
+    ///
+    /// - Returns: `nil` if it may listen, and is not to.
+    private func listenOnce(decided: @Sendable () -> Void) async -> ManagementFailure? {
         let (notices, notice) = AsyncStream<ManagementListener.Notice>.makeStream(
             bufferingPolicy: .bufferingNewest(64)
         )
@@ -47,15 +53,17 @@ extension BlueZRadio {
             ) { notice.yield($0) }
             deafness = { notice.yield(.ended(.deaf)) }
             defer {
-                deafness = nil
+                (deafness, closeManagement) = (nil, nil)
                 listener.stop()
             }
             try listener.start()
-            for await notice in notices {
-                switch notice {
+            for await arrived in notices {
+                switch arrived {
                 case .permitted:
                     promote()
                     decided()
+                    guard planner.isScanWanted else { return nil }
+                    closeManagement = { notice.finish() }
                 case .overflowed(let count):
                     logger.warning(
                         "the kernel dropped reports that were not fetched in time",
@@ -69,16 +77,17 @@ extension BlueZRadio {
                 case .ended(let failure): return failure
                 }
             }
-            return .lost(0)
+            return nil
         } catch {
             return error
         }
     }
 
     private func promote() {
+        let isNews = choice.transport != .management
         choice.opened()
         planner.usesMonitor = choice.wantsMonitor
-        logger.info("listening over the management socket")
+        if isNews { logger.info("listening over the management socket") }
         changed()
     }
 
@@ -127,7 +136,8 @@ extension BlueZRadio {
     }
 
     private func hear(_ report: ManagementReport) {
-        guard let adapter = planner.adapter, report.adapter == adapter.index else { return }
+        guard planner.isScanWanted, let adapter = planner.adapter, report.adapter == adapter.index
+        else { return }
         let now = MonotonicTime.now
         choice.heard()
         planner.noticed(now: now)

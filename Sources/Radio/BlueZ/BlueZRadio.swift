@@ -25,6 +25,10 @@ package actor BlueZRadio: Radio {
     var choice: TransportChoice
     /// Declares the management socket deaf, while it is listened to.
     var deafness: (@Sendable () -> Void)?
+    /// Closes the management socket, while it is listened to.
+    var closeManagement: (@Sendable () -> Void)?
+    /// Yields when listening begins to be wanted.
+    let wanted = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// The present connection to the bus, if its session does not hear devices.
     private var deafConnection: Connection?
     var planner: BlueZPlanner
@@ -84,6 +88,7 @@ package actor BlueZRadio: Radio {
             canPowerCycle: canPowerCycle,
             timings: timings
         )
+        planner.scanWanted(false)
         choice = TransportChoice(policy: transport)
         planner.usesMonitor = choice.wantsMonitor
         self.openManagement = openManagement
@@ -102,6 +107,12 @@ package actor BlueZRadio: Radio {
 
     package nonisolated func pause(for duration: Duration, tolerance: Duration) async {
         await thread.sleep(until: .now + duration, tolerance: tolerance)
+    }
+
+    package func setListening(_ isWanted: Bool) async {
+        planner.scanWanted(isWanted)
+        if isWanted { wanted.continuation.yield() } else { closeManagement?() }
+        changed()
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
@@ -260,7 +271,8 @@ package actor BlueZRadio: Radio {
 
     private func hear(_ report: DeviceReport, now: MonotonicTime) {
         // Filters of other programs let through what ours would not, on adapters that are not ours.
-        guard let adapter = planner.adapter, report.adapter == adapter.path else { return }
+        guard planner.isScanWanted, let adapter = planner.adapter, report.adapter == adapter.path
+        else { return }
         planner.noticed(now: now)
         defer { hearingChanged(now: now) }
         guard choice.transport == .dbus else {

@@ -15,7 +15,10 @@ package final class ReplayRadio: Radio {
         self.recording = recording
     }
 
-    /// Never: what is asked for here, nobody could hear.
+    /// Changes nothing: a recording goes on, and to hear it costs no other radio anything.
+    package func setListening(_ isWanted: Bool) async {}
+
+    /// Always throws: nobody could hear it.
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         throw RadioFailure(.replayIsMute)
     }
@@ -29,7 +32,7 @@ package final class ReplayRadio: Radio {
     private func play() async {
         var state = RadioState(adapter: recording.header.adapter ?? name)
         // Until the recording says otherwise.
-        state.isScanning = true
+        (state.isScanning, state.isListeningWanted) = (true, true)
         events.tell(.stateChanged(state))
         let start = MonotonicTime.now
         for line in recording.lines {

@@ -8,13 +8,14 @@ import Synchronization
 /// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio. For demonstrations,
 /// development and tests on machines without Bluetooth.
 package final class SimulatedRadio: Radio {
-    /// How often a radio advertises each EID; each time up to 10 ms later, as the Core
-    /// Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
+    /// The interval at which a radio advertises each EID; each time up to 10 ms are added, as the
+    /// Core Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
     static let advertisingInterval: Duration = .milliseconds(100)
-    /// How often a radio looks at what has arrived.
+    /// The interval at which a radio reads what has arrived.
     static let pollInterval: Duration = .milliseconds(20)
 
-    /// How many EIDs one radio has on the air: as many as the kernel allows most controllers.
+    /// The number of EIDs that one radio has on the air: as many as the kernel allows most
+    /// controllers.
     package static let advertisingLimit = 5
 
     package let name = "simulated"
@@ -27,13 +28,13 @@ package final class SimulatedRadio: Radio {
 
     private struct Shared {
         var position: AirPosition
-        var state = RadioState(adapter: "simulated")
+        var state = RadioState()
     }
 
     /// - Parameters:
     ///   - folder: The air.
     ///   - name: This radio's name on it, unique there.
-    ///   - position: Where it is, in metres, until its position file says otherwise.
+    ///   - position: Its place, in metres, until its position file says otherwise.
     ///   - noise: The standard deviation of a measured level, in dB.
     package init(folder: String, name: String, position: AirPosition, noise: Double = 1.5) {
         self.folder = folder
@@ -41,6 +42,10 @@ package final class SimulatedRadio: Radio {
         ownName = name
         shared = Mutex(Shared(position: position))
         shared.withLock { $0.state.advertisingCapacity = Self.advertisingLimit }
+    }
+
+    package func setListening(_ isWanted: Bool) async {
+        update { $0.isListeningWanted = isWanted }
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
@@ -60,11 +65,13 @@ package final class SimulatedRadio: Radio {
         let socket = try AirSocket(folder: folder, name: ownName)
         var loss = PathLoss(noise: noise, seed: ownName.utf8.reduce(14) { $0 &* 31 &+ UInt64($1) })
         var dueAt: [EID: MonotonicTime] = [:]
-        update { $0.isScanning = true }
+        update { $0.adapter = name }
         while !Task.isCancelledOrShuttingDown {
             readPosition()
+            update { $0.isScanning = $0.isListeningWanted }
             let now = MonotonicTime.now
-            let (position, advertised) = shared.withLock { ($0.position, $0.state.advertising) }
+            let (position, state) = shared.withLock { ($0.position, $0.state) }
+            let advertised = state.advertising
             dueAt = dueAt.filter { advertised.contains($0.key) }
             for eid in advertised where dueAt[eid].map({ $0 <= now }) ?? true {
                 socket.broadcast(SimulatedAdvertisement(from: position, eid.serviceData).datagram)
@@ -72,7 +79,7 @@ package final class SimulatedRadio: Radio {
                     now + Self.advertisingInterval + .microseconds(Int.random(in: 0..<10_000))
             }
             while let datagram = socket.receive() {
-                hear(datagram, at: position, &loss)
+                if state.isScanning { hear(datagram, at: position, &loss) }
             }
             try? await Task.sleep(for: Self.pollInterval)
         }

@@ -38,9 +38,9 @@ struct AdvertLoadTests {
             ],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address.text]
         )
-        await bluez.scanned()
         let slow = try await reader(of: socket, daemon)
         defer { close(slow) }
+        await bluez.scanned()
         let script = Script()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await Self.crowd(bluez, script) }
@@ -154,7 +154,7 @@ struct AdvertLoadTests {
         let descriptor = try await eventually("the daemon answers; it said: \(daemon.text)") {
             UnixHTTP.connected(to: socket)
         }
-        let text = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
+        let text = "GET /v1/events?sessions=true HTTP/1.1\r\nHost: gotchu\r\n\r\n"
         let sent = text.withCString {
             send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL))
         }

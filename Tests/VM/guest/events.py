@@ -16,14 +16,14 @@ Event = dict[str, Any]
 
 
 class Events:
-    """Follows `GET /v1/events` from now on. What arrives is also written to a file, as evidence."""
+    """Follows `GET /v1/events?sessions=true` from now on. What arrives is also written to a file, as evidence."""
 
     def __init__(self, client: Client, log: Path) -> None:
         self._log = log
         self._arrived = Condition()
         self._events: list[tuple[float, Event]] = []
         self._connection = client.connect()
-        self._connection.request("GET", "/v1/events")
+        self._connection.request("GET", "/v1/events?sessions=true")
         self._stream = self._connection.getresponse()
         # An event may be long in coming.
         self._connection.sock.settimeout(None)

@@ -199,6 +199,8 @@ class Daemon:
         self._home = Path("/run/daemons") / logs.name / name
         self.socket = str(self._home / "gotchud.sock")
         self.client = Client(self.socket)
+        self.listen = "always"
+        """When it listens: all the time, unless a story is about that."""
         self.prefix: list[str] = []
         """A command that runs the daemon with less than it would have."""
         self.extra: list[str] = []
@@ -213,7 +215,7 @@ class Daemon:
             self.prefix
             + [str(self._programs / "gotchud"), "--socket", self.socket, "--state", str(state)]
             + ["--server", f"http://{SERVER}", "--radio", self.radio]
-            + ["--spender-uid", "0", *self.extra],
+            + ["--listen", self.listen, "--spender-uid", "0", *self.extra],
             self._logs / f"{self.name}.log",
         )
 
@@ -223,7 +225,9 @@ class Daemon:
     def wait_until_ready(self) -> None:
         def is_ready() -> bool:
             status = self._status()
-            return bool(status and status["is_ready"] and status["radio"]["is_scanning"])
+            radio = status and status["radio"]
+            is_listening = radio and radio["is_scanning"] == radio["listening"]["is_wanted"]
+            return bool(status and status["is_ready"] and is_listening)
 
         eventually(f"the {self.name} to be ready", is_ready)
 

@@ -100,7 +100,8 @@ def policy_lets_it_on_the_air() -> None:
         radio = client.get("/v1/status")["radio"]
         return radio["adapter"] == "hci0" and radio["is_scanning"]
 
-    eventually("gotchud to scan on hci0", adapter)
+    # Whoever asks what is near has it scan.
+    eventually("gotchud to scan on hci0", lambda: client.get("/v1/sessions") and adapter())
     denied = subprocess.run(
         ["setpriv", "--reuid=nobody", "--clear-groups", "busctl", "tree", "org.bluez"],
         capture_output=True,

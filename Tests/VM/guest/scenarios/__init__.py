@@ -19,4 +19,5 @@ ORDER = (
     "hiccups",
     "masked",
     "replugged",
+    "quiet",
 )

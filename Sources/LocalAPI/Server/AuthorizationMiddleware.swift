@@ -7,9 +7,9 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The outermost layer: says who we are, turns browsers away, learns who calls, and answers every
-/// failure below with a problem document.
-struct Gatekeeper: RouterMiddleware {
+/// The outermost middleware: refuses browsers, sets the caller's levels, answers every failure
+/// below with a problem document, and adds the headers of every reply.
+struct AuthorizationMiddleware: RouterMiddleware {
     typealias Context = LocalContext
 
     let policy: @Sendable () -> AccessPolicy
@@ -39,7 +39,7 @@ struct Gatekeeper: RouterMiddleware {
         response.headers[Self.versionField] = version
         response.headers[Self.apiField] = "1"
         response.headers[.cacheControl] = "no-store"
-        // Whoever asks so reads no body, and would take one for the head of the next reply.
+        // The client reads no body, and would parse one as the head of the next reply.
         return request.method == .head ? response.createHeadResponse() : response
     }
 

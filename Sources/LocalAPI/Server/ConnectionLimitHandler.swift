@@ -1,16 +1,16 @@
 import NIOCore
 import NIOPosix
 
-/// Closes a connection whose user has too many already, and one too many of all but the owners.
+/// Closes a connection that is one too many, of its user or of all users but the owners.
 ///
 /// One for each connection, used on its event loop alone.
-final class CrowdHandler: ChannelInboundHandler, RemovableChannelHandler {
+final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private let traffic: LocalTraffic
     private let policy: @Sendable () -> AccessPolicy
     private var isAsked = false
-    /// Whose connection this is, while it counts.
+    /// The standing of the connection's user, while the connection counts.
     private var standing: LocalTraffic.Standing?
 
     init(traffic: LocalTraffic, policy: @escaping @Sendable () -> AccessPolicy) {
@@ -45,7 +45,7 @@ final class CrowdHandler: ChannelInboundHandler, RemovableChannelHandler {
             if let levels = policy.knownLevels(of: peer) {
                 return eventLoop.makeSucceededFuture(LocalTraffic.Standing(peer, levels: levels))
             }
-            guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(Crowded()) }
+            guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
             // The group database may be slow: not on the event loop.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 defer { traffic.endLookUp() }
@@ -61,8 +61,7 @@ final class CrowdHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Too many look-ups are under way.
-    private struct Crowded: Error {}
+    private struct TooManyLookUps: Error {}
 
     private func leave() {
         if let standing { traffic.leave(standing) }

@@ -1,0 +1,85 @@
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@Suite("Listening while a program needs it", .timeLimit(.minutes(hangLimit)))
+struct ListeningTests {
+    private func heard(by device: Device) async throws -> Double? {
+        let ours = ["result": "ours", "reason": "service_data"]
+        return try await Metrics(of: device)["gotchu_adverts_total", ours]
+    }
+
+    @Test("A till with an open request does not listen, is ready, and is paid by a tap")
+    func till() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 1280)
+        )
+        // The payer's own advertisement is what the till would hear.
+        let other: RequestView = try await payer.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100)
+        )
+        #expect(other.isOnAir)
+        // A till's reader of events needs nothing that is heard.
+        let readers = try EventReaders(1, at: kiosk.socket)
+        defer { readers.close() }
+        // Neither has listened: this does, before it answers.
+        let wish = NewPayment(eid: request.eid, confirmAmountCents: 1280, proximity: .tap)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        #expect(try await end(of: payment, on: payer).state == .paid)
+        try await eventually("the till is told") {
+            let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
+            return view.state == .paid ? true : nil
+        }
+        let status = try await kiosk.get("/v1/status", as: StatusReply.self)
+        #expect(status.isReady && !status.radio.isScanning)
+        #expect(status.radio.listening == ListeningStatus(setting: .auto, isWanted: false))
+        #expect(try await heard(by: kiosk) == 0)
+        let payers = try await payer.get("/v1/status", as: StatusReply.self).radio
+        #expect(payers.isScanning && payers.listening.isWanted)
+        // And the till listens as soon as somebody asks.
+        #expect(try await kiosk.verdict(on: other.eid) != nil)
+        #expect(try #require(try await heard(by: kiosk)) > 0)
+    }
+
+    @Test("scan --once has the daemon listen first, and says so")
+    func once() async throws {
+        let shop = try await Shop()
+        let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 100)
+        )
+        let scan = try Program("gotchu-ctl", ["scan", "--once", "--socket", payer.socket])
+        #expect(try await scan.exitCode() == 0, "\(scan.text)")
+        #expect(scan.text.contains("Listening for a moment"))
+        #expect(scan.text.contains("\(request.eid)"))
+        let status = try Program("gotchu-ctl", ["status", "--socket", kiosk.socket])
+        #expect(try await status.exitCode() == 0, "\(status.text)")
+        #expect(status.text.contains("not listening, as no program asks what is near"))
+    }
+
+    @Test("A daemon that is never to listen is ready, and a command that has to hear says why not")
+    func never() async throws {
+        let shop = try await Shop()
+        let device = Device(name: "kiosk", shop: shop)
+        try await device.start(extra: ["--listen", "never"])
+        try await device.logIn()
+        #expect(try await device.get("/v1/status", as: StatusReply.self).isReady)
+        for command in [
+            ["scan", "--once"], ["scan", "--timeout", "1"], ["wait", "--for", "tap"],
+        ] {
+            let arguments = command + (command[0] == "wait" ? ["--timeout", "1"] : [])
+            let program = try Program("gotchu-ctl", arguments + ["--socket", device.socket])
+            #expect(try await program.exitCode() == 74, "\(command): \(program.text)")
+            #expect(program.text.contains("the setting 'listen' is 'never'"), "\(program.text)")
+        }
+    }
+}

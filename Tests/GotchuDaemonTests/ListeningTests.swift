@@ -1,0 +1,156 @@
+import AsyncHTTPClient
+import Foundation
+import GotchuAPI
+import GotchuCore
+import Logging
+import PaymentClient
+import Radio
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+@testable import LocalAPI
+
+@Suite("Listening on demand", .timeLimit(.minutes(hangLimit)))
+struct ListeningTests {
+    /// A daemon's presences on a simulated air, on which a till advertises 10 cm away.
+    private final class Listener: Sendable {
+        static let interval: Duration = .milliseconds(300)
+
+        let hub = EventHub()
+        let recorder = SightingRecorder()
+        let presences: PresenceService
+        let till: SimulatedRadio
+        private let radio: SimulatedRadio
+        private let folder: TemporaryFolder
+        private let state = Mutex(RadioState())
+
+        init(_ listen: ListenSetting) async throws {
+            folder = try TemporaryFolder()
+            let air = "\(folder.path)/air"
+            radio = SimulatedRadio(folder: air, name: "us", position: AirPosition(x: 0, y: 0))
+            till = SimulatedRadio(folder: air, name: "till", position: AirPosition(x: 0.1, y: 0))
+            presences = PresenceService(
+                radio: radio,
+                listen: listen,
+                demandInterval: Self.interval,
+                policy: ProximityPolicy(),
+                calibrations: CalibrationStore(stateDirectory: folder.path),
+                client: PaymentClient(
+                    server: try #require(ServerURL("http://127.0.0.1:1")),
+                    http: HTTPClient.shared
+                ),
+                hub: hub,
+                recorder: recorder
+            ) { _ in }
+        }
+
+        /// Runs everything around `body`.
+        func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+            try await till.startAdvertising(.random())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.radio.run() }
+                group.addTask { try await self.till.run() }
+                group.addTask { try await self.presences.run() }
+                try await body()
+                group.cancelAll()
+            }
+        }
+
+        var heard: Int { presences.counts.heard.values.reduce(0, +) }
+
+        /// Waits until nothing has been heard for twenty times as long as a till pauses.
+        func silence() async throws {
+            var last = (count: -1, since: ContinuousClock.now)
+            try await eventually("nothing is heard any more") {
+                if self.heard != last.count { last = (self.heard, .now) }
+                return last.since.duration(to: .now) > .seconds(2) ? true : nil
+            }
+        }
+
+        func hears() async throws {
+            let before = heard
+            try await eventually("something is heard") { self.heard > before ? true : nil }
+        }
+    }
+
+    @Test("With auto and nobody asking nothing is heard; a reader is told, and after it silence")
+    func reader() async throws {
+        let listener = try await Listener(.auto)
+        try await listener.run {
+            try await listener.silence()
+            #expect(listener.heard == 0)
+            let topics = EventTopic.readable(by: [.observer], wantsSessions: true)
+            let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
+            listener.presences.ask()
+            // For longer than it would after a single call.
+            let long = ContinuousClock.now + Listener.interval * 5
+            while ContinuousClock.now < long { try await listener.hears() }
+            #expect(!reader.pop().lines.isEmpty)
+            reader.end()
+            try await listener.silence()
+            #expect(listener.presences.presenceCount == 0)
+        }
+    }
+
+    @Test("A reader that does not ask for sessions has nobody listen")
+    func other() async throws {
+        let listener = try await Listener(.auto)
+        try await listener.run {
+            let topics = EventTopic.readable(by: Set(AccessLevel.allCases), wantsSessions: false)
+            let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
+            try await listener.silence()
+            #expect(listener.heard == 0 && reader.pop().lines.isEmpty)
+        }
+    }
+
+    @Test("A call listens before it is answered and for a while after, and each one begins anew")
+    func call() async throws {
+        let listener = try await Listener(.auto)
+        try await listener.run {
+            for _ in 0..<2 {
+                await listener.presences.hear()
+                #expect(listener.presences.presences().map(\.verdict) == [.tap])
+                try await listener.silence()
+            }
+        }
+    }
+
+    @Test("A recording listens for as long as it runs")
+    func recording() async throws {
+        let listener = try await Listener(.auto)
+        try await listener.run {
+            let header = RecordingHeader(
+                version: "1",
+                radio: "simulated",
+                adapter: nil,
+                transport: nil,
+                bluezVersion: nil,
+                startedAt: .now,
+                policy: ProximityPolicy()
+            )
+            let lines = listener.recorder.start(header, for: Listener.interval * 5)
+            listener.presences.ask()
+            var count = 0
+            for await _ in try #require(lines) { count += 1 }
+            // Ten a second, for one and a half.
+            #expect(count > 8)
+            try await listener.silence()
+        }
+    }
+
+    @Test("With always it listens from the start, with never whatever is asked")
+    func settings() async throws {
+        let always = try await Listener(.always)
+        try await always.run { try await always.hears() }
+        let never = try await Listener(.never)
+        try await never.run {
+            let start = ContinuousClock.now
+            await never.presences.hear()
+            #expect(start.duration(to: .now) < .seconds(1))
+            try await never.silence()
+            #expect(never.heard == 0)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+"""A till that asks for money does not scan and is paid all the same; a payer scans while it has to."""
+
+from __future__ import annotations
+
+from time import sleep
+
+from ..deadline import eventually
+from ..scenario import TAP, World, expect
+from ..stack import OPENING_BALANCE, Daemon, bus_property
+
+AMOUNT = 1_280
+
+
+def run(world: World) -> None:
+    kiosk, payer = world.kiosk, world.payer
+    kiosk.listen = payer.listen = "auto"
+    world.place(TAP)
+    world.start(kiosk, payer)
+    request = kiosk.request(AMOUNT)
+    expect("whether its EID is on the air", world.is_on_air(request["eid"]), True)
+    # The payer's own advertisement is what the till would hear.
+    other = payer.request(100)
+    sleep(5.0)
+    for daemon in (kiosk, payer):
+        expect_no_scan(world, daemon)
+
+    paid = payer.ctl("pay", request["eid"], "--yes", "--max", "50.00", "--json")
+    expect(f"the exit status of pay by EID ({paid.error})", paid.status, 0)
+    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+
+    request = kiosk.request(AMOUNT)
+    paid = payer.ctl("pay", "--yes", "--max", "50.00", "--timeout", "30", "--json")
+    expect(f"the exit status of pay ({paid.error})", paid.status, 0)
+    expect("whether the payer scans", is_discovering(payer), True)
+    eventually("the kiosk to know", lambda: kiosk.request_state(request) == "paid")
+    expect("what the payer has left", payer.balance(), OPENING_BALANCE - 2 * AMOUNT)
+
+    expect_no_scan(world, kiosk)
+    eventually("the payer to stop its scan", lambda: not is_discovering(payer), 60.0)
+    expect_no_scan(world, payer)
+    payer.client.call("DELETE", f"/v1/requests/{other['id']}")
+
+
+def is_discovering(daemon: Daemon) -> bool:
+    path = f"/org/bluez/hci{daemon.adapter}"
+    return bus_property(path, "org.bluez.Adapter1", "Discovering") is True
+
+
+def expect_no_scan(world: World, daemon: Daemon) -> None:
+    """As bluetoothd, the controller, and the daemon itself say."""
+    expect(f"Discovering of the {daemon.name}", is_discovering(daemon), False)
+    controller = world.air.state()["controllers"][daemon.controller]
+    expect(f"whether the controller of the {daemon.name} scans", controller["is_scanning"], False)
+    status = daemon.client.get("/v1/status")
+    expect(f"whether the {daemon.name} is ready", status["is_ready"], True)
+    expect(f"whether the {daemon.name} listens", status["radio"]["is_scanning"], False)
+    expect("whether it is to", status["radio"]["listening"]["is_wanted"], False)
