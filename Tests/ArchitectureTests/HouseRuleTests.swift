@@ -62,7 +62,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("only the folders and files of the plan stand at the top")
+    @Test("Only the folders and files of the plan stand at the top")
     func topLevel() throws {
         let allowed: Set = [
             "Package.swift", "Sources", "Tests", "systemd", "dbus-policy", "README.md", "Makefile",

@@ -45,7 +45,7 @@ struct DeviceLoginTests {
         try String(contentsOfFile: "\(shop.folder.path)/kiosk/\(file)", encoding: .utf8)
     }
 
-    @Test("outlives its tokens and a restart, and ends when the operator says so")
+    @Test("A device's login outlives its tokens and a restart, and ends when it is revoked")
     func unattended() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let code = try await code("Corner Cafe")

@@ -17,7 +17,7 @@ struct IdempotencyTests {
         try await kiosk.call("POST", "/v1/requests", wish, key: key)
     }
 
-    @Test("puts one request up, says that it is a repeat, and is known after a kill")
+    @Test("A repeat makes no second request, says that it is a repeat, and is known after a kill")
     func request() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -104,7 +104,7 @@ struct IdempotencyTests {
         #expect(try await ask(kiosk, key).state == .advertising)
     }
 
-    @Test("pays once, and tells the end of that payment when it is repeated after it")
+    @Test("A repeated payment pays once, and returns its outcome when repeated after it")
     func payment() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -122,7 +122,7 @@ struct IdempotencyTests {
         #expect(try await payer.balance() == 8800)
     }
 
-    @Test("under another key joins the payment that is open, and finds it after a kill and its end")
+    @Test("Another key joins the open payment, and finds it after a kill and its end")
     func joined() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

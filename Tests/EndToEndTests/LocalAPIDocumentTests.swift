@@ -25,7 +25,7 @@ struct LocalAPIDocumentTests {
         document.matches(of: #/```sh\n([^`]*)```/#).map { String($0.output.1) }
     }
 
-    @Test("names every route with its level, and no other")
+    @Test("The document names every route with its level, and no other")
     func routes() throws {
         let source = try Self.text("Sources/LocalAPI/Server/LocalRoutes.swift")
         let routes = source.matches(of: /table\.add(?:Stream)?\(\.(\w+), \.(\w+), "([^"]+)"\)/)
@@ -52,7 +52,7 @@ struct LocalAPIDocumentTests {
         #expect(own.isSubset(of: named))
     }
 
-    @Test("names every member of every body, and every code of what is wrong")
+    @Test("The document names every member of every body, and every health code")
     func members() throws {
         let bodies = [
             "Local/Calibrations", "Local/Event", "Local/LocalLogin", "Local/Payments",
@@ -81,7 +81,7 @@ struct LocalAPIDocumentTests {
         }
     }
 
-    @Test("its examples ask for money, pay, give back and take back, typed as they stand")
+    @Test("The document's examples request, pay, refund and cancel, typed as they stand")
     func typed() async throws {
         let examples = examples
         try #require(examples.count == 5)

@@ -7,7 +7,7 @@ import Testing
 /// The whole job with the real programs on the simulated air.
 @Suite("A payment from end to end")
 struct PaymentTests {
-    @Test("heard far, moved near, paid: both sides say so and the books balance")
+    @Test("A till is heard far, moved near, paid: both sides say so and the books balance")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "5,0")

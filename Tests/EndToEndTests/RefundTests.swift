@@ -189,7 +189,7 @@ struct RefundTests {
         #expect(try await payer.balance() == 5700)
     }
 
-    @Test("killed right after the refund was written down, the kiosk finishes it, once")
+    @Test("A kiosk killed right after it journalled a refund finishes it, once")
     func crash() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)

@@ -151,7 +151,7 @@ struct SocketTests {
         }
     }
 
-    @Test("sends no body to whoever asks for the head alone")
+    @Test("The socket sends no body to a HEAD request")
     func headAlone() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -168,7 +168,7 @@ struct SocketTests {
         }
     }
 
-    @Test("answers bad input with a problem that has a code")
+    @Test("The socket answers bad input with a problem that has a code")
     func badInput() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")

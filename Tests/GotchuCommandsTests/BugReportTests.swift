@@ -90,7 +90,7 @@ struct BugReportTests {
         }
     }
 
-    @Test("only its owner may have it from the daemon", .enabled(if: getuid() == 0))
+    @Test("Only its owner gets a report from the daemon", .enabled(if: getuid() == 0))
     func owner() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         system.openTill()

@@ -34,7 +34,7 @@ struct KernelCheckTests {
         #expect(findings[0].fix == "sudo rfkill unblock bluetooth")
     }
 
-    @Test("none at all is bad, and says where to look")
+    @Test("A kernel without adapters is bad, and the finding says where to look")
     func none() {
         let check = KernelCheck(answer: .success([]), switches: [])
         #expect(check.hasNone)

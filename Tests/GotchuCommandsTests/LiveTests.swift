@@ -151,7 +151,7 @@ struct LiveTests {
     }
 
     @Test(
-        "on a terminal that is narrower than its table scan breaks no line, and leaves it whole",
+        "Scan on a terminal narrower than its table breaks no line, and leaves it whole",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func narrow() async throws {

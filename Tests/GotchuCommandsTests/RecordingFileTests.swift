@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The file that a recording is written to")
 struct RecordingFileTests {
-    @Test("on a full disk keeps whole lines alone, so that it can be replayed")
+    @Test("A recording on a full disk keeps whole lines alone, so that it can be replayed")
     func fullDisk() async {
         // In a process of its own, because the limit that stands for the full disk is a process's.
         await #expect(processExitsWith: .success) {

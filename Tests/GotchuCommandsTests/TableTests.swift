@@ -21,7 +21,7 @@ struct TableTests {
         self.table = table
     }
 
-    @Test("cuts what can be cut, then leaves out what matters least and gives its room back")
+    @Test("A table cuts what can be cut, then leaves out the least important and uses its room")
     func layout() {
         #expect(table.layout(limit: .max).widths == [16, 24, 36])
         let cut = table.layout(limit: 70)

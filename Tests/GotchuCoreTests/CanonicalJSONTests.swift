@@ -62,7 +62,7 @@ struct CanonicalJSONTests {
         }
     }
 
-    @Test("escapes what must be escaped, and nothing else")
+    @Test("Canonical JSON escapes what must be escaped, and nothing else")
     func escapes() throws {
         let text = String(String.UnicodeScalarView((0..<0x180).map { Unicode.Scalar($0)! }))
         let bytes = try CanonicalJSON.encode([text + "\u{2028}é/😀\"\\"])
@@ -73,7 +73,7 @@ struct CanonicalJSONTests {
         #expect(escapes == 32 + 2 + 2 * 2)
     }
 
-    @Test("sorts members that a type writes among another's")
+    @Test("Canonical JSON sorts members that a type writes among another's")
     func flat() throws {
         let flat = Flat(inner: Inner(zeal: 3, able: []))
         let text = String(decoding: try CanonicalJSON.encode(flat), as: UTF8.self)

@@ -27,7 +27,7 @@ struct ProximityTests {
         )
     }
 
-    @Test("held against the device it becomes tap after three samples and 250 ms, not before")
+    @Test("A till at the device becomes tap after three samples and 250 ms, not before")
     func tap() {
         var board = ProximityBoard()
         for at in [0, 100, 200] {

@@ -19,7 +19,7 @@ struct RefundKeyTests {
         .refund(of: sid, wished: wished, amount: amount, reference: reference, attempt: attempt)
     }
 
-    @Test("never changes: servers know refunds by it that were made long ago")
+    @Test("A refund's key never changes: servers know refunds by it that were made long ago")
     func golden() {
         #expect(key().rawValue == "refund-b376cab272bc34b23bb2472b7b5df3b2")
         let named = key(nil, 500, "second cup", attempt: 2)

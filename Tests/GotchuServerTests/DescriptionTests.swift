@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("names each code with the one status that goes with it")
+    @Test("The description names each code with its one status")
     func codes() async throws {
         let contract = try await ContractJudge.shared.contract
         let explained = contract.text("components", "schemas", "Code")

@@ -15,7 +15,7 @@ struct EventTests {
         payer = try await server.wire.login("payer")
     }
 
-    @Test("come with the whole state first, one version after the other, and end with the payment")
+    @Test("Events begin with the whole state, have every version, and end with the payment")
     func payment() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -42,7 +42,7 @@ struct EventTests {
         #expect(done.status == 204)
     }
 
-    @Test("tell of the end when nobody does anything")
+    @Test("Events report the expiry when nobody does anything")
     func expiry() async throws {
         let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -51,7 +51,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("end for a payer who has given the session back")
+    @Test("Events end for a payer who has released the lock")
     func noLongerVisible() async throws {
         let sid = try await wire.lockedSession(payee, payer, cents: 5)
         var events = try await EventStream(wire, sid, token: payer)
@@ -112,7 +112,7 @@ struct EventTests {
         }
     }
 
-    @Test("end when the server stops, which it does within ten seconds")
+    @Test("Events end when the server stops, which it does within ten seconds")
     func stop() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)

@@ -105,7 +105,7 @@ struct ExistingBooksTests {
         #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
     }
 
-    @Test("on PostgreSQL nothing is made and nothing brought up to date either")
+    @Test("No table is made or changed on PostgreSQL either")
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

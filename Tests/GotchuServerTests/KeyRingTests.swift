@@ -111,7 +111,7 @@ struct KeyRingTests {
         #expect(fetches.load(ordering: .relaxed) == 1)
     }
 
-    @Test("come from https, this machine or a file")
+    @Test("Keys come from https, this machine or a file")
     func sources() {
         #expect(KeySource("https://id.example/jwks.json") != nil)
         #expect(KeySource("http://127.0.0.1:1/jwks.json") != nil)

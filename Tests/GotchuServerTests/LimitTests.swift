@@ -115,7 +115,7 @@ struct LimitTests {
         }
     }
 
-    @Test("only addresses of this machine count as loopback")
+    @Test("Only addresses of this machine count as loopback")
     func loopback() {
         for text in ["127.0.0.1:0", "127.9.9.9:80", "localhost:1", "[::1]:8080"] {
             #expect(ListenAddress(text)?.isLoopback == true, "\(text)")

@@ -66,7 +66,7 @@ struct LoadTests {
         #expect(codes.count { $0 == "SESSION_BUSY" } == 19)
     }
 
-    @Test("killed in mid-load, the server has every payment it acknowledged, and none twice")
+    @Test("A server killed under load has every payment it acknowledged, and none twice")
     func kill() async throws {
         let server = try await ServerProcess(opening: 1_000_000)
         let wire = server.wire

@@ -29,7 +29,7 @@ struct MetricsTests {
         return try JSONDecoder().decode([Sample].self, from: Data(parsed.text.utf8))
     }
 
-    @Test("tell what happened, in a form that Prometheus reads")
+    @Test("Metrics report what happened, in Prometheus's format")
     func story() async throws {
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -102,7 +102,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("tell what a database holds that several servers share")
+    @Test("Metrics report what a shared database holds")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

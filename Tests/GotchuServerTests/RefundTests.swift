@@ -40,7 +40,7 @@ struct RefundTests {
         return recent.compactMap { $0["type"] as? String }
     }
 
-    @Test("in parts, once each, in the history of both sides; the books stay right")
+    @Test("Partial refunds are made once each, in both histories; the books stay right")
     func parts() async throws {
         let sid = try await paidSession(cents: 450)
         let first = try await refund(sid, #"{"amount_cents":150}"#, key: key + "1")

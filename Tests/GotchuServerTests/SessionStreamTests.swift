@@ -47,7 +47,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("lets further requests wait, and reads no more of them than have come")
+    @Test("A stream lets further requests wait, and reads no more of them than have come")
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()

@@ -19,7 +19,7 @@ struct TipTests {
     private func tip(_ cents: Int) -> String { #","tip_cents":\#(cents)"# }
 
     @Test(
-        "come beside the amount at every step, and go back after it",
+        "Tips are beside the amount at every step, and are refunded after it",
         arguments: BooksKind.all
     )
     func story(kind: BooksKind) async throws {

@@ -53,7 +53,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "follow one another at once, several at a time where they are accepted",
+        "Deliveries follow one another at once, several at a time where they are accepted",
         arguments: BooksKind.single
     )
     func together(kind: BooksKind) async throws {

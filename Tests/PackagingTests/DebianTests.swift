@@ -27,7 +27,7 @@ struct DebianTests {
     }
 
     @Test(
-        "in a clean root they are installed, upgraded with their state, removed and purged",
+        "Packages are installed in a clean root, upgraded with their state, removed and purged",
         .enabled(if: getuid() == 0),
         .timeLimit(.minutes(hangLimit))
     )
@@ -50,7 +50,7 @@ struct DebianTests {
         #expect(story.text == steps.map { "passed: \($0)\n" }.joined(), "\(story.text)")
     }
 
-    @Test("their version is the programs' own")
+    @Test("The packages' version is the programs' own")
     func version() throws {
         let changelog = try Repository.text("debian/changelog")
         let code = try Repository.text("Sources/GotchuAPI/GotchuVersion.swift")

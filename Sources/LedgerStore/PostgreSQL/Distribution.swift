@@ -32,7 +32,7 @@ enum Distribution {
             ("deliveries", "citus_add_local_table_to_metadata('deliveries')"),
         ]
 
-    /// Detects distributed tables, and sets the connection's dialect.
+    /// Detects distributed tables, and marks the connection accordingly.
     static func detect(on connection: borrowing Connection) throws {
         connection.isDistributed = try tables(on: connection)?.contains("accounts") ?? false
     }

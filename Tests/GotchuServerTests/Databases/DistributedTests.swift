@@ -24,7 +24,7 @@ struct DistributedTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("lose a worker and the coordinator in mid-load, and go on by themselves")
+    @Test("Servers lose a worker and the coordinator under load, and go on by themselves")
     func nodesKilled() async throws {
         let cluster = try CitusCluster(settings: ["citus.recover_2pc_interval=1s"])
         let url = try BooksKind.makeDistributed(on: cluster)

@@ -24,7 +24,7 @@ struct SharedDatabaseTests {
         #expect(try await fleet.stop() == [0, 0, 0])
     }
 
-    @Test("lose connections, backends and the whole database, and go on by themselves")
+    @Test("Servers lose connections, backends and the whole database, and go on by themselves")
     func databaseKilled() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -56,7 +56,7 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("follow a replica that is promoted in mid-load, with every acknowledged payment")
+    @Test("Servers follow a replica promoted under load, with every acknowledged payment")
     func failover() async throws {
         let primary = try PostgresCluster()
         let name = try primary.makeDatabase()
@@ -86,7 +86,7 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("keep each other waiting for two seconds when one is frozen in the middle of a payment")
+    @Test("A server frozen in the middle of a payment delays others for two seconds")
     func frozen() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -143,7 +143,7 @@ struct SharedDatabaseTests {
         #expect(verified.code == 0, "\(verified.text)")
     }
 
-    @Test("go by the database's clock: one whose own is wrong harms nobody's sessions")
+    @Test("Servers use the database's clock: one with a wrong clock harms nobody's sessions")
     func wrongClock() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -173,7 +173,7 @@ struct SharedDatabaseTests {
         #expect(fast.program.text.contains("the database's counts"))
     }
 
-    @Test("push a session's changes to whoever follows it at another server")
+    @Test("Servers push a session's changes to its followers at other servers")
     func events() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
