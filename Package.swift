@@ -102,7 +102,10 @@ let package = Package(
 
         // Bluetooth.
         module("BlueZ", ["CBluetooth", "DBus", "GotchuCore", logging]),
-        module("Radio", ["BlueZ", "CLinux", "DBus", "GotchuCore", logging, serviceLifecycle]),
+        module("Radio", ["GotchuCore", serviceLifecycle]),
+        module(
+            "BlueZRadio",
+            ["BlueZ", "CLinux", "DBus", "GotchuCore", "Radio", logging, serviceLifecycle]),
 
         // Money.
         module(
@@ -149,8 +152,8 @@ let package = Package(
         module(
             "GotchuDaemon",
             [
-                "BlueZ", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient", "Radio",
-                "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
+                "BlueZ", "BlueZRadio", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient",
+                "Radio", "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals,
             ]),
         program("gotchud", ["GotchuDaemon", argumentParser]),
@@ -210,8 +213,8 @@ let package = Package(
         tests(
             "GotchuDaemonTests",
             [
-                "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient", "Radio",
-                "ServiceProcess", "TestSupport", asyncHTTPClient, logging,
+                "BlueZRadio", "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient",
+                "Radio", "ServiceProcess", "TestSupport", asyncHTTPClient, logging,
             ]),
         tests(
             "EndToEndTests",
@@ -228,11 +231,12 @@ let package = Package(
             path: "Tests/BusTestSupport", swiftSettings: strict),
         tests("DBusTests", ["BusTestSupport", "CDBus", "DBus", "TestSupport"]),
         tests("BlueZTests", ["BlueZ", "DBus", "GotchuCore", "TestSupport"]),
+        tests("RadioTests", ["GotchuCore", "Radio", "TestSupport"]),
         tests(
-            "RadioTests",
+            "BlueZRadioTests",
             [
-                "BlueZ", "BusTestSupport", "DBus", "GotchuCore", "Radio", "TestSupport", logging,
-                serviceLifecycle,
+                "BlueZ", "BlueZRadio", "BusTestSupport", "DBus", "GotchuCore", "Radio",
+                "TestSupport", logging, serviceLifecycle,
             ]),
     ]
 )

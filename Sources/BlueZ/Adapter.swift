@@ -9,16 +9,15 @@ package struct AdapterState: Equatable, Sendable {
     package let index: UInt16?
     package var address: String?
     package var isPowered = false
-    /// How often it was off and on again at once. bluetoothd tells its properties when it has
-    /// nothing else to do, so all that is seen of that is that it says once more what it said.
+    /// The number of times that it was off and on again at once. bluetoothd tells its properties
+    /// when it has nothing else to do, so all that is seen of that is that it says once more what
+    /// it said.
     package var powerBlinks = 0
     package var isDiscovering = false
-    /// Whether `LEAdvertisingManager1` is there; it comes and goes apart from the adapter.
+    /// A Boolean that is true while `LEAdvertisingManager1` is there; it comes and goes apart from
+    /// the adapter.
     package var canAdvertise = false
-    /// Whether `AdvertisementMonitorManager1` is there: at every version so far only where
-    /// bluetoothd is experimental, which is the quirk table's row for it.
-    package var canMonitor = false
-    /// How many advertisements it has places for, taken ones included: the sum of
+    /// The number of advertisements that it has room for, registered ones included: the sum of
     /// `SupportedInstances`, which says how many are left, and `ActiveInstances` (BlueZ,
     /// src/advertising.c). It does not change while the adapter is there.
     package var advertisingInstances: Int?

@@ -1,20 +1,15 @@
 import DBus
 
-/// BlueZ's names on the bus (doc/org.bluez.*.rst), and what was lost on the way there.
+/// BlueZ's names on the bus (doc/org.bluez.*.rst), and losses on the way there.
 package enum BlueZ {
     package static let busName = "org.bluez"
     package static let adapterInterface = "org.bluez.Adapter1"
     package static let deviceInterface = "org.bluez.Device1"
     package static let advertisingManagerInterface = "org.bluez.LEAdvertisingManager1"
     package static let advertisementInterface = "org.bluez.LEAdvertisement1"
-    static let monitorManagerInterface = "org.bluez.AdvertisementMonitorManager1"
-    static let monitorInterface = "org.bluez.AdvertisementMonitor1"
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
     /// Replies on the bus that came after their call had been given up, since the process began.
     package static var lateReplies: Int { BusLosses.ofThisProcess.lateReplies }
-
-    /// Signals on the bus that the process was too slow for, since it began.
-    package static var droppedSignals: Int { BusLosses.ofThisProcess.droppedSignals }
 }

@@ -1,7 +1,6 @@
 package import DBus
 
-/// What bluetoothd answers when it refuses (`org.bluez.Error.*`), and what else can go wrong on the
-/// way.
+/// A refusal of bluetoothd's (`org.bluez.Error.*`), or what else can go wrong on the way to it.
 package enum BlueZError: Error, Equatable, Sendable {
     case alreadyExists
     case doesNotExist

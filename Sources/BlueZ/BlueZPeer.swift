@@ -8,7 +8,7 @@ package struct BlueZPeer: Sendable {
     package let connection: Connection
     /// bluetoothd's unique name.
     package let owner: String
-    /// How long it may take to answer.
+    /// The time that it may take to answer.
     package let callTimeout: Duration
 
     /// A registration waits for the controller and for two calls back to us; anything longer means

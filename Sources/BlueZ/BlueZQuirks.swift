@@ -1,14 +1,12 @@
-/// What a version of bluetoothd must be spared, and what it can be trusted with.
+/// The limits of a version of bluetoothd: what it must be spared, what it can be trusted with.
 ///
 /// Each property is one row of the table, with the versions it changes at. Of an unknown version
 /// the worst is assumed.
 ///
 /// No row goes by the kernel's version: backports make it say little, and what kernels do
-/// differently is met on all of them. Some keep leaving repeated advertisements out although there
-/// is a monitor: the scan is begun anew when samples fail to come. Some end a filtered scan after
-/// 10 s and say nothing: the ladder. Some answer 0 to a send on the management socket: a success.
-/// Nor does one go by advertisement monitors: up to 5.87 bluetoothd shows their interface where it
-/// is experimental, and nowhere else.
+/// differently is met on all of them. Some leave repeated advertisements out: the scan is begun
+/// anew when samples fail to come. Some end a filtered scan after 10 s and say nothing: the ladder.
+/// Some answer 0 to a send on the management socket: a success.
 package struct BlueZQuirks: Equatable, Sendable {
     private let version: BlueZVersion?
 

@@ -1,21 +1,17 @@
 package import DBus
-import Synchronization
 
-/// Follows bluetoothd over one connection: who it is, which adapters it has, what it hears.
+/// Follows bluetoothd over one connection: its unique name, its adapters, what it hears.
 ///
-/// What bluetoothd signals is reported on the connection's thread as it is read. Only while
-/// bluetoothd is being asked for its objects do signals wait, in their order.
-package final class BlueZSession: Sendable {
-    /// What has changed.
-    package enum Event {
+/// Lives on the connection's thread, on which replies and signals keep the bus's order: each signal
+/// is applied and sent on where it is read, and a snapshot is newer than all signals before it.
+package actor BlueZSession {
+    /// One thing that has changed.
+    package enum Event: Sendable {
         /// bluetoothd came up under this unique name, or went away. What was registered with an
         /// earlier one is gone.
         case daemon(owner: String?)
         /// bluetoothd has its name and says nothing about its objects.
         case notAnswering
-        /// Signals were lost. What they said is made good for adapters by the event that follows;
-        /// what became of anything else meanwhile is not known.
-        case signalsLost
         /// All adapters as they are now.
         case adapters([AdapterState])
         case heard(DeviceReport)
@@ -23,178 +19,129 @@ package final class BlueZSession: Sendable {
         case noise(ObjectPath)
     }
 
-    private let connection: Connection
+    private nonisolated let connection: Connection
     private let callTimeout: Duration
-    private let hearsDevices: Bool
+    private let receivesDevices: Bool
     private let pause: Duration
-    private let report: @Sendable (Event) -> Void
-    private let state: Mutex<State>
-
-    private struct State {
-        var tree: ObjectTree
-        /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they
-        /// say.
-        var owner: String?
-        /// What must be done before a signal can be taken where it is read: at first to find
-        /// bluetoothd, then signals that wait for their turn.
-        var waiting = 1
-        /// Of those that waited, how many were lost.
-        var dropped = 0
-
-        /// - Returns: what bluetoothd says with a signal; `nil` if nothing, or it is not
-        ///   bluetoothd's.
-        mutating func read(_ signal: Signal) -> Event? {
-            guard let owner, signal.sender == owner else { return nil }
-            return switch tree.apply(signal) {
-            case .adapters: .adapters(sortedAdapters)
-            case .heard(let device): .heard(device)
-            case .noise(let adapter): .noise(adapter)
-            case nil: nil
-            }
-        }
-
-        var sortedAdapters: [AdapterState] {
-            tree.adapters.values.sorted { $0.path.text < $1.path.text }
-        }
-    }
-
-    /// Signals that wait for us. A busy place has some hundred per second, a snapshot takes a
-    /// fraction of one.
-    package static let signalLimit = 4096
+    private let onEvent: @Sendable (Event) -> Void
+    private var tree: ObjectTree
+    /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
+    private var owner: String?
+    /// A Boolean that is true once the bus has said who is bluetoothd.
+    private var isOwnerKnown = false
+    /// A Boolean that is true once the owner has told its objects.
+    private var isLoaded = false
+    private var owners: AsyncStream<Void>.Continuation?
 
     /// - Parameters:
-    ///   - hearsDevices: `false` where somebody else hears the devices: then nobody works for each
-    ///     advertisement here, and only new devices are reported.
-    ///   - pause: between attempts to get a snapshot from a bluetoothd that has its name and does
+    ///   - receivesDevices: `false` where devices are heard by another way: then nothing is done
+    ///     here for each advertisement, and only new devices are reported.
+    ///   - pause: Between attempts to get a snapshot from a bluetoothd that has its name and does
     ///     not show its objects yet.
-    ///   - report: told each event, on the connection's thread or the task that follows; never
-    ///     two at a time if that task runs on the same thread.
+    ///   - onEvent: Receives each event on the connection's thread.
     package init(
         connection: Connection,
         serviceUUID: UUID16,
-        hearsDevices: Bool = true,
+        receivesDevices: Bool = true,
         callTimeout: Duration = BlueZPeer.usualTimeout,
         pause: Duration = .milliseconds(250),
-        report: @escaping @Sendable (Event) -> Void
+        onEvent: @escaping @Sendable (Event) -> Void
     ) {
         self.connection = connection
-        self.hearsDevices = hearsDevices
+        self.receivesDevices = receivesDevices
         self.callTimeout = callTimeout
         self.pause = pause
-        self.report = report
-        state = Mutex(State(tree: ObjectTree(serviceUUID: serviceUUID)))
+        self.onEvent = onEvent
+        tree = ObjectTree(serviceUUID: serviceUUID)
     }
 
-    /// Reports everything until the connection ends or the task is cancelled.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
+
+    /// Reports everything until the task is cancelled. Once only.
+    ///
+    /// - Throws: `closed` when the connection ends while bluetoothd is asked for something.
     package func follow() async throws(DBusError) {
-        // One subscription, so that the signals keep their order; before anything is asked, so that
-        // none is missed.
+        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        owners = change
+        // Before anything is asked, so that nothing is missed.
+        let subscription = try await connection.subscribe(rules) { [weak self] signal in
+            self?.assumeIsolated { $0.receive(signal) }
+        }
+        adopt(try await connection.owner(of: BlueZ.busName))
+        isOwnerKnown = true
+        for await _ in changes { try await load() }
+        await connection.unsubscribe(subscription)
+    }
+
+    private var rules: [MatchRule] {
         var rules: [MatchRule] = [
             .ownerChanges(of: BlueZ.busName),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesAdded"),
             Self.rule(BlueZ.objectManagerInterface, "InterfacesRemoved"),
             Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.adapterInterface),
         ]
-        if hearsDevices {
+        if receivesDevices {
             rules.append(
                 Self.rule(BlueZ.propertiesInterface, "PropertiesChanged", BlueZ.deviceInterface)
             )
         }
-        let subscription = try await connection.subscribe(rules, limit: Self.signalLimit) {
-            [weak self] signal in self?.takeAtOnce(signal) ?? false
-        }
-        try await take(owner: connection.owner(of: BlueZ.busName))
-        settle(subscription)
-        var losses = SignalLosses(bufferLimit: Self.signalLimit)
-        for await signal in subscription.signals {
-            if losses.isRecoveryDue(dropped: subscription.dropped) {
-                try await recover()
-            } else {
-                try await take(signal)
-            }
-            settle(subscription)
-        }
-        await connection.unsubscribe(subscription)
+        return rules
     }
 
-    /// Takes a signal where it was read, unless something before it is still to be done.
-    ///
-    /// - Returns: whether it was taken; if not, it waits for its turn.
-    private func takeAtOnce(_ signal: Signal) -> Bool {
-        let taken: Event?? = state.withLock { state in
-            guard state.waiting == 0, signal.sender != Bus.name else {
-                state.waiting += 1
-                return nil
-            }
-            return .some(state.read(signal))
-        }
-        guard let taken else { return false }
-        if let event = taken { report(event) }
-        return true
-    }
-
-    /// The oldest of what waited has had its turn, and what was lost meanwhile never will.
-    private func settle(_ subscription: SignalSubscription) {
-        let dropped = subscription.dropped
-        state.withLock { state in
-            state.waiting -= 1 + dropped - state.dropped
-            state.dropped = dropped
-        }
-    }
-
-    private func take(_ signal: Signal) async throws(DBusError) {
+    private func receive(_ signal: Signal) {
         if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
-            if newOwner != owner { try await take(owner: newOwner) }
-        } else if let event = state.withLock({ $0.read(signal) }) {
-            report(event)
+            // The bus's answer, which is still to come, is newer.
+            if isOwnerKnown, newOwner != owner { adopt(newOwner) }
+            return
+        }
+        guard let owner, signal.sender == owner else { return }
+        switch tree.apply(signal) {
+        // Before the snapshot it is not known which adapters there are.
+        case .adapters: if isLoaded { onEvent(.adapters(sortedAdapters)) }
+        case .heard(let report): onEvent(.heard(report))
+        case .noise(let adapter): onEvent(.noise(adapter))
+        case nil: break
         }
     }
 
-    /// Makes up for lost signals: with them it may have been said that an adapter went away, or
-    /// bluetoothd itself. The same bluetoothd still has all that was registered with it.
-    private func recover() async throws(DBusError) {
-        let current = try await connection.owner(of: BlueZ.busName)
-        guard current == owner, let current else { return try await take(owner: current) }
-        report(.signalsLost)
-        try await load(from: current)
+    private func adopt(_ newOwner: String?) {
+        owner = newOwner
+        isLoaded = false
+        tree.clear()
+        onEvent(.daemon(owner: newOwner))
+        owners?.yield()
     }
 
-    private func take(owner: String?) async throws(DBusError) {
-        state.withLock { state in
-            state.owner = owner
-            state.tree.clear()
-        }
-        report(.daemon(owner: owner))
-        if let owner { try await load(from: owner) }
+    private var sortedAdapters: [AdapterState] {
+        tree.adapters.values.sorted { $0.path.text < $1.path.text }
     }
 
-    /// Asks for all objects until they come, or bluetoothd is another.
-    private func load(from owner: String) async throws(DBusError) {
-        while !Task.isCancelled {
+    /// Asks bluetoothd for all its objects until they come, or there is none.
+    private func load() async throws(DBusError) {
+        while !isLoaded, let asked = owner, !Task.isCancelled {
             do {
                 // Addressed to the owner, not the name: a later one must not answer for it.
                 let objects = try await connection.call(
                     MethodCall(
-                        to: owner,
+                        to: asked,
                         path: .root,
                         interface: BlueZ.objectManagerInterface,
                         member: "GetManagedObjects"
                     ),
                     timeout: callTimeout
                 )
-                let adapters = state.withLock { state in
-                    state.tree.load(objects)
-                    return state.sortedAdapters
-                }
-                report(.adapters(adapters))
-                return
+                guard asked == owner else { continue }
+                tree.load(objects)
+                isLoaded = true
+                onEvent(.adapters(sortedAdapters))
             } catch  where error.code == .closed || error.code == .cancelled {
                 throw error
             } catch {
-                guard try await connection.owner(of: BlueZ.busName) == owner else { return }
+                // Another one is asked at once.
+                guard asked == owner else { continue }
                 // It has been waited for already.
                 if error.code == .timedOut {
-                    report(.notAnswering)
+                    onEvent(.notAnswering)
                 } else {
                     // The same bluetoothd refused: nothing tells when it would not, so it is asked
                     // again, and not in a tight loop. A cancellation shows at the next call.
@@ -203,8 +150,6 @@ package final class BlueZSession: Sendable {
             }
         }
     }
-
-    private var owner: String? { state.withLock(\.owner) }
 
     private static func rule(
         _ interface: String,

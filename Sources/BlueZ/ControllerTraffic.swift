@@ -1,9 +1,10 @@
 import CBluetooth
 import Glibc
 
-/// How much the kernel and a controller have said to one another since the controller was there.
+/// Counts of what the kernel and a controller have said to one another since the controller was
+/// there.
 ///
-/// The kernel counts for whoever asks, without any privilege. A controller answers each command
+/// The kernel tells them without any privilege. A controller answers each command
 /// with at least one event, so that these two numbers alone tell whether it still does: bluetoothd
 /// says nothing of it, and goes on to tell that it scans.
 package struct ControllerTraffic: Equatable, Sendable {

@@ -1,7 +1,7 @@
 import DBus
 import GotchuCore
 
-/// What each device said about our service, and nothing else.
+/// The words of each device about our service, and nothing else, recognised once.
 ///
 /// A device that says nothing about it is not kept at all, so random addresses of strangers cost no
 /// memory; of those that do, the ones not heard for longest go first when there are too many.
@@ -13,19 +13,22 @@ struct DeviceTable {
         var listsService = false
         /// Heard in this session; BlueZ remembers names.
         var localName: String?
+        /// All of that, judged.
+        private(set) var recognition = HeardAdvertisement().recognise()
         /// Grows with every sighting of any device.
         var lastHeard: UInt64 = 0
 
-        var advertisement: HeardAdvertisement {
-            HeardAdvertisement(
-                serviceData: serviceData,
-                listsService: listsService,
-                localName: localName
-            )
-        }
-
-        /// Whether forgetting it would lose anything.
+        /// A Boolean that is true if forgetting it would lose nothing.
         var isEmpty: Bool { serviceData == nil && !listsService && localName == nil }
+
+        mutating func recognise() {
+            recognition =
+                HeardAdvertisement(
+                    serviceData: serviceData,
+                    listsService: listsService,
+                    localName: localName
+                ).recognise()
+        }
     }
 
     /// Devices kept. A quarter goes at once, so that a flood pays for the search rarely.
@@ -44,12 +47,12 @@ struct DeviceTable {
 
     var count: Int { devices.count }
 
-    /// Takes in properties of `Device1`. A property of another type than BlueZ documents is
+    /// Applies properties of `Device1`. A property of another type than BlueZ documents is
     /// ignored.
     ///
     /// - Parameter isFresh: `false` for a snapshot. Service data in it counts, since BlueZ replaces
     ///   it with each change; a name or UUID list in it may be from another day.
-    /// - Returns: the device now, and whether what it says has changed.
+    /// - Returns: The device now, and whether what it says has changed.
     mutating func update(
         _ path: ObjectPath,
         _ properties: Value,
@@ -57,22 +60,26 @@ struct DeviceTable {
     ) -> (device: Device, isNews: Bool) {
         let known = devices[path]
         var device = known ?? Device()
+        var isOther = false
         if let services = properties["ServiceData"], services.hasProperties {
             device.serviceData = services[serviceUUID]?.asBytes.map {
                 Array($0.prefix(Self.textLimit))
             }
+            isOther = true
         }
         if isFresh {
             if let uuids = properties["UUIDs"]?.asStrings {
                 device.listsService = uuids.contains(serviceUUID)
+                isOther = true
             }
             if let name = properties["Name"]?.asString {
                 // Any other length is as good as none, and need not be kept.
                 device.localName = name.utf8.count <= Self.textLimit ? name : nil
+                isOther = true
             }
         }
-        let isNews =
-            known?.advertisement.recognise() != device.advertisement.recognise()
+        if isOther { device.recognise() }
+        let isNews = known?.recognition != device.recognition
         clock += 1
         device.lastHeard = clock
         if keeps(device) {
@@ -84,12 +91,15 @@ struct DeviceTable {
         return (device, isNews)
     }
 
-    /// - Parameter names: properties whose values no longer hold.
+    /// Forgets what no longer holds.
+    ///
+    /// - Parameter names: The properties without a value.
     mutating func invalidate(_ path: ObjectPath, _ names: [String]) {
         guard !names.isEmpty, var device = devices[path] else { return }
         if names.contains("ServiceData") { device.serviceData = nil }
         if names.contains("UUIDs") { device.listsService = false }
         if names.contains("Name") { device.localName = nil }
+        device.recognise()
         devices[path] = keeps(device) ? device : nil
     }
 

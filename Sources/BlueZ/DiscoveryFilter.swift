@@ -1,15 +1,15 @@
 import DBus
 
-/// What `Adapter1.SetDiscoveryFilter` is told.
+/// The argument of `Adapter1.SetDiscoveryFilter`.
 ///
 /// There is always a filter, always for `le`, always with an RSSI: without one bluetoothd pauses 5
 /// s between scans, and newer versions report a level only when it moved by 8 dB.
 ///
-/// Our UUID is in it where the version allows: the kernel then drops strangers before anyone pays
-/// for them, which matters most where hundreds of devices are about. The price is that a device
-/// which carries our UUID only as service data, not in its list, is not heard. What is on the air
-/// in our name carries both, an iPhone has only the list, and an iPhone in the background finds
-/// only the list too.
+/// Our UUID is in it where the version allows: the kernel then drops strangers before they
+/// cost anything, which matters most where hundreds of devices are about. The price is that a
+/// device which carries our UUID only as service data, not in its list, is not heard. What is on
+/// the air in our name carries both, an iPhone has only the list, and an iPhone in the background
+/// finds only the list too.
 package struct DiscoveryFilter: Hashable, Sendable {
     package var serviceUUID: UUID16?
     /// In dBm. Reports below it, and those without a level, are dropped.

@@ -1,7 +1,7 @@
 import CBluetooth
 import Glibc
 
-/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for whoever looks for
+/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for a search for
 /// what is wrong. Needs no privilege.
 package struct KernelAdapter: Equatable, Sendable {
     /// `hci0`
@@ -31,7 +31,7 @@ package struct KernelAdapter: Equatable, Sendable {
         return adapters
     }
 
-    /// What the kernel refused with.
+    /// The error number that the kernel refused with.
     package struct Errno: Error, Equatable, Sendable {
         package let number: Int32
     }

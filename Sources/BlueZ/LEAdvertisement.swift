@@ -10,9 +10,9 @@ package struct LEAdvertisement: Sendable {
     package let serviceUUID: UUID16
     package let path: ObjectPath
 
-    /// What is asked for, in milliseconds. 100 ms gives a payer the three samples of a verdict in a
-    /// third of a second. Before 5.77 only an experimental bluetoothd looks at it, which cannot be
-    /// seen from here; the others ignore it without harm.
+    /// The interval that is asked for, in milliseconds. 100 ms gives a payer the three samples of a
+    /// verdict in a third of a second. Before 5.77 only an experimental bluetoothd looks at it,
+    /// which cannot be seen from here; the others ignore it without harm.
     package static let intervalMilliseconds: UInt32 = 100
 
     /// - Parameter number: tells this advertisement's object from all others of this process.

@@ -1,7 +1,7 @@
 package import DBus
 package import GotchuCore
 
-/// What bluetoothd's objects say, kept from its signals: pure, signal in, change out.
+/// The state of bluetoothd's objects by its own signals: pure, signal in, change out.
 package struct ObjectTree {
     package private(set) var adapters: [ObjectPath: AdapterState] = [:]
     private var devices: DeviceTable
@@ -13,7 +13,7 @@ package struct ObjectTree {
         devices = DeviceTable(serviceUUID: serviceUUID)
     }
 
-    /// How many devices are kept, for the bound on memory.
+    /// The number of devices that are kept, for the bound on memory.
     package var deviceCount: Int { devices.count }
 
     /// bluetoothd is gone and took everything with it.
@@ -22,11 +22,11 @@ package struct ObjectTree {
         devices.removeAll()
     }
 
-    /// Takes in the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
-    /// ever: they are remembered but not reported.
+    /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
+    /// ever: they are remembered but not reported. What signals told before stays.
     package mutating func load(_ snapshot: [Value]) {
         let blinks = adapters.mapValues(\.powerBlinks)
-        clear()
+        adapters = [:]
         // What was counted before still was.
         defer { for (path, count) in blinks { adapters[path]?.powerBlinks += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
@@ -38,7 +38,7 @@ package struct ObjectTree {
         }
     }
 
-    /// Takes in one signal of bluetoothd's.
+    /// Applies one signal of bluetoothd's.
     package mutating func apply(_ signal: Signal) -> ObjectChange? {
         switch (signal.interface, signal.member) {
         case (BlueZ.objectManagerInterface, "InterfacesAdded"):
@@ -78,10 +78,6 @@ package struct ObjectTree {
         if let manager = interfaces[BlueZ.advertisingManagerInterface], adapters[path] != nil {
             adapters[path]?.canAdvertise = true
             adapters[path]?.advertisingInstances = Self.instances(manager)
-            change = .adapters
-        }
-        if interfaces[BlueZ.monitorManagerInterface] != nil, adapters[path] != nil {
-            adapters[path]?.canMonitor = true
             change = .adapters
         }
         if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
@@ -128,12 +124,11 @@ package struct ObjectTree {
         if interfaces.contains(BlueZ.adapterInterface) {
             return adapters.removeValue(forKey: path) == nil ? nil : .adapters
         }
-        guard adapters[path] != nil else { return nil }
-        let losesMonitors = interfaces.contains(BlueZ.monitorManagerInterface)
-        if losesMonitors { adapters[path]?.canMonitor = false }
-        let losesAdvertising = interfaces.contains(BlueZ.advertisingManagerInterface)
-        if losesAdvertising { adapters[path]?.canAdvertise = false }
-        return losesMonitors || losesAdvertising ? .adapters : nil
+        guard adapters[path] != nil, interfaces.contains(BlueZ.advertisingManagerInterface) else {
+            return nil
+        }
+        adapters[path]?.canAdvertise = false
+        return .adapters
     }
 
     private func adapter(of device: ObjectPath) -> ObjectPath? {
@@ -147,33 +142,31 @@ package struct ObjectTree {
         isNews: Bool
     ) -> DeviceReport {
         DeviceReport(
-            device: path,
             adapter: adapter(of: path),
-            advertisement: device.advertisement,
+            recognition: device.recognition,
             rssi: properties["RSSI"]?.asInt16.flatMap { RSSI(dBm: Int($0)) },
             isNews: isNews
         )
     }
 }
 
-/// What a signal changed.
+/// The change that a signal made.
 package enum ObjectChange: Equatable, Sendable {
     /// An adapter came, went or changed.
     case adapters
     /// An advertisement was heard.
     case heard(DeviceReport)
-    /// The adapter at this path heard a stranger, who says nothing of our service.
+    /// The adapter at this path heard a stranger that says nothing of our service.
     case noise(ObjectPath)
 }
 
 /// One advertisement, as far as BlueZ tells of it.
 package struct DeviceReport: Equatable, Sendable {
-    package var device: ObjectPath
     package var adapter: ObjectPath?
-    package var advertisement: HeardAdvertisement
+    package var recognition: HeardAdvertisement.Recognition
     /// `nil` if the controller did not measure it.
     package var rssi: RSSI?
-    /// Whether the device says something else than before.
+    /// A Boolean that is true if the device says something else than before.
     package var isNews: Bool
 }
 

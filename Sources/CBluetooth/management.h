@@ -18,7 +18,6 @@
 #define MGMT_EV_INDEX_ADDED 0x0004
 #define MGMT_EV_INDEX_REMOVED 0x0005
 #define MGMT_EV_DEVICE_FOUND 0x0012
-#define MGMT_EV_ADV_MONITOR_DEVICE_FOUND 0x002F
 
 struct mgmt_hdr {
     uint16_t opcode;
@@ -36,11 +35,6 @@ struct mgmt_ev_device_found {
     int8_t rssi;
     uint32_t flags;
     uint16_t eir_len;
-} __attribute__((packed));
-
-/// What precedes a `mgmt_ev_device_found` in MGMT_EV_ADV_MONITOR_DEVICE_FOUND.
-struct mgmt_ev_adv_monitor_handle {
-    uint16_t monitor_handle;
 } __attribute__((packed));
 
 struct mgmt_ev_cmd_status {

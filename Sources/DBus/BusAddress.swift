@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a bus listens, as the D-Bus specification writes it ("Server Addresses").
+/// The address of a bus, as the D-Bus specification writes it ("Server Addresses").
 package struct BusAddress: Hashable, Sendable {
     package let text: String
 

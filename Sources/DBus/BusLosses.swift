@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What this process has lost on its connections to message buses, ended ones included.
+/// The losses of this process on its connections to message buses, ended ones included.
 ///
 /// Process-wide, because a connection that was lost takes its own counts with it, and they are
 /// wanted most right then.
@@ -8,17 +8,11 @@ package final class BusLosses: Sendable {
     package static let ofThisProcess = BusLosses()
 
     private let late = Atomic(0)
-    private let dropped = Atomic(0)
 
     private init() {}
 
     /// Replies that came after their call had timed out or was cancelled.
     package var lateReplies: Int { late.load(ordering: .relaxed) }
 
-    /// Signals that their consumer was too slow for.
-    package var droppedSignals: Int { dropped.load(ordering: .relaxed) }
-
-    func noteLateReply() { late.add(1, ordering: .relaxed) }
-
-    func noteDroppedSignal() { dropped.add(1, ordering: .relaxed) }
+    func countLateReply() { late.add(1, ordering: .relaxed) }
 }

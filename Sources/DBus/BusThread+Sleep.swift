@@ -14,7 +14,7 @@ struct Sleepers {
 
     /// The next that is due.
     private var nextDeadline: ContinuousClock.Instant?
-    /// When the thread has to wake for one.
+    /// The time at which the thread has to wake for one.
     private(set) var nextLimit: ContinuousClock.Instant?
 
     mutating func makeID() -> UInt64 {
@@ -51,7 +51,7 @@ struct Sleepers {
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
     /// - Returns: who is to be resumed now, the longest due first, outside the lock.
-    mutating func takeDue() -> [CheckedContinuation<Void, Never>] {
+    mutating func popDue() -> [CheckedContinuation<Void, Never>] {
         guard let nextDeadline else { return [] }
         let now = ContinuousClock.now
         guard nextDeadline <= now else { return [] }
@@ -67,7 +67,7 @@ struct Sleepers {
     }
 
     /// - Returns: everybody, to be resumed outside the lock.
-    mutating func takeAll() -> [CheckedContinuation<Void, Never>] {
+    mutating func popAll() -> [CheckedContinuation<Void, Never>] {
         defer {
             waiting = [:]
             findNextDeadline()

@@ -10,12 +10,12 @@ import Synchronization
 /// As a task executor it also runs what is done with what was read, so that no other thread need be
 /// woken for it; that must not block either.
 package final class BusThread: SerialExecutor, TaskExecutor {
-    /// What the thread waits for besides jobs.
+    /// The events that the thread waits for besides jobs.
     package struct Interest {
         /// `nil` while nothing is to be read or written.
         package var descriptor: Int32?
         package var wantsToWrite: Bool
-        /// When `pump()` must run again even if nothing happens.
+        /// The time at which `pump()` must run again even if nothing happens.
         package var deadline: ContinuousClock.Instant?
 
         package init(
@@ -29,7 +29,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whoever has something to read: asked after jobs and calls, and when what it waits for comes.
+    /// An owner of something to read: asked after jobs and calls, and when what it waits for comes.
     package protocol Pump: AnyObject, Sendable {
         /// Does what can be done without waiting and says what to wait for; `nil` for jobs only.
         /// Called on the thread.
@@ -250,7 +250,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             }
             wait(watched, &descriptors)
         }
-        for sleeper in state.withLock({ $0.sleepers.takeAll() }) { sleeper.resume() }
+        for sleeper in state.withLock({ $0.sleepers.popAll() }) { sleeper.resume() }
     }
 
     /// Runs what is queued and wakes who has slept enough. Afterwards every pump is asked again:
@@ -259,7 +259,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     /// - Returns: `false` at the end.
     private func runJobs(_ watched: inout [Watched]) -> Bool {
         while true {
-            let turn = state.withLock { $0.takeTurn() }
+            let turn = state.withLock { $0.nextTurn() }
             if turn.isOver { return false }
             if let pumps = turn.pumps { watched = pumps.map(Watched.init) }
             guard turn.hasWork else { return true }
@@ -318,7 +318,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 }
 
 extension BusThread.State {
-    /// What the thread does before it waits again.
+    /// The work that the thread does before it waits again.
     struct Turn {
         var jobs: [UnownedJob] = []
         var due: [CheckedContinuation<Void, Never>] = []
@@ -329,11 +329,11 @@ extension BusThread.State {
         var hasWork: Bool { !jobs.isEmpty || !due.isEmpty }
     }
 
-    fileprivate mutating func takeTurn() -> Turn {
+    fileprivate mutating func nextTurn() -> Turn {
         isWaiting = false
         var turn = Turn()
         if !jobs.isEmpty { swap(&jobs, &turn.jobs) }
-        turn.due = sleepers.takeDue()
+        turn.due = sleepers.popDue()
         if !turn.hasWork, isStopping {
             end()
             turn.isOver = true

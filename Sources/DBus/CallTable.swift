@@ -36,7 +36,7 @@ struct CallTable: ~Copyable {
     }
 
     /// The next call to send.
-    mutating func takeWaiting() -> (UInt64, MethodCall)? {
+    mutating func popWaiting() -> (UInt64, MethodCall)? {
         while queueHead < queue.count {
             let id = queue[queueHead]
             queueHead += 1

@@ -41,7 +41,7 @@ extension Connection {
     /// Sends the calls whose turn has come.
     func sendWaitingCalls() {
         while wire != nil, calls.inFlightCount < limits.callsInFlight,
-            let (id, call) = calls.takeWaiting()
+            let (id, call) = calls.popWaiting()
         {
             do {
                 let serial = try send(Message.call(call))

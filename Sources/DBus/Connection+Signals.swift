@@ -2,22 +2,11 @@ extension Connection {
     /// Subscribes to signals that match any of the rules; returns when the bus has confirmed all of
     /// them, so that none sent later is missed.
     ///
-    /// - Parameter limit: how many wait for a slow consumer before the oldest are dropped.
-    package func subscribe(
-        _ rules: MatchRule...,
-        limit: Int? = nil
-    ) async throws(DBusError) -> SignalSubscription {
-        try await subscribe(rules, limit: limit)
-    }
-
-    /// The same for rules that are chosen at run time.
-    ///
-    /// - Parameter take: is offered each signal on the connection's thread as it is read, and says
-    ///   whether it has taken it; only what it leaves goes into the stream. Must not block.
+    /// - Parameter onSignal: Receives each signal on the connection's thread as it is read, in the
+    ///   order of arrival. Must not block.
     package func subscribe(
         _ rules: [MatchRule],
-        limit: Int? = nil,
-        offering take: (@Sendable (Signal) -> Bool)? = nil
+        onSignal: @escaping @Sendable (Signal) -> Void
     ) async throws(DBusError) -> SignalSubscription {
         guard !isClosed else { throw DBusError(.closed) }
         guard subscriptions.count < limits.subscriptions else {
@@ -25,23 +14,10 @@ extension Connection {
         }
         var texts: [String] = []
         for rule in rules { texts.append(try rule.text()) }
-        let (stream, continuation) = AsyncStream<Signal>.makeStream(
-            bufferingPolicy: .bufferingNewest(limit ?? limits.signalsWaiting)
-        )
-        let subscription = SignalSubscription(
-            signals: stream,
-            id: makeID(),
-            rules: rules,
-            drops: DropCount()
-        )
+        let subscription = SignalSubscription(id: makeID(), rules: rules)
         // Before the bus knows of it: the first signal may come right behind the reply.
         subscriptions.insert(
-            SubscriptionTable.Entry(
-                rules: rules,
-                take: take,
-                continuation: continuation,
-                drops: subscription.drops
-            ),
+            SubscriptionTable.Entry(rules: rules, onSignal: onSignal),
             id: subscription.id
         )
         do throws(DBusError) {
@@ -55,12 +31,10 @@ extension Connection {
         return subscription
     }
 
-    /// Ends a subscription: its stream finishes and the bus forgets the rules. A second call does
-    /// nothing.
+    /// Ends a subscription: nothing more is received, and the bus forgets the rules. A second call
+    /// does nothing.
     package func unsubscribe(_ subscription: SignalSubscription) async {
-        let entry = subscriptions.remove(id: subscription.id, rules: subscription.rules)
-        guard let entry else { return }
-        entry.continuation.finish()
+        guard subscriptions.remove(id: subscription.id, rules: subscription.rules) else { return }
         for rule in subscription.rules {
             guard let text = try? rule.text() else { continue }
             // The bus counts equal rules, so this removes ours alone. A failure means that the

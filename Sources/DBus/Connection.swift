@@ -5,8 +5,11 @@ package import Logging
 /// A connection to a message bus.
 ///
 /// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is
-/// called or when nobody holds it any more; then every pending call fails with `closed`, every
-/// stream finishes, and it never comes back.
+/// called or when nobody holds it any more; then every pending call fails with `closed`, no signal
+/// is received any more, and it never comes back.
+///
+/// On that thread replies and signals keep the bus's order: who awaits a reply goes on before
+/// anything behind it is read.
 package actor Connection {
     /// The name that the bus gave this connection, `:1.42`.
     package nonisolated let uniqueName: String
@@ -14,7 +17,7 @@ package actor Connection {
     let limits: Limits
     let logger: Logger
     nonisolated let thread: BusThread
-    /// Whether the thread is this connection's alone and ends with it.
+    /// A Boolean that is true if the thread is this connection's alone and ends with it.
     private nonisolated let ownsThread: Bool
 
     var wire: Wire?
@@ -27,7 +30,7 @@ package actor Connection {
     /// Replies to calls that had timed out or were cancelled, dropped.
     package private(set) var lateReplies = 0
     private var pace = ReadingPace()
-    /// Until when signals gather unread.
+    /// The time until which signals gather unread.
     private var gatherEnd: ContinuousClock.Instant?
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
@@ -149,13 +152,13 @@ package actor Connection {
         return nextID
     }
 
-    /// Fails everything that waits. The order does not matter to anyone: each is told once.
+    /// Fails everything that waits, each once, in no order.
     func end(_ code: DBusError.Code) {
         guard wire != nil else { return }
         wire = nil
         logger.debug("the connection to the bus ended")
         calls.failAll(DBusError(code))
-        subscriptions.finishAll()
+        subscriptions = SubscriptionTable()
         for serving in served.values { serving.task.cancel() }
         served = [:]
         objects = [:]
@@ -182,11 +185,13 @@ extension Connection: BusThread.Pump {
         }
         gatherEnd = nil
         wire?.readAndWrite()
-        // Bounded by what one read brought; jobs (replies being awaited) get their turn in between.
+        // Bounded by what one read brought. A reply ends the turn: its awaiter goes on before what
+        // came behind it is read.
         var count = 0
-        while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
+        var isReply = false
+        while !isReply, count < Self.messagesPerTurn, let message = wire?.nextMessage() {
             count += 1
-            receive(message)
+            isReply = receive(message)
         }
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
@@ -206,8 +211,8 @@ extension Connection: BusThread.Pump {
         )
     }
 
-    /// Whether a crowd's signals are left to gather: never while a reply is awaited or anything
-    /// waits to be sent.
+    /// Tells whether a crowd's signals are left to gather: never while a reply is awaited or
+    /// anything waits to be sent.
     private func isGathering(now: ContinuousClock.Instant) -> Bool {
         guard let gatherEnd, now < gatherEnd, calls.isEmpty else { return false }
         return wire?.hasMessagesToSend == false
@@ -215,20 +220,24 @@ extension Connection: BusThread.Pump {
 
     private static var messagesPerTurn: Int { 64 }
 
-    private func receive(_ message: borrowing Message) {
+    /// - Returns: Whether it was a reply.
+    private func receive(_ message: borrowing Message) -> Bool {
         switch message.kind {
-        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
+        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR:
+            receiveReply(message)
+            return true
         case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)
         case DBUS_MESSAGE_TYPE_METHOD_CALL: receiveCall(message)
         // A type of the future must be ignored (D-Bus specification, "Message Format").
         default: break
         }
+        return false
     }
 
     private func receiveReply(_ message: borrowing Message) {
         guard let call = calls.remove(serial: message.replySerial) else {
             lateReplies += 1
-            BusLosses.ofThisProcess.noteLateReply()
+            BusLosses.ofThisProcess.countLateReply()
             return
         }
         let values: Result<[Value], DBusError>

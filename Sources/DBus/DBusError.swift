@@ -1,9 +1,9 @@
-/// Why something over D-Bus did not work.
+/// The reason why something over D-Bus did not work.
 package struct DBusError: Error, Equatable, Sendable {
     package var code: Code
     /// The D-Bus error name that the other side sent (`org.bluez.Error.NotReady`), if one came.
     package var name: String?
-    /// What lay underneath, for logs: the other side's text, libdbus's. Never matched on.
+    /// The cause underneath, for logs: the other side's text, libdbus's. Never matched on.
     package var underlying: String?
 
     package init(_ code: Code, name: String? = nil, underlying: String? = nil) {

@@ -2,7 +2,7 @@ import CDBus
 
 /// Reads the body of a message that libdbus has found well-formed.
 ///
-/// What libdbus allows may still be more than we want to hold: the depth and the number of values
+/// libdbus allows more than we want to hold: the depth and the number of values
 /// are bounded, and a file descriptor is refused.
 struct Decoder {
     static let depthLimit = 64
@@ -90,7 +90,7 @@ struct Decoder {
         )
     }
 
-    /// Whether a dictionary's first entry, if it has one, is `{sv}`; then all are.
+    /// Tells whether a dictionary's first entry, if it has one, is `{sv}`; then all are.
     private func isOfProperties(_ iterator: inout DBusMessageIter) -> Bool {
         var entry = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &entry)
@@ -120,7 +120,7 @@ struct Decoder {
         return entries
     }
 
-    /// What a variant holds.
+    /// The value that a variant holds.
     private mutating func content(
         _ iterator: inout DBusMessageIter,
         depth: Int

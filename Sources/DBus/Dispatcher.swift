@@ -1,4 +1,4 @@
-/// What a call of ours comes to.
+/// The outcome of a call of our objects.
 enum Answer {
     /// Known at once.
     case values([Value])

@@ -1,4 +1,4 @@
-/// What one connection holds at most, and what happens there.
+/// The most that one connection holds, and what happens there.
 package struct Limits: Sendable {
     /// Calls that await their reply on the bus. The system bus refuses more than 128 per connection
     /// (dbus-daemon's `max_replies_per_connection`); further calls wait their turn here.
@@ -12,13 +12,11 @@ package struct Limits: Sendable {
     package var messageBytes = 32 << 20
     /// Calls of our own objects that are being answered; a further one is refused.
     package var callsServed = 256
-    /// Signals that wait in one subscription; the oldest are dropped and counted.
-    package var signalsWaiting = 1024
     /// Subscriptions; a further one fails with `overloaded`.
     package var subscriptions = 256
 
-    /// Whether signals that come by the hundred may gather for some milliseconds before they are
-    /// read: to wake a thread costs more than to read a signal.
+    /// A Boolean that is true if signals that come by the hundred may gather for some milliseconds
+    /// before they are read: to wake a thread costs more than to read a signal.
     package var gathersSignals = false
 
     package init() {}

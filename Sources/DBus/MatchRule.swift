@@ -38,7 +38,7 @@ package struct MatchRule: Hashable, Sendable {
             .joined(separator: ",")
     }
 
-    /// Whether a signal is one of these, the sender left to the bus (see `sender`).
+    /// Tells whether a signal is one of these, the sender left to the bus (see `sender`).
     func matches(_ signal: Signal) -> Bool {
         (path == nil || path == signal.path)
             && (interface == nil || interface == signal.interface)

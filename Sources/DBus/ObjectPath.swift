@@ -18,7 +18,7 @@ package struct ObjectPath: Hashable, Sendable {
     /// `/`
     package static let root = ObjectPath(validated: "/")
 
-    /// Whether `other` lies below this path.
+    /// Tells whether `other` lies below this path.
     package func contains(_ other: ObjectPath) -> Bool {
         // Asked for each advertisement: nothing is allocated.
         self == .root

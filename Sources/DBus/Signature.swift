@@ -21,7 +21,7 @@ package struct Signature: Hashable, Sendable {
     package static let objectPath = Signature(validated: "o")
     package static let variant = Signature(validated: "v")
 
-    /// Whether it stands for exactly one value.
+    /// A Boolean that is true if it stands for exactly one value.
     package var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }
 }
 

@@ -1,16 +1,13 @@
-/// Who gets which signal: found by path, so that the cost of a signal does not grow with the number
-/// of subscriptions to other paths.
+/// The subscriptions of a connection, found by path, so that the cost of a signal does not grow
+/// with the number of those to other paths.
 struct SubscriptionTable {
     struct Entry {
         let rules: [MatchRule]
-        /// Offered a signal before it would go into the stream.
-        let take: (@Sendable (Signal) -> Bool)?
-        let continuation: AsyncStream<Signal>.Continuation
-        let drops: DropCount
+        let onSignal: @Sendable (Signal) -> Void
     }
 
     private var byPath: [ObjectPath: [UInt64: Entry]] = [:]
-    /// Those that name no path.
+    /// The subscriptions that name no path.
     private var broad: [UInt64: Entry] = [:]
     private(set) var count = 0
 
@@ -23,7 +20,8 @@ struct SubscriptionTable {
         }
     }
 
-    mutating func remove(id: UInt64, rules: [MatchRule]) -> Entry? {
+    /// - Returns: Whether there was one.
+    mutating func remove(id: UInt64, rules: [MatchRule]) -> Bool {
         let entry: Entry?
         if let path = Self.path(of: rules) {
             entry = byPath[path]?.removeValue(forKey: id)
@@ -32,7 +30,7 @@ struct SubscriptionTable {
             entry = broad.removeValue(forKey: id)
         }
         if entry != nil { count -= 1 }
-        return entry
+        return entry != nil
     }
 
     /// The path that all rules name.
@@ -50,17 +48,8 @@ struct SubscriptionTable {
         for entry in (byPath[signal.path] ?? [:]).values { deliver(signal, to: entry) }
     }
 
-    mutating func finishAll() {
-        for entry in broad.values { entry.continuation.finish() }
-        for entries in byPath.values {
-            for entry in entries.values { entry.continuation.finish() }
-        }
-        self = SubscriptionTable()
-    }
-
     private func deliver(_ signal: Signal, to entry: Entry) {
         guard entry.rules.contains(where: { $0.matches(signal) }) else { return }
-        if entry.take?(signal) == true { return }
-        if case .dropped = entry.continuation.yield(signal) { entry.drops.add() }
+        entry.onSignal(signal)
     }
 }

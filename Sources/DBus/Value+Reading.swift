@@ -49,7 +49,7 @@ extension Value {
         return entries.last { $0.key == .string(property) }?.value.unwrapped
     }
 
-    /// Whether it is a dictionary with string keys.
+    /// A Boolean that is true for a dictionary with string keys.
     package var hasProperties: Bool {
         guard case .dictionary(_, key: .string, value: _) = unwrapped else { return false }
         return true

@@ -50,7 +50,7 @@ struct Wire: ~Copyable {
         dbus_connection_read_write(raw, 0)
     }
 
-    /// Whether a message that has arrived waits to be taken.
+    /// A Boolean that is true while a message that has arrived waits to be read.
     var hasMessages: Bool { dbus_connection_get_dispatch_status(raw) == DBUS_DISPATCH_DATA_REMAINS }
 
     /// The next message that has arrived whole.

@@ -160,7 +160,10 @@ struct Daemon {
         // In the order of need; they stop in reverse, so the socket closes first and the radio
         // last.
         services =
-            [radio, presences, monitor, watch, requests, payments, supervisor, server]
+            [
+                RadioService(radio) { presences.receive($0) }, presences, monitor, watch, requests,
+                payments, supervisor, server,
+            ]
             + (metrics.map { [$0] } ?? [])
     }
 

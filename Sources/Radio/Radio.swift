@@ -1,21 +1,17 @@
 package import GotchuCore
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// A way onto the air: hears our advertisements and sends them.
 ///
 /// A radio is told what is wanted and keeps it so: it re-establishes each advertisement for which
 /// `startAdvertising` has returned, and its scan while it is to listen, after any interruption
-/// until it is told otherwise. `run()` returns only when the service group shuts down; it throws
-/// when the radio can never work.
-package protocol Radio: Service {
+/// until it is told otherwise.
+package protocol Radio: Sendable {
     /// The source of sightings, for people: `hci0`, `simulated`.
     var name: String { get }
 
-    /// Everything the radio notices.
-    var events: RadioEvents { get }
-
-    /// The executor of the thread that notices, on which the listener best does its own work
-    /// without blocking; `nil` for the cooperative pool.
+    /// The thread that notices, for what is done with an event later and must not block; `nil` for
+    /// the cooperative pool.
     var executor: (any TaskExecutor)? { get }
 
     /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
@@ -24,6 +20,15 @@ package protocol Radio: Service {
     /// - Parameter tolerance: How much longer it may be, so as to end with a wake-up that there is
     ///   anyway.
     func pause(for duration: Duration, tolerance: Duration) async
+
+    /// Works until the service group shuts down or the task is cancelled. Once only.
+    ///
+    /// Nothing waits between the radio and its listener, so nothing is lost there: a slow listener
+    /// holds up the reading, and what the kernel and the bus then drop, they count.
+    ///
+    /// - Parameter onEvent: Receives everything that the radio notices; its state first.
+    /// - Throws: When the radio can never work.
+    func run(onEvent: @escaping RadioListener) async throws
 
     /// Starts or ends the wish to listen, which a radio does not have at first.
     ///
@@ -56,5 +61,20 @@ extension Radio {
 extension Radio {
     package func pause(for duration: Duration) async {
         await pause(for: duration, tolerance: .zero)
+    }
+}
+
+/// A radio and its listener as one service.
+package struct RadioService: Service {
+    private let radio: any Radio
+    private let onEvent: RadioListener
+
+    package init(_ radio: any Radio, onEvent: @escaping RadioListener) {
+        self.radio = radio
+        self.onEvent = onEvent
+    }
+
+    package func run() async throws {
+        try await radio.run(onEvent: onEvent)
     }
 }

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// What a radio noticed.
+/// One thing that a radio noticed.
 package enum RadioEvent: Sendable {
     /// One of our advertisements was heard.
     case heard(Sighting)
@@ -9,3 +9,7 @@ package enum RadioEvent: Sendable {
     /// The radio's own state changed; the new state in full.
     case stateChanged(RadioState)
 }
+
+/// The receiver of a radio's events. Called on the thread that notices, one event after the other;
+/// must neither block nor call the radio.
+package typealias RadioListener = @Sendable (RadioEvent) -> Void

@@ -1,7 +1,7 @@
-/// Why a radio cannot do what is wanted of it.
+/// The reason why a radio cannot do what is wanted of it.
 package struct RadioFailure: Error, Equatable, Sendable {
     package var code: Code
-    /// What lay underneath, for logs: a D-Bus error name, an errno. Never matched on.
+    /// The cause underneath, for logs: a D-Bus error name, an errno. Never matched on.
     package var underlying: String?
 
     package init(_ code: Code, underlying: String? = nil) {
@@ -21,10 +21,10 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case timedOut = "bluetoothd-not-answering"
         case scanSilent = "bluetooth-scan-silent"
         case scanBusy = "bluetooth-scan-busy"
-        case adapterMute = "bluetooth-adapter-not-answering"
+        case adapterUnresponsive = "bluetooth-adapter-not-answering"
         case scanStuck = "bluetooth-scan-stuck"
         case airUnavailable = "simulated-air-unavailable"
-        case replayIsMute = "replay-only-listens"
+        case replayOnlyListens = "replay-only-listens"
         case replayEnded = "replay-ended"
         case noManagement = "management-socket-unavailable"
     }
@@ -42,16 +42,16 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .timedOut: "bluetoothd does not answer."
         case .scanSilent: "The adapter says that it scans, and hears nothing at all."
         case .scanBusy: "The adapter is still busy with a scan that somebody else began."
-        case .adapterMute: "The Bluetooth adapter does not answer."
+        case .adapterUnresponsive: "The Bluetooth adapter does not answer."
         case .scanStuck: "The kernel waits for a scan to end that the adapter has forgotten."
         case .airUnavailable: "The folder of the simulated air cannot be used."
-        case .replayIsMute: "A replay only listens, and cannot put anything on the air."
+        case .replayOnlyListens: "A replay only listens, and cannot put anything on the air."
         case .replayEnded: "The recording has been played to its end."
         case .noManagement: "The kernel's Bluetooth management socket cannot be listened to."
         }
     }
 
-    /// What a person can do about it.
+    /// The command or the step that helps.
     package var fix: String {
         switch code {
         case .noBus: "sudo systemctl start dbus"
@@ -63,11 +63,12 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case .rejected: "journalctl -u bluetooth -n 20"
         case .timedOut, .scanSilent: "sudo systemctl restart bluetooth"
         case .scanBusy: "Wait ten seconds: by then the kernel has ended it."
-        case .adapterMute: "If it does not come back by itself, pull it out and put it back."
+        case .adapterUnresponsive:
+            "If it does not come back by itself, pull it out and put it back."
         case .scanStuck: "bluetoothctl power off && bluetoothctl power on"
         case .airUnavailable:
             "ls -ld the folder after 'simulated:' and check that gotchud may write to it"
-        case .replayIsMute: "gotchud --radio auto"
+        case .replayOnlyListens: "gotchud --radio auto"
         case .replayEnded: "Start gotchud again to hear it again, or with --radio auto."
         case .noManagement: "man gotchud: MANAGEMENT SOCKET, or --radio auto"
         }

@@ -11,20 +11,18 @@ package struct RadioState: Equatable, Sendable {
     package var isScanning = false
     /// A Boolean that is true while the radio is to listen.
     package var isListeningWanted = false
-    /// What sightings come over; `nil` where there is no choice.
+    /// The way that sightings come in; `nil` where there is no choice.
     package var transport: RadioTransport?
-    /// Why that is not the transport that was wanted, in one sentence.
+    /// The reason why that is not the transport that was wanted, in one sentence.
     package var transportNote: String?
-    /// Whether a better transport worked before, and does no more.
+    /// A Boolean that is true after a better transport worked and does no more.
     package var isDemoted = false
-    /// Whether an advertisement monitor matches beside discovery; `nil` where there cannot be one.
-    package var hasMonitor: Bool?
     package var advertising: Set<EID> = []
-    /// How many EIDs the adapter can have on the air at once, if it says so.
+    /// The number of EIDs that the adapter can have on the air at once, if it says so.
     package var advertisingCapacity: Int?
-    /// Why the radio does not do what is wanted, or `nil` if it does.
+    /// The reason why the radio does not do what is wanted, or `nil` if it does.
     package var problem: RadioFailure?
-    /// What it took so far to keep it so.
+    /// The work that it took so far to keep it so.
     package var recovery = RecoveryCounts()
 
     package init(adapter: String? = nil, problem: RadioFailure? = nil) {

@@ -30,13 +30,6 @@ import Testing
         #expect(heard.adapter == 3 && heard.rssi?.dBm == -47)
         #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
         #expect(heard.advertisement.listsService)
-        let monitored = try #require(
-            report(
-                ManagementFrame.monitorFound(ManagementFrame.kiosk(Self.eid), rssi: -80)
-            )
-        )
-        #expect(monitored.rssi?.dBm == -80)
-        #expect(monitored.advertisement == heard.advertisement)
     }
 
     @Test(
@@ -84,7 +77,6 @@ import Testing
     func lengths() {
         for frame in [
             ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50),
-            ManagementFrame.monitorFound(ManagementFrame.kiosk(Self.eid), rssi: -50),
             ManagementFrame.answer(status: 0),
         ] {
             for count in 0..<frame.count {
@@ -94,7 +86,6 @@ import Testing
         }
         // A right header around a body that ends too early, or whose own length lies.
         #expect(event(ManagementFrame.event(0x0012, 0, [1, 2, 3])) == .malformed)
-        #expect(event(ManagementFrame.event(0x002F, 0, [1])) == .malformed)
         #expect(event(ManagementFrame.event(0x0001, 0, [0x15])) == .malformed)
         var lying = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
         lying[6 + 12] += 1

@@ -52,7 +52,7 @@ import Testing
         let heard = try #require(
             hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         )
-        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+        #expect(heard.recognition == .ours(Self.eid, .serviceData))
         #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNews)
     }
 
@@ -60,7 +60,7 @@ import Testing
     mutating func levelAlone() throws {
         _ = hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
-        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+        #expect(heard.recognition == .ours(Self.eid, .serviceData))
         #expect(heard.rssi?.dBm == -42 && !heard.isNews)
     }
 
@@ -74,7 +74,7 @@ import Testing
             ])
         ])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
-        #expect(heard.advertisement.recognise() == .ours(Self.eid, .serviceData))
+        #expect(heard.recognition == .ours(Self.eid, .serviceData))
     }
 
     @Test("a remembered name and UUID are not enough for an iPhone, both heard now are")
@@ -90,11 +90,29 @@ import Testing
         ])
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
         let renamed = hear(changed: ["RSSI": .int16(-42), "Name": .string("b1b2c3d4e5")])
-        #expect(renamed?.advertisement.recognise() == .stranger(.noService))
+        #expect(renamed?.recognition == .stranger(.noService))
         let fresh = try #require(hear(added: properties.merging(["RSSI": .int16(-50)]) { $1 }))
-        #expect(fresh.advertisement.recognise() == .ours(Self.eid, .localName))
+        #expect(fresh.recognition == .ours(Self.eid, .localName))
         let again = try #require(hear(changed: ["RSSI": .int16(-51)]))
-        #expect(again.advertisement.recognise() == .ours(Self.eid, .localName))
+        #expect(again.recognition == .ours(Self.eid, .localName))
+    }
+
+    @Test("what signals told of a device before a snapshot stays")
+    mutating func signalBeforeSnapshot() throws {
+        let properties: [String: Value] = [
+            "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
+        ]
+        _ = hear(added: properties)
+        tree.load([
+            Self.objects([
+                Self.adapter: ["org.bluez.Adapter1": [:]],
+                Self.device: ["org.bluez.Device1": properties],
+            ])
+        ])
+        let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
+        #expect(heard.recognition == .ours(Self.eid, .localName) && !heard.isNews)
+        tree.clear()
+        #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
     }
 
     @Test("a Tile is named as such, and is news once")
@@ -103,7 +121,7 @@ import Testing
             Self.uuid.description: .bytes([2, 0, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80])
         ])
         let heard = try #require(hear(added: ["RSSI": .int16(-60), "ServiceData": data]))
-        #expect(heard.advertisement.recognise() == .stranger(.tile) && heard.isNews)
+        #expect(heard.recognition == .stranger(.tile) && heard.isNews)
         #expect(hear(changed: ["RSSI": .int16(-61)])?.isNews == false)
     }
 
@@ -186,9 +204,8 @@ import Testing
                 )
                 : Self.added(path, properties, interface: interface)
             guard case .heard(let report) = tree.apply(signal) else { continue }
-            if case .ours(let eid, let carrier) = report.advertisement.recognise() {
+            if case .ours(let eid, _) = report.recognition {
                 #expect(eid == Self.eid, "seed \(random.seed)")
-                #expect(carrier == .serviceData || report.advertisement.listsService)
             }
         }
     }

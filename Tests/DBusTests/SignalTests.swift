@@ -1,7 +1,8 @@
 import BusTestSupport
-import DBus
-import Synchronization
+import Dispatch
 import Testing
+
+@testable import DBus
 
 @Suite struct SignalTests {
     private static let here = ObjectPath("/here") ?? .root
@@ -16,14 +17,14 @@ import Testing
         let bus = try PrivateBus()
         let sender = try await bus.connect()
         let client = try await bus.connect()
-        let subscription = try await client.subscribe(MatchRule(path: Self.here))
+        let signals = try await client.signals(MatchRule(path: Self.here))
         for number in 0..<10 as Range<UInt32> {
             try await sender.emit(Self.signal(Self.there, number))
             try await sender.emit(Self.signal(Self.here, number))
         }
         let heard = try await withDeadline {
             var heard: [Signal] = []
-            for await signal in subscription.signals {
+            for await signal in signals {
                 heard.append(signal)
                 if heard.count == 10 { break }
             }
@@ -31,61 +32,77 @@ import Testing
         }
         #expect(heard.allSatisfy { $0.path == Self.here && $0.sender == sender.uniqueName })
         #expect(heard.map(\.arguments) == (0..<10).map { [.uint32($0)] })
+        await client.close()
+        await sender.close()
+    }
+
+    @Test("a reply's awaiter on the connection's thread goes on before a signal behind the reply")
+    func replyFirst() async throws {
+        let bus = try PrivateBus()
+        let server = try await bus.connect()
+        let client = try await bus.connect()
+        let (calls, called) = AsyncStream<Void>.makeStream()
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let stall = ExportedObject.Method { _ throws(MethodFailure) in
+            called.yield()
+            for await _ in gate { break }
+            return []
+        }
+        let interface = ExportedObject.Interface(methods: ["Stall": stall])
+        try await server.export(
+            ExportedObject(interfaces: [Echo.interface: interface]),
+            at: Echo.path
+        )
+        let follower = Follower(client)
+        let subscription = try await client.subscribe([MatchRule(path: Self.here)]) { _ in
+            follower.assumeIsolated { $0.receive() }
+        }
+        async let received = follower.ask(server.uniqueName)
+        for await _ in calls { break }
+        // The thread is kept from reading until both are there.
+        let release = DispatchSemaphore(value: 0)
+        let (blocks, blocked) = AsyncStream<Void>.makeStream()
+        async let block: Void = follower.block(blocked, until: release)
+        for await _ in blocks { break }
+        open.yield()
+        while await server.isServing { await Task.yield() }
+        try await server.emit(Self.signal(Self.here, 1))
+        _ = try await server.owner(of: "sh.gotchu.Nobody")
+        release.signal()
+        await block
+        #expect(try await received == 0)
+        try await withDeadline { while await follower.received == 0 { await Task.yield() } }
         await client.unsubscribe(subscription)
         await client.close()
-        await sender.close()
+        await server.close()
     }
 
-    @Test("a slow subscriber loses the oldest, and the loss is counted")
-    func slow() async throws {
-        let bus = try PrivateBus()
-        let sender = try await bus.connect()
-        let client = try await bus.connect()
-        let slow = try await client.subscribe(MatchRule(path: Self.here), limit: 4)
-        let quick = try await client.subscribe(MatchRule(path: Self.here))
-        for number in 0..<100 as Range<UInt32> {
-            try await sender.emit(Self.signal(Self.here, number))
-        }
-        try await withDeadline {
-            for await signal in quick.signals where signal.arguments == [.uint32(99)] { break }
-        }
-        // The same turn delivered to both.
-        await client.unsubscribe(slow)
-        var kept: [Signal] = []
-        for await signal in slow.signals { kept.append(signal) }
-        #expect(kept.map(\.arguments) == (96..<100).map { [.uint32($0)] })
-        #expect(slow.dropped == 96)
-        #expect(BusLosses.ofThisProcess.droppedSignals >= 96)
-        await client.close()
-        await sender.close()
-    }
+    /// An actor on a connection's thread.
+    private actor Follower {
+        private nonisolated let connection: Connection
+        private(set) var received = 0
 
-    @Test("what is taken as it is read is not in the stream; what is left is, in order")
-    func offered() async throws {
-        let bus = try PrivateBus()
-        let sender = try await bus.connect()
-        let client = try await bus.connect()
-        let offered = Mutex<[Signal]>([])
-        let rules = [MatchRule(path: Self.here)]
-        let subscription = try await client.subscribe(rules) { signal in
-            offered.withLock { $0.append(signal) }
-            return signal.arguments != [.uint32(3)] && signal.arguments != [.uint32(9)]
+        init(_ connection: Connection) {
+            self.connection = connection
         }
-        for number in 0..<10 as Range<UInt32> {
-            try await sender.emit(Self.signal(Self.here, number))
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
+
+        func receive() { received += 1 }
+
+        /// - Returns: The signals received when the reply was there.
+        func ask(_ destination: String) async throws -> Int {
+            _ = try await connection.call(
+                Echo.call("Stall", at: destination),
+                timeout: .seconds(10)
+            )
+            return received
         }
-        let left = try await withDeadline {
-            var left: [Signal] = []
-            for await signal in subscription.signals {
-                left.append(signal)
-                if left.count == 2 { break }
-            }
-            return left
+
+        func block(_ begun: AsyncStream<Void>.Continuation, until release: DispatchSemaphore) {
+            begun.yield()
+            release.wait()
         }
-        #expect(left.map(\.arguments) == [[.uint32(3)], [.uint32(9)]])
-        #expect(offered.withLock { $0.map(\.arguments) } == (0..<10).map { [.uint32($0)] })
-        await client.close()
-        await sender.close()
     }
 
     @Test("a name's owners are followed without a gap")
@@ -93,7 +110,7 @@ import Testing
         let bus = try PrivateBus()
         let client = try await bus.connect()
         let name = "sh.gotchu.Name"
-        let subscription = try await client.subscribe(.ownerChanges(of: name))
+        let signals = try await client.signals(.ownerChanges(of: name))
         #expect(try await client.owner(of: name) == nil)
         let first = try await bus.connect()
         try await first.requestName(name)
@@ -105,7 +122,7 @@ import Testing
         await second.close()
         let owners = try await withDeadline {
             var owners: [String?] = []
-            for await signal in subscription.signals {
+            for await signal in signals {
                 if let owner = MatchRule.newOwner(of: name, in: signal) { owners.append(owner) }
                 if owners.count == 4 { break }
             }
@@ -121,8 +138,12 @@ import Testing
         let bus = try PrivateBus()
         let client = try await bus.connect()
         await expect(.invalidValue) {
-            try await client.subscribe(MatchRule(firstArgument: "x',type='method_call"))
+            try await client.signals(MatchRule(firstArgument: "x',type='method_call"))
         }
         await client.close()
     }
+}
+
+extension Connection {
+    fileprivate var isServing: Bool { !served.isEmpty }
 }

@@ -16,16 +16,14 @@ struct DoctorTests {
         isPowered: Bool = true,
         canAdvertise: Bool = true,
         version: BlueZVersion? = BlueZVersion(5, 66),
-        isExperimental: Bool = false,
-        offloadsMonitors: Bool = false
+        isExperimental: Bool = false
     ) -> BluetoothAdapters.Adapter {
         BluetoothAdapters.Adapter(
             name: "hci0",
             isPowered: isPowered,
             canAdvertise: canAdvertise,
             version: version,
-            isExperimental: isExperimental,
-            offloadsMonitors: offloadsMonitors
+            isExperimental: isExperimental
         )
     }
 
@@ -58,17 +56,6 @@ struct DoctorTests {
         #expect(try finding("scan", of: crashing).text.contains("hears everybody"))
         #expect(try finding("bluez", of: adapter()).verdict == .good)
         #expect(try finding("scan", of: adapter()).text.contains("service data alone is not"))
-    }
-
-    @Test("The doctor explains the use of a monitor, where there can be one and where not")
-    func monitors() throws {
-        let stock = try finding("monitor", of: adapter())
-        #expect(stock.verdict == .good && stock.text.contains("takes no advertisement monitor"))
-        let with = try finding("monitor", of: adapter(isExperimental: true))
-        #expect(with.verdict == .good && with.text.contains("takes an advertisement monitor"))
-        let offloading = adapter(isExperimental: true, offloadsMonitors: true)
-        let itself = try finding("monitor", of: offloading)
-        #expect(itself.verdict == .good && itself.text.contains("up to 10 s later"))
     }
 
     @Test("an interval of 1.28 s is told with the line that ends it")

@@ -1,3 +1,4 @@
+import BlueZRadio
 import Glibc
 import GotchuAPI
 import GotchuCore
@@ -256,8 +257,7 @@ struct ConfigurationTests {
         arguments: [
             ("auto", .bluez(adapter: nil, transport: .best)),
             ("auto:hci1", .bluez(adapter: "hci1", transport: .best)),
-            ("discovery", .bluez(adapter: nil, transport: .discovery)),
-            ("discovery:hci3", .bluez(adapter: "hci3", transport: .discovery)),
+            ("discovery", nil),
             ("management", .bluez(adapter: nil, transport: .management)),
             ("management:hci2", .bluez(adapter: "hci2", transport: .management)),
             ("management:eth0", nil), ("bluez", .bluez(adapter: nil)),

@@ -1,4 +1,3 @@
-import BusTestSupport
 import Foundation
 import GotchuCore
 import Radio
@@ -17,30 +16,25 @@ import Testing
         policy: ProximityPolicy()
     )
 
-    /// A recording's text.
-    static func text(_ lines: [RecordingLine]) throws -> [UInt8] {
+    private static func text(_ lines: [RecordingLine]) throws -> [UInt8] {
         let encoder = JSONEncoder()
         var text = try Array(encoder.encode(header)) + Array("\n".utf8)
         for line in lines { text += try Array(encoder.encode(line)) + Array("\n".utf8) }
         return text
     }
 
-    /// Plays a recording and gives everything that is heard until its end.
-    static func played(_ lines: [RecordingLine]) async throws -> [RadioEvent] {
+    /// Plays a recording; returns all events until its end.
+    private static func played(_ lines: [RecordingLine]) async throws -> [RadioEvent] {
         let radio = ReplayRadio(try Recording(text(lines)))
-        let heard = radio.events.stream()
-        return try await withDeadline(.seconds(30)) {
-            await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await radio.run() }
-                var events: [RadioEvent] = []
-                for await event in heard {
-                    events.append(event)
-                    if case .stateChanged(let state) = event, state.problem != nil { break }
-                }
-                group.cancelAll()
-                return events
-            }
+        let (heard, output) = AsyncStream<RadioEvent>.makeStream()
+        let running = Task { try await radio.run { output.yield($0) } }  // SAFETY: cancelled below.
+        defer { running.cancel() }
+        var events: [RadioEvent] = []
+        for await event in heard {
+            events.append(event)
+            if case .stateChanged(let state) = event, state.problem != nil { break }
         }
+        return events
     }
 
     @Test("what was heard is heard again in its rhythm, and then the end is said")
@@ -76,9 +70,9 @@ import Testing
     }
 
     @Test("it is never on the air")
-    func mute() async throws {
+    func advertises() async throws {
         let radio = ReplayRadio(try Recording(Self.text([])))
-        await #expect(throws: RadioFailure(.replayIsMute)) {
+        await #expect(throws: RadioFailure(.replayOnlyListens)) {
             try await radio.startAdvertising(EID(literal: "a1b2c3d4e5"))
         }
     }

@@ -23,16 +23,10 @@ package enum ManagementFrame {
         device: UInt8 = 1,
         addressType: UInt8 = 2
     ) -> [UInt8] {
-        event(0x0012, adapter, found(data, rssi, device, addressType))
-    }
-
-    /// ADV_MONITOR_DEVICE_FOUND.
-    package static func monitorFound(
-        _ data: [UInt8],
-        rssi: Int8,
-        adapter: UInt16 = 0
-    ) -> [UInt8] {
-        event(0x002F, adapter, [1, 0] + found(data, rssi, 1, 2))
+        let fixed: [UInt8] = [
+            device, 0x03, 0x02, 0x01, 0x70, 0x5B, addressType, UInt8(bitPattern: rssi), 0, 0, 0, 0,
+        ]
+        return event(0x0012, adapter, fixed + bytes(UInt16(data.count)) + data)
     }
 
     /// CMD_STATUS for the listener's one question.
@@ -42,16 +36,6 @@ package enum ManagementFrame {
 
     package static func event(_ opcode: UInt16, _ adapter: UInt16, _ body: [UInt8]) -> [UInt8] {
         bytes(opcode) + bytes(adapter) + bytes(UInt16(body.count)) + body
-    }
-
-    private static func found(
-        _ data: [UInt8],
-        _ rssi: Int8,
-        _ device: UInt8,
-        _ addressType: UInt8
-    ) -> [UInt8] {
-        [device, 0x03, 0x02, 0x01, 0x70, 0x5B, addressType, UInt8(bitPattern: rssi), 0, 0, 0, 0]
-            + bytes(UInt16(data.count)) + data
     }
 
     private static func bytes(_ number: UInt16) -> [UInt8] {

@@ -13,7 +13,6 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case bluetoothd
     case latency
     case management
-    case monitor
     case rotates
     case shares
     case recovers
@@ -36,7 +35,6 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .crash: "a payer's daemon that is killed half-way charges exactly once"
         case .bluetoothd: "bluetoothd dies during a request, which is on the air again"
         case .management: "a payer that listens to the kernel itself hears and pays as over D-Bus"
-        case .monitor: "bluetoothd is killed, and a monitor hears while the kernel is busy"
         case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
         case .rotates: "a request's EID changes, and the air is never without one of them"
         case .shares: "more requests than places share the air fairly, and all are heard"

@@ -31,21 +31,21 @@ extension HeardAdvertisement {
             let length = Int(data[start])
             guard length > 0, start + length < data.count else { return }
             let value = data.extracting((start + 2)..<(start + 1 + length))
-            take(data[start + 1], value, serviceUUID)
+            apply(data[start + 1], value, serviceUUID)
             start += 1 + length
         }
     }
 
-    private mutating func take(_ type: UInt8, _ value: Span<UInt8>, _ service: UUID16) {
+    private mutating func apply(_ type: UInt8, _ value: Span<UInt8>, _ service: UUID16) {
         switch type {
         case FieldType.incompleteUUIDs16, FieldType.completeUUIDs16: list(value, width: 2, service)
         case FieldType.incompleteUUIDs32, FieldType.completeUUIDs32: list(value, width: 4, service)
         case FieldType.incompleteUUIDs128, FieldType.completeUUIDs128:
             list(value, width: 16, service)
-        case FieldType.shortenedName, FieldType.completeName: takeName(value)
-        case FieldType.serviceData16: takeData(value, width: 2, service)
-        case FieldType.serviceData32: takeData(value, width: 4, service)
-        case FieldType.serviceData128: takeData(value, width: 16, service)
+        case FieldType.shortenedName, FieldType.completeName: applyName(value)
+        case FieldType.serviceData16: applyData(value, width: 2, service)
+        case FieldType.serviceData32: applyData(value, width: 4, service)
+        case FieldType.serviceData128: applyData(value, width: 16, service)
         default: break
         }
     }
@@ -58,13 +58,13 @@ extension HeardAdvertisement {
         }
     }
 
-    private mutating func takeData(_ value: Span<UInt8>, width: Int, _ service: UUID16) {
+    private mutating func applyData(_ value: Span<UInt8>, width: Int, _ service: UUID16) {
         guard value.count >= width, service.isAt(0, of: value, width: width) else { return }
         let end = min(value.count, width + Self.valueLimit)
         serviceData = (width..<end).map { value[$0] }
     }
 
-    private mutating func takeName(_ value: Span<UInt8>) {
+    private mutating func applyName(_ value: Span<UInt8>) {
         var end = value.count
         // Some vendors end a name as C does.
         while end > 0, value[end - 1] == 0 { end -= 1 }
@@ -81,7 +81,7 @@ extension UUID16 {
         0xFB, 0x34, 0x9B, 0x5F, 0x80, 0x00, 0x00, 0x80, 0x00, 0x10, 0x00, 0x00,
     ]
 
-    /// Whether this UUID stands there in a form of 2, 4 or 16 bytes, little-endian.
+    /// Tells whether this UUID stands there in a form of 2, 4 or 16 bytes, little-endian.
     fileprivate func isAt(_ start: Int, of bytes: Span<UInt8>, width: Int) -> Bool {
         let short = width == 16 ? start + Self.base.count : start
         guard bytes[short] == UInt8(truncatingIfNeeded: number),

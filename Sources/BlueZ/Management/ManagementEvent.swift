@@ -31,13 +31,6 @@ package enum ManagementEvent: Equatable, Sendable {
         switch Int32(frame.littleEndian(at: 0)) {
         case MGMT_EV_DEVICE_FOUND:
             self = Self.heard(index, body, serviceUUID)
-        case MGMT_EV_ADV_MONITOR_DEVICE_FOUND:
-            let handle = MemoryLayout<mgmt_ev_adv_monitor_handle>.size
-            guard body.count >= handle else {
-                self = .malformed
-                return
-            }
-            self = Self.heard(index, body.extracting(handle..<body.count), serviceUUID)
         case MGMT_EV_INDEX_ADDED: self = .adapterAdded(index)
         case MGMT_EV_INDEX_REMOVED: self = .adapterRemoved(index)
         case MGMT_EV_CMD_COMPLETE, MGMT_EV_CMD_STATUS:

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why the kernel's management socket cannot be listened to.
+/// The reason why the kernel's management socket cannot be listened to.
 package enum ManagementFailure: Error, Equatable, Sendable {
     /// The process lacks CAP_NET_ADMIN; it gets it by a restart alone.
     case noCapability
@@ -11,9 +11,9 @@ package enum ManagementFailure: Error, Equatable, Sendable {
     /// The socket broke; with an errno, 0 for its end.
     case lost(Int32)
     /// bluetoothd hears what this socket does not.
-    case deaf
+    case silent
 
-    /// Why, in the words of one who reads a log.
+    /// The reason in words for a log.
     package var reason: String {
         switch self {
         case .noCapability: "no CAP_NET_ADMIN"
@@ -21,11 +21,11 @@ package enum ManagementFailure: Error, Equatable, Sendable {
         case .timedOut: "the management socket does not answer"
         case .lost(0): "the management socket was closed"
         case .lost(let number): "the management socket broke (\(Self.text(number)))"
-        case .deaf: "the management socket is silent while bluetoothd hears"
+        case .silent: "the management socket is silent while bluetoothd hears"
         }
     }
 
-    /// Whether trying again in the same process can help.
+    /// A Boolean that is true if trying again in the same process can help.
     package var canPass: Bool { self != .noCapability }
 
     private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -5,15 +5,15 @@ import Glibc
 ///
 /// A listener sends one command in its life, a question that changes nothing. While bluetoothd
 /// scans, the kernel copies every report to each such socket of a process with CAP_NET_ADMIN:
-/// whoever only listens can never come into bluetoothd's way, which would not know of a scan that
-/// another program started or stopped behind its back.
+/// a listener can never come into bluetoothd's way, which would not know of a scan that another
+/// program started or stopped behind its back.
 package struct ManagementSocket: ~Copyable, Sendable {
     package let descriptor: Int32
 
     /// Reports that may wait in the kernel, in bytes: about 2,000 of them, two busy seconds.
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// Takes over a socket that is open; a test is at its other end.
+    /// Adopts a socket that is open; a test is at its other end.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -53,14 +53,14 @@ package struct ManagementSocket: ~Copyable, Sendable {
     deinit { close(descriptor) }
 
     /// Asks for something that only a privileged socket may know, of no adapter: the kernel checks
-    /// the permission first, and answers `isRefused` to whoever gets no reports either.
+    /// the permission first, and refuses where it would send no reports either.
     package func ask() throws(ManagementFailure) {
         try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
     }
 
-    /// Tells the kernel to end the scan that an adapter is in, whoever began it.
+    /// Tells the kernel to end the scan that an adapter is in, by whatever program.
     ///
-    /// What is named must be what is scanned for: Low Energy alone, or both kinds of devices.
+    /// The command must name the kinds of devices that are scanned for: Low Energy alone, or both.
     package func stopDiscovery(adapter: UInt16) throws(ManagementFailure) {
         for kinds: UInt8 in [Self.lowEnergy, Self.lowEnergy | Self.classic] {
             try send(UInt16(MGMT_OP_STOP_DISCOVERY), to: adapter, [kinds])
@@ -86,7 +86,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
         }
     }
 
-    /// What the kernel said to `ask()`; `nil` if an event is not its answer.
+    /// The kernel's answer to `ask()`; `nil` if an event is not that.
     package static func isPermitted(by event: ManagementEvent) -> Bool? {
         guard case .answered(let opcode, let status) = event,
             opcode == UInt16(MGMT_OP_GET_CONNECTIONS)
@@ -94,7 +94,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
         return status != UInt8(MGMT_STATUS_PERMISSION_DENIED)
     }
 
-    /// What one attempt to read came to.
+    /// The outcome of one attempt to read.
     package enum Reading: Equatable, Sendable {
         /// A frame of so many bytes is in the buffer.
         case frame(Int)

@@ -43,14 +43,10 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var bluezVersion: String?
     package var isScanning: Bool
     package var listening: ListeningStatus
-    /// The transport of sightings, where there is a choice: `management`, `dbus`, or `monitor`
-    /// while the kernel refuses a scan.
+    /// The transport of sightings, where there is a choice: `management` or `dbus`.
     package var transport: String?
     /// The reason why it is not the better transport, in one sentence.
     package var transportNote: String?
-    /// A Boolean that is true if an advertisement monitor listens beside discovery; absent where
-    /// there can be none.
-    package var hasMonitor: Bool?
     package var advertising: [EID]
     /// The number of EIDs that can be on the air at once, if the adapter reports it.
     package var advertisingCapacity: Int?
@@ -68,7 +64,6 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         listening: ListeningStatus,
         transport: String? = nil,
         transportNote: String? = nil,
-        hasMonitor: Bool? = nil,
         advertising: [EID],
         advertisingCapacity: Int? = nil,
         ignored: [String: Int]
@@ -81,7 +76,6 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         self.listening = listening
         self.transport = transport
         self.transportNote = transportNote
-        self.hasMonitor = hasMonitor
         self.advertising = advertising
         self.advertisingCapacity = advertisingCapacity
         self.ignored = ignored
@@ -91,7 +85,6 @@ package struct RadioStatus: Codable, Equatable, Sendable {
         case kind, adapter, address, listening, transport, advertising, ignored, calibration
         case advertisingCapacity = "advertising_capacity"
         case transportNote = "transport_note"
-        case hasMonitor = "has_monitor"
         case bluezVersion = "bluez_version"
         case isScanning = "is_scanning"
     }

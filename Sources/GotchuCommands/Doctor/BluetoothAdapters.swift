@@ -13,8 +13,6 @@ struct BluetoothAdapters {
         /// True if bluetoothd has an interface that only an experimental one has at the versions
         /// that matter here.
         let isExperimental: Bool
-        /// True if the controller matches for advertisement monitors instead of bluetoothd.
-        let offloadsMonitors: Bool
 
         /// - Parameter main: bluetoothd's configuration.
         func findings(main: MainConfiguration) -> [Finding] {
@@ -37,7 +35,6 @@ struct BluetoothAdapters {
                     ),
                 versionFinding,
                 scanFinding,
-                monitorFinding,
                 intervalFinding(main),
             ]
         }
@@ -68,21 +65,6 @@ struct BluetoothAdapters {
                     : "\(name) hears everybody: this bluetoothd is not asked to look for one "
                         + "service only"
             )
-        }
-
-        private var monitorFinding: Finding {
-            let later = "when bluetoothd dies, it listens again up to 10 s later"
-            let text =
-                if !isExperimental {
-                    "\(name) takes no advertisement monitor: \(later)"
-                } else if offloadsMonitors {
-                    "\(name) matches for an advertisement monitor itself, and tells of each device "
-                        + "once: \(later)"
-                } else {
-                    "\(name) takes an advertisement monitor, which listens on while bluetoothd "
-                        + "starts anew"
-                }
-            return Finding("monitor", .good, text)
         }
 
         private func intervalFinding(_ main: MainConfiguration) -> Finding {
@@ -133,15 +115,12 @@ struct BluetoothAdapters {
             guard let path = object.key.asObjectPath,
                 let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties
             else { return nil }
-            let monitors = interfaces["org.bluez.AdvertisementMonitorManager1"]
-            let features = monitors?["SupportedFeatures"]?.asStrings ?? []
             return Adapter(
                 name: path.description.split(separator: "/").last.map(String.init) ?? "?",
                 isPowered: properties["Powered"]?.asBool ?? false,
                 canAdvertise: interfaces[BlueZ.advertisingManagerInterface] != nil,
                 version: properties["Modalias"]?.asString.flatMap(BlueZVersion.init(modalias:)),
-                isExperimental: monitors != nil,
-                offloadsMonitors: features.contains("controller-patterns")
+                isExperimental: interfaces["org.bluez.AdvertisementMonitorManager1"] != nil
             )
         }.sorted { $0.name < $1.name }
     }

@@ -1,3 +1,4 @@
+import BlueZRadio
 import Glibc
 import GotchuAPI
 import GotchuCore

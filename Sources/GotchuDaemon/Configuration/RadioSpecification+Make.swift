@@ -1,4 +1,5 @@
 import BlueZ
+import BlueZRadio
 import Glibc
 import Logging
 import Radio

@@ -1,3 +1,4 @@
+import BlueZRadio
 import Radio
 import ServiceProcess
 
@@ -34,7 +35,7 @@ enum RadioSpecification: Equatable, Sendable {
     }
 
     private static let transports: [(name: String, policy: TransportPolicy)] = [
-        ("auto", .best), ("bluez", .dbus), ("discovery", .discovery), ("management", .management),
+        ("auto", .best), ("bluez", .dbus), ("management", .management),
     ]
 
     private static func simulatedPlace(_ text: Substring) -> (String, AirPosition)? {

@@ -94,8 +94,6 @@ final class PresenceService: Service {
         (demands, demand) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (radioStates, radioState) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // Before the radio runs: nothing it says is missed.
-        radio.events.listen { [weak self] event in self?.apply(event) }
     }
 
     func run() async throws {
@@ -220,7 +218,8 @@ final class PresenceService: Service {
 
     // MARK: On the radio's thread
 
-    private func apply(_ event: RadioEvent) {
+    /// The radio's listener.
+    func receive(_ event: RadioEvent) {
         switch event {
         case .heard(let sighting): state.withLock { apply(sighting, &$0) }
         case .ignored(let reason):

@@ -59,16 +59,6 @@ extension DaemonBackend {
             recovery.busReconnects
         )
         page.counter(
-            "gotchu_bus_signal_losses_total",
-            "Times that signals of bluetoothd were lost and made up for.",
-            recovery.signalLosses
-        )
-        page.counter(
-            "gotchu_bus_signals_dropped_total",
-            "Signals of bluetoothd that the daemon was too slow for.",
-            BlueZ.droppedSignals
-        )
-        page.counter(
             "gotchu_bus_late_replies_total",
             "Replies on the bus that came after their call had been given up.",
             BlueZ.lateReplies

@@ -116,7 +116,6 @@ final class DaemonStatus: Sendable {
                 ),
                 transport: state.radio.transport?.rawValue,
                 transportNote: state.radio.transportNote,
-                hasMonitor: state.radio.hasMonitor,
                 advertising: state.radio.advertising.sorted(),
                 advertisingCapacity: state.radio.advertisingCapacity,
                 ignored: Dictionary(

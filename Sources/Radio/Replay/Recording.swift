@@ -10,7 +10,7 @@ package struct Recording: Sendable {
     /// The largest file that is read, in bytes; what is recorded stays below.
     package static let fileLimit = 64 << 20
 
-    /// Why a file is not a recording.
+    /// The reason why a file is not a recording.
     package struct Malformed: Error, Equatable, Sendable {
         /// From 1; `nil` when the file as a whole is meant.
         package let line: Int?

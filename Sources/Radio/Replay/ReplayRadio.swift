@@ -7,7 +7,6 @@ import ServiceLifecycle
 /// and says so.
 package final class ReplayRadio: Radio {
     package let name = "replay"
-    package let events = RadioEvents()
 
     private let recording: Recording
 
@@ -20,20 +19,20 @@ package final class ReplayRadio: Radio {
 
     /// Always throws: nobody could hear it.
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
-        throw RadioFailure(.replayIsMute)
+        throw RadioFailure(.replayOnlyListens)
     }
 
     package func stopAdvertising(_ eid: EID) async {}
 
-    package func run() async throws {
-        await cancelWhenGracefulShutdown { await self.play() }
+    package func run(onEvent: @escaping RadioListener) async throws {
+        await cancelWhenGracefulShutdown { await self.play(onEvent) }
     }
 
-    private func play() async {
+    private func play(_ onEvent: RadioListener) async {
         var state = RadioState(adapter: recording.header.adapter ?? name)
         // Until the recording says otherwise.
         (state.isScanning, state.isListeningWanted) = (true, true)
-        events.tell(.stateChanged(state))
+        onEvent(.stateChanged(state))
         let start = MonotonicTime.now
         for line in recording.lines {
             let due = start + line.time
@@ -43,27 +42,31 @@ package final class ReplayRadio: Radio {
             guard !Task.isCancelled else { return }
             switch line.event {
             case .heard(let eid, let carrier, let rssi):
-                let sighting = Sighting(
-                    time: due,
-                    eid: eid,
-                    carrier: carrier,
-                    rssi: rssi,
-                    adapter: state.adapter ?? name
+                let adapter = state.adapter ?? name
+                onEvent(
+                    .heard(
+                        Sighting(
+                            time: due,
+                            eid: eid,
+                            carrier: carrier,
+                            rssi: rssi,
+                            adapter: adapter
+                        )
+                    )
                 )
-                events.tell(.heard(sighting))
-            case .ignored(let reason): events.tell(.ignored(reason))
+            case .ignored(let reason): onEvent(.ignored(reason))
             case .scanning(let isScanning):
                 guard state.isScanning != isScanning else { break }
                 state.isScanning = isScanning
-                events.tell(.stateChanged(state))
+                onEvent(.stateChanged(state))
             // What was lost then is lost.
             case .lost: break
             }
         }
         state.isScanning = false
         state.problem = RadioFailure(.replayEnded)
-        events.tell(.stateChanged(state))
-        // The daemon goes on for as long as anybody looks.
+        onEvent(.stateChanged(state))
+        // The daemon goes on for as long as somebody looks at it.
         try? await Task.sleep(for: .seconds(365 * 86_400))
     }
 }

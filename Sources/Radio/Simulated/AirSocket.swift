@@ -3,8 +3,8 @@ import Glibc
 
 /// One radio's place on the simulated air: a Unix datagram socket in the folder that is the air.
 ///
-/// Everyone who can write to the folder is on the air, as with the real one. All calls return at
-/// once.
+/// Each process that can write to the folder is on the air, as with the real one. All calls return
+/// at once.
 struct AirSocket: ~Copyable {
     /// The longest datagram that is read; anything longer is cut and then not one of ours.
     private static let datagramLimit = 256
@@ -31,7 +31,8 @@ struct AirSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Sends to everyone else who is on the air now; whoever cannot take it misses it, as in life.
+    /// Sends to everyone else who is on the air now; a radio that cannot take it misses it, as in
+    /// life.
     func broadcast(_ datagram: [UInt8]) {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             return
@@ -72,7 +73,7 @@ struct AirSocket: ~Copyable {
         RadioFailure(.airUnavailable, underlying: "\(call): \(String(cString: strerror(code)))")
     }
 
-    /// - Returns: What `body` returns, or `nil` for a path that is too long for a socket address.
+    /// - Returns: The result of `body`, or `nil` for a path that is too long for a socket address.
     private static func withAddress(
         _ path: String,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32

@@ -1,7 +1,7 @@
 import Glibc
 import GotchuCore
 
-/// How strongly a radio hears another at a distance: free space with noise from a seed.
+/// The level at which a radio hears another at a distance: free space with noise from a seed.
 ///
 /// RSSI(d) = −59 − 20·log₁₀(d / 1 m) + N(0, σ): the log-distance model with exponent 2 and −59 dBm
 /// at one metre, the usual calibration of a 0 dBm beacon.

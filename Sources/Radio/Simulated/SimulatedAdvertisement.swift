@@ -1,4 +1,4 @@
-/// What travels on the simulated air: where it was sent, and service data.
+/// A datagram on the simulated air: the place that it was sent from, and service data.
 struct SimulatedAdvertisement {
     let position: AirPosition
     let serviceData: [UInt8]

@@ -19,17 +19,12 @@ package final class SimulatedRadio: Radio {
     package static let advertisingLimit = 5
 
     package let name = "simulated"
-    package let events = RadioEvents()
 
     private let folder: String
     private let ownName: String
     private let noise: Double
-    private let shared: Mutex<Shared>
-
-    private struct Shared {
-        var position: AirPosition
-        var state = RadioState()
-    }
+    private let start: AirPosition
+    private let state: Mutex<RadioState>
 
     /// - Parameters:
     ///   - folder: The air.
@@ -40,37 +35,49 @@ package final class SimulatedRadio: Radio {
         self.folder = folder
         self.noise = noise
         ownName = name
-        shared = Mutex(Shared(position: position))
-        shared.withLock { $0.state.advertisingCapacity = Self.advertisingLimit }
+        start = position
+        var state = RadioState(adapter: "simulated")
+        state.advertisingCapacity = Self.advertisingLimit
+        self.state = Mutex(state)
     }
 
     package func setListening(_ isWanted: Bool) async {
-        update { $0.isListeningWanted = isWanted }
+        state.withLock { $0.isListeningWanted = isWanted }
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
-        let hasRoom = shared.withLock { shared in
-            shared.state.advertising.contains(eid)
-                || shared.state.advertising.count < Self.advertisingLimit
+        let hasRoom = state.withLock { state in
+            let hasRoom = state.advertising.count < Self.advertisingLimit
+            if hasRoom { state.advertising.insert(eid) }
+            return hasRoom || state.advertising.contains(eid)
         }
         guard hasRoom else { throw RadioFailure(.tooManyAdvertisements) }
-        update { $0.advertising.insert(eid) }
     }
 
     package func stopAdvertising(_ eid: EID) async {
-        update { $0.advertising.remove(eid) }
+        _ = state.withLock { $0.advertising.remove(eid) }
     }
 
-    package func run() async throws {
+    package func run(onEvent: @escaping RadioListener) async throws {
         let socket = try AirSocket(folder: folder, name: ownName)
         var loss = PathLoss(noise: noise, seed: ownName.utf8.reduce(14) { $0 &* 31 &+ UInt64($1) })
         var dueAt: [EID: MonotonicTime] = [:]
-        update { $0.adapter = name }
+        var position = start
+        var last: RadioState?
+        /// Sends the state if it is another.
+        func sendState(isRunning: Bool) -> RadioState {
+            let new = state.withLock { state in
+                state.isScanning = isRunning && state.isListeningWanted
+                return state
+            }
+            if new != last { onEvent(.stateChanged(new)) }
+            last = new
+            return new
+        }
         while !Task.isCancelledOrShuttingDown {
-            readPosition()
-            update { $0.isScanning = $0.isListeningWanted }
+            position = filedPosition ?? position
             let now = MonotonicTime.now
-            let (position, state) = shared.withLock { ($0.position, $0.state) }
+            let state = sendState(isRunning: true)
             let advertised = state.advertising
             dueAt = dueAt.filter { advertised.contains($0.key) }
             for eid in advertised where dueAt[eid].map({ $0 <= now }) ?? true {
@@ -79,47 +86,38 @@ package final class SimulatedRadio: Radio {
                     now + Self.advertisingInterval + .microseconds(Int.random(in: 0..<10_000))
             }
             while let datagram = socket.receive() {
-                if state.isScanning { hear(datagram, at: position, &loss) }
+                guard state.isScanning, let event = event(datagram, at: position, &loss)
+                else { continue }
+                onEvent(event)
             }
             try? await Task.sleep(for: Self.pollInterval)
         }
-        update { $0.isScanning = false }
+        _ = sendState(isRunning: false)
     }
 
-    private func hear(_ datagram: [UInt8], at position: AirPosition, _ loss: inout PathLoss) {
+    private func event(
+        _ datagram: [UInt8],
+        at position: AirPosition,
+        _ loss: inout PathLoss
+    ) -> RadioEvent? {
         // A sender too far away to have a level is not heard, as in life.
         guard let advertisement = SimulatedAdvertisement(datagram),
             let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
-        else { return }
+        else { return nil }
         switch HeardAdvertisement(serviceData: advertisement.serviceData).recognise() {
         case .ours(let eid, let carrier):
-            let sighting = Sighting(
-                time: .now,
-                eid: eid,
-                carrier: carrier,
-                rssi: rssi,
-                adapter: name
+            return .heard(
+                Sighting(time: .now, eid: eid, carrier: carrier, rssi: rssi, adapter: name)
             )
-            events.tell(.heard(sighting))
-        case .stranger(let reason):
-            events.tell(.ignored(reason))
+        case .stranger(let reason): return .ignored(reason)
         }
     }
 
-    private func readPosition() {
+    /// The position in this radio's file, if there is one.
+    private var filedPosition: AirPosition? {
         guard let data = FileManager.default.contents(atPath: "\(folder)/\(ownName).position"),
-            let text = String(data: data, encoding: .utf8),
-            let position = AirPosition(text.filter { !$0.isWhitespace })
-        else { return }
-        shared.withLock { $0.position = position }
-    }
-
-    private func update(_ change: (inout RadioState) -> Void) {
-        let new = shared.withLock { shared -> RadioState? in
-            let old = shared.state
-            change(&shared.state)
-            return shared.state == old ? nil : shared.state
-        }
-        if let new { events.tell(.stateChanged(new)) }
+            let text = String(data: data, encoding: .utf8)
+        else { return nil }
+        return AirPosition(text.filter { !$0.isWhitespace })
     }
 }

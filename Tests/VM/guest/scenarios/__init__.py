@@ -12,7 +12,6 @@ ORDER = (
     "bluetoothd",
     "latency",
     "management",
-    "monitor",
     "rotates",
     "shares",
     "recovers",

@@ -39,7 +39,7 @@ START_LIMIT = 9.0
 
 def run(world: World) -> None:
     allow_power_cycle(world)
-    # As Debian starts it: no monitor hears what the scan does not.
+    # As Debian starts it.
     world.platform.restart_bluetoothd("--nodetach")
     try:
         world.start(world.kiosk, world.payer)

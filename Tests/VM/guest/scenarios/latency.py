@@ -21,11 +21,8 @@ in which the emulated CPU stands still."""
 
 def run(world: World) -> None:
     world.start(world.payer)
-    # Where the story before has killed bluetoothd, the kernel is busy with its scan for up to 10 s, and a
-    # monitor hears meanwhile: in steps of 8 dB, which would be measured here.
-    eventually(
-        "discovery", lambda: world.payer.client.get("/v1/status")["radio"]["transport"] == "dbus"
-    )
+    # Where the story before has killed bluetoothd, the kernel is busy with its scan for up to 10 s.
+    eventually("a scan", lambda: world.payer.client.get("/v1/status")["radio"]["is_scanning"])
     measure(world, world.payer.events())
 
 

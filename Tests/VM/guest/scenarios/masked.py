@@ -26,7 +26,7 @@ PATIENCE = 2.7
 
 def run(world: World) -> None:
     allow_power_cycle(world)
-    # As Debian starts it: no monitor hears what the scan does not.
+    # As Debian starts it.
     world.platform.restart_bluetoothd("--nodetach")
     other = OtherScanner(world.payer.adapter, world.logs)
     try:

@@ -1,0 +1,174 @@
+import BlueZ
+import DBus
+import GotchuCore
+import Radio
+
+extension BlueZRadio {
+    func perform(
+        _ action: BlueZPlanner.Action,
+        on state: AdapterState,
+        _ peer: BlueZPeer
+    ) async -> Result<Void, RadioFailure> {
+        await forgetStalePaths(on: peer.connection)
+        let adapter = Adapter(state.path, of: peer)
+        do throws(BlueZError) {
+            switch action {
+            case .startScan(let isRestart):
+                try await startScan(adapter, state, isRestart)
+            case .stopScan: try await adapter.stopDiscovery()
+            case .refreshScan: try await setFilter(adapter, state.quirks)
+            case .register(let eid): try await register(eid, state, peer)
+            case .unregister(let eid): try await unregister(eid, state, peer)
+            case .powerCycle: try await powerCycle(adapter)
+            case .powerOn: try await adapter.setPowered(true)
+            case .reconnect: break
+            }
+            return .success(())
+        } catch {
+            return .failure(RadioFailure(error, isAdvertising: action.isAdvertising))
+        }
+    }
+
+    private func startScan(
+        _ adapter: Adapter,
+        _ state: AdapterState,
+        _ isRestart: Bool
+    ) async throws(BlueZError) {
+        if isRestart {
+            do {
+                try await adapter.stopDiscovery()
+            } catch .timedOut {
+                throw .timedOut
+            } catch {
+                // Whatever is left of an earlier start; nothing to stop is no failure.
+            }
+        }
+        try await setFilter(adapter, state.quirks)
+        do {
+            try await adapter.startDiscovery()
+        } catch .inProgress {
+            // Our session may exist already.
+            guard planner.adapter?.isDiscovering != true else { return }
+            endStaleScan(of: state)
+            throw .inProgress
+        }
+    }
+
+    /// Sets a filter that differs from the last one, by 1 dB that no controller can measure.
+    private func setFilter(
+        _ adapter: Adapter,
+        _ quirks: BlueZQuirks
+    ) async throws(BlueZError) {
+        isFloorRaised.toggle()
+        try await adapter.setDiscoveryFilter(
+            DiscoveryFilter(
+                serviceUUID: serviceUUID,
+                floor: DiscoveryFilter.lowestFloor + (isFloorRaised ? 1 : 0),
+                quirks: quirks
+            )
+        )
+    }
+
+    private func register(
+        _ eid: EID,
+        _ state: AdapterState,
+        _ peer: BlueZPeer
+    ) async throws(BlueZError) {
+        // One that bluetoothd kept while the adapter was off, or that it answered nothing about, is
+        // of no known state.
+        try await unregister(eid, state, peer)
+        guard
+            let advertisement = LEAdvertisement(
+                eid,
+                serviceUUID: serviceUUID,
+                number: makeNumber()
+            )
+        else { throw .invalidArguments }
+        let path = advertisement.path
+        do {
+            try await peer.connection.export(
+                advertisement.object { [weak self] sender in
+                    await self?.released(eid, path: path, sender: sender)
+                },
+                at: path
+            )
+        } catch {
+            throw BlueZError(error)
+        }
+        paths[eid] = RegisteredPath(path: path, adapter: state.path)
+        do throws(BlueZError) {
+            try await LEAdvertisingManager(state.path, of: peer).register(path)
+        } catch {
+            // Without its object it cannot come on the air any more. After a timeout it may be
+            // there all the same, and has to be taken off.
+            await peer.connection.unexport(path)
+            if error != .timedOut, paths[eid]?.path == path { paths[eid] = nil }
+            throw error
+        }
+    }
+
+    /// Takes off the air what bluetoothd may have of an EID.
+    private func unregister(
+        _ eid: EID,
+        _ state: AdapterState,
+        _ peer: BlueZPeer
+    ) async throws(BlueZError) {
+        guard let registered = paths[eid] else { return }
+        let path = registered.path
+        // First let it come to an end with what it does about it (see the quirk).
+        if !state.quirks.canUnregisterWhileRegistering { try await peer.settle() }
+        do throws(BlueZError) {
+            try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)
+        } catch .gone {
+            // The adapter is gone, and all that it had.
+        }
+        await peer.connection.unexport(path)
+        if paths[eid]?.path == path { paths[eid] = nil }
+    }
+
+    private func powerCycle(_ adapter: Adapter) async throws(BlueZError) {
+        // Not a child: an adapter that was switched off has to be switched on again even if the
+        // radio is being shut down.
+        // SAFETY: owned by this call, which waits for it.
+        let task = Task { () async -> BlueZError? in
+            do throws(BlueZError) {
+                try await adapter.setPowered(false)
+                try await adapter.setPowered(true)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let error = await task.value { throw error }
+    }
+
+    private func forgetStalePaths(on connection: Connection) async {
+        for path in stalePaths { await connection.unexport(path) }
+        stalePaths = []
+    }
+}
+
+/// The object that stands for an EID on the bus, and the adapter that it was registered with.
+struct RegisteredPath: Equatable, Sendable {
+    let path: ObjectPath
+    let adapter: ObjectPath
+}
+
+extension RadioFailure {
+    init(_ error: BlueZError, isAdvertising: Bool) {
+        let code: Code =
+            switch error {
+            case .notReady: .adapterOff
+            case .gone, .doesNotExist: .noBlueZ
+            case .accessDenied, .notAuthorized: .notPermitted
+            case .notPermitted: isAdvertising ? .tooManyAdvertisements : .notPermitted
+            case .timedOut: .timedOut
+            // The kernel still does what a bluetoothd that died had asked for.
+            case .inProgress: isAdvertising ? .rejected : .scanBusy
+            case .alreadyExists, .failed, .invalidArguments, .invalidLength,
+                .notSupported, .other:
+                .rejected
+            }
+        self.init(code, underlying: "\(error)")
+    }
+}

@@ -1,0 +1,49 @@
+package import BlueZ
+import Glibc
+import GotchuCore
+import Logging
+import Radio
+
+extension BlueZRadio {
+    /// Reads the kernel's counts of an adapter, by the kernel's number.
+    package typealias TrafficReader =
+        @Sendable (UInt16) throws(KernelAdapter.Errno) -> ControllerTraffic
+
+    /// Looks at the controller now and then, for as long as the kernel tells of it.
+    func watchController() async {
+        while !Task.isCancelled, readTraffic != nil {
+            await pause(for: planner.lookInterval)
+            guard !Task.isCancelled else { return }
+            lookAtController()
+        }
+    }
+
+    func lookAtController() {
+        guard let readTraffic, planner.watchesController, let index = planner.adapter?.index else {
+            return
+        }
+        do throws(KernelAdapter.Errno) {
+            let traffic = try readTraffic(index)
+            let now = MonotonicTime.now
+            let reason = planner.ladder.reason
+            let wakes = (planner.controller.wake, planner.scan.lossDue)
+            let change = planner.controllerLooked(traffic, now: now)
+            if change != nil || planner.ladder.reason != reason {
+                changed()
+            } else if (planner.controller.wake, planner.scan.lossDue) != wakes {
+                wake()
+            }
+        } catch {
+            // Anything else passes: it has just been pulled out, or there is no descriptor left.
+            guard [EAFNOSUPPORT, EPROTONOSUPPORT, EPERM, EACCES].contains(error.number) else {
+                return
+            }
+            self.readTraffic = nil
+            planner.controllerHidden()
+            logger.debug(
+                "the kernel does not tell whether the controller answers",
+                metadata: ["errno": "\(error.number)"]
+            )
+        }
+    }
+}

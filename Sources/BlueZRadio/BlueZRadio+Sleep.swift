@@ -1,0 +1,37 @@
+import DBus
+import GotchuCore
+
+/// The state of `sleep(until:)`.
+struct Wakeup {
+    fileprivate var isDue = false
+    /// The present sleep, on the radio's thread.
+    fileprivate var sleep: UInt64?
+    /// The time at which the present sleep ends by itself.
+    fileprivate var deadline: MonotonicTime?
+
+    /// Tells whether there is a sleep that would last beyond a moment.
+    func isLater(than moment: MonotonicTime) -> Bool {
+        sleep != nil && deadline.map { $0 > moment } ?? true
+    }
+}
+
+extension BlueZRadio {
+    /// Ends the sleep of `runActions(on:)`, or the next one if it is awake.
+    func wake() {
+        wakeup.isDue = true
+        if let sleep = wakeup.sleep { thread.cancel(sleep) }
+    }
+
+    /// Returns after a `wake()`, at `deadline`, or when the task is cancelled. One caller.
+    func sleep(until deadline: MonotonicTime?) async {
+        if !wakeup.isDue {
+            let sleep = thread.makeSleep()
+            wakeup.sleep = sleep
+            wakeup.deadline = deadline
+            await thread.sleep(sleep, until: .now + (deadline.map { $0 - .now } ?? .seconds(3600)))
+            wakeup.sleep = nil
+            thread.forget(sleep)
+        }
+        wakeup.isDue = false
+    }
+}

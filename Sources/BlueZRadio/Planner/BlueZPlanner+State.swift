@@ -1,0 +1,49 @@
+import BlueZ
+import GotchuCore
+import Radio
+
+/// Answers that change nothing.
+extension BlueZPlanner {
+    /// The state that is sent to the listener.
+    var state: RadioState {
+        var state = RadioState(adapter: adapter?.name, problem: problem)
+        state.address = adapter?.address
+        state.bluezVersion = adapter?.version?.description
+        state.isScanning = scan.isOn && !ladder.isExhausted && !controller.isUnresponsive
+        state.isListeningWanted = scan.isWanted
+        state.advertisingCapacity = adapter?.advertisingInstances
+        state.advertising = advertising.onAir(isPowered: adapter?.isPowered == true)
+        state.recovery = recovery
+        return state
+    }
+
+    private var problem: RadioFailure? {
+        if let hopeless = link.hopeless { return hopeless }
+        if controller.isUnresponsive {
+            return RadioFailure(isKernelStuck ? .scanStuck : .adapterUnresponsive)
+        }
+        if let failure = scan.failure { return failure }
+        guard ladder.isExhausted else { return nil }
+        return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
+    }
+
+    /// The one part of `nextDeadline` that something heard can bring forward.
+    func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
+        ladder.isClimbing || controller.isUnresponsive ? nil : scan.nextRefresh(now: now)
+    }
+
+    /// A Boolean that is true while the kernel's counts of the adapter say anything.
+    var watchesController: Bool { link.isPowered }
+
+    /// Tells whether the kernel's counts may answer what is to be judged now.
+    func isControllerInQuestion(now: MonotonicTime) -> Bool {
+        controller.isScanUncertain || scan.isInQuestion(now: now)
+    }
+
+    /// A Boolean that is true if the kernel waits for ever for the end of a scan, as long as the
+    /// adapter is on.
+    var isKernelStuck: Bool {
+        controller.isUnresponsive
+            ? controller.isKernelStuck : ladder.isExhausted && ladder.reason == .unresponsive
+    }
+}

@@ -1,0 +1,400 @@
+import BlueZ
+import GotchuCore
+import Radio
+
+/// The plan for BlueZ: what is wanted of it, what it does, and the next thing to do about the
+/// difference.
+///
+/// Pure: events and the time go in, actions come out one after the other. Five values decide, each
+/// about one thing; here they are told what happened and asked in the order of their rank. An
+/// action of an earlier `epoch` (before bluetoothd or the adapter went away) changes nothing any
+/// more.
+struct BlueZPlanner: Sendable {
+    /// Failures in a row of one thing, after which a new connection is tried. With the pauses
+    /// between them that is after 3.75 s.
+    static let failureLimit = 4
+    /// Calls in a row without an answer, after which a new connection is tried. The bus itself
+    /// refuses more than 128 calls that wait for their reply.
+    static let timeoutLimit = 3
+
+    private(set) var epoch = 0
+    private(set) var link: AdapterLink
+    private let canPowerCycle: Bool
+    private let timings: RecoveryTimings
+
+    private var power: PowerPlan
+    private(set) var advertising: AdvertisingPlan
+    private(set) var scan: ScanPlan
+    private(set) var controller: ControllerRecovery
+    private(set) var ladder: RecoveryLadder
+    /// The rung that the last action belongs to, until it is taken.
+    private var step: RecoveryStep?
+    private(set) var recovery = RecoveryCounts()
+    /// Calls in a row that bluetoothd left without an answer.
+    private var timeouts = 0
+    /// A Boolean that is true after we ended the connection ourselves: the ladder is climbed on.
+    private(set) var isReconnecting = false
+
+    /// - Parameters:
+    ///   - adapterName: `hci0`; `nil` for the first that is powered.
+    ///   - canPowerCycle: Whether the adapter may be switched off and on, for everybody.
+    init(
+        adapterName: String?,
+        canPowerCycle: Bool = false,
+        timings: RecoveryTimings = RecoveryTimings()
+    ) {
+        link = AdapterLink(adapterName: adapterName)
+        self.canPowerCycle = canPowerCycle
+        self.timings = timings
+        power = PowerPlan(timings: timings)
+        advertising = AdvertisingPlan(timings: timings)
+        scan = ScanPlan(timings: timings)
+        controller = ControllerRecovery(timings: timings)
+        ladder = RecoveryLadder(timings: timings)
+    }
+
+    /// The adapter that is used.
+    var adapter: AdapterState? { link.adapter }
+
+    // MARK: What is wanted
+
+    mutating func want(_ eid: EID) {
+        advertising.want(eid)
+        refuseNewIfHopeless()
+    }
+
+    mutating func unwant(_ eid: EID) { advertising.unwant(eid) }
+
+    /// The outcome for a wanted advertisement; `nil` while it is under way.
+    mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
+        advertising.outcome(of: eid)
+    }
+
+    /// Refuses a new advertisement that bluetoothd has not registered in time.
+    mutating func giveUp(_ eid: EID) { advertising.giveUp(eid) }
+
+    /// Starts or ends the wish to scan.
+    mutating func wantScan(_ isWanted: Bool) {
+        guard scan.isWanted != isWanted else { return }
+        scan.want(isWanted)
+        controller.forgetScan()
+        ladder.proved()
+    }
+
+    /// Tells whether an advertisement may still be on the air, or come there by itself.
+    func isOnAir(_ eid: EID) -> Bool {
+        advertising.contains(eid) && link.isPowered
+    }
+
+    // MARK: What happens
+
+    mutating func linkChanged(_ stage: AdapterLink.Stage) {
+        guard link.changed(to: stage) else { return }
+        advertising.bluetoothdLeft()
+        startAfresh()
+        refuseNewIfHopeless()
+    }
+
+    /// A further connection to the bus was opened.
+    mutating func reconnected() { recovery.busReconnects += 1 }
+
+    /// bluetoothd, which has its name, does not tell its objects.
+    mutating func notAnswering() {
+        link.notAnswering()
+        refuseNewIfHopeless()
+    }
+
+    mutating func adaptersChanged(_ adapters: [AdapterState], now: MonotonicTime) {
+        // One that we have switched off comes back: no other takes its place meanwhile.
+        let before = link.adaptersChanged(adapters, isKept: power.isOwed)
+        if before?.path != adapter?.path || before?.isPowered != adapter?.isPowered
+            || before?.canAdvertise != adapter?.canAdvertise
+            || before?.powerBlinks != adapter?.powerBlinks
+        {
+            startAfresh()
+        } else if let adapter, before?.isDiscovering != adapter.isDiscovering,
+            scan.discoveringChanged(to: adapter.isDiscovering, now: now)
+        {
+            ladder.proved()
+        }
+        if adapter != nil { isReconnecting = false }
+        if before?.isPowered == false, adapter?.isPowered == true { power.isOn() }
+        refuseNewIfHopeless()
+    }
+
+    /// bluetoothd has released an advertisement unasked.
+    mutating func released(_ eid: EID) { advertising.released(eid) }
+
+    /// The effect of hearing something.
+    enum Hearing {
+        /// Nothing is due sooner.
+        case nothing
+        /// `hearingDeadline` may have come nearer.
+        case hurry
+        /// The scan is proved to live.
+        case proof
+    }
+
+    /// An advertisement of ours was heard on our adapter.
+    @discardableResult
+    mutating func heard(_ sighting: Sighting) -> Hearing {
+        let hearing = noticed(now: sighting.time)
+        guard !advertising.contains(sighting.eid), scan.heard(sighting), hearing == .nothing else {
+            return hearing
+        }
+        return .hurry
+    }
+
+    /// Anything else was heard on our adapter.
+    @discardableResult
+    mutating func noticed(now: MonotonicTime) -> Hearing {
+        scan.noticed(now: now)
+        guard ladder.reason?.isDisprovedByHearing == true else { return .nothing }
+        ladder.proved()
+        return .proof
+    }
+
+    mutating func finished(
+        _ action: Action,
+        _ result: Result<Void, RadioFailure>,
+        epoch: Int,
+        now: MonotonicTime
+    ) {
+        if action == .powerCycle { power.cycled(result, isPowered: adapter?.isPowered) }
+        guard epoch == self.epoch else { return }
+        switch action {
+        case .startScan:
+            scan.started(result, isDiscovering: adapter?.isDiscovering == true, now: now)
+        case .stopScan: scan.stopped(result, now: now)
+        case .refreshScan: scan.refreshed(result, now: now)
+        case .register(let eid):
+            scan.disturbed()
+            let isExcused = controller.excuses(now: now)
+            advertising.registered(eid, result, isExcused: isExcused, now: now)
+        case .unregister(let eid):
+            scan.disturbed()
+            advertising.unregistered(eid, result, now: now)
+        case .powerOn:
+            if case .failure = result { power.powerOnFailed(now: now) }
+        case .reconnect, .powerCycle: return
+        }
+        answered(result)
+    }
+
+    /// Any answer shows that bluetoothd is there.
+    private mutating func answered(_ result: Result<Void, RadioFailure>) {
+        if case .failure(let failure) = result, failure.code == .timedOut {
+            timeouts += 1
+            return
+        }
+        timeouts = 0
+        // It answers in order: what came of switching the adapter off is known by now.
+        if adapter?.isPowered == true { power.isOn() }
+        switch ladder.reason {
+        case .notAnswering, .stuckAdvertisement: ladder.proved()
+        case .refused:
+            if case .success = result { ladder.proved() }
+        case .silent, .notRestarted, .cycleStopped, .startLost, .ended, .unresponsive, nil: break
+        }
+    }
+
+    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
+    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate.
+    private mutating func startAfresh() {
+        epoch += 1
+        advertising.adapterChanged()
+        scan.startAfresh()
+        power.startAfresh()
+        controller.startAfresh()
+        timeouts = 0
+        // What comes now may be well, unless it was our own doing.
+        if !isReconnecting, !power.isOwed { ladder.proved() }
+    }
+
+    /// Refuses new advertisements at once when nothing can be registered.
+    private mutating func refuseNewIfHopeless() {
+        if let hopeless = link.hopeless { advertising.refuseNew(hopeless) }
+    }
+
+    /// The pause before the controller is looked at again.
+    var lookInterval: Duration {
+        scan.isBurstOpen ? timings.closeLook : controller.lookInterval
+    }
+
+    /// - Parameter traffic: The kernel's counts by now.
+    /// - Returns: What has changed about the controller, if anything.
+    mutating func controllerLooked(
+        _ traffic: ControllerTraffic,
+        now: MonotonicTime
+    ) -> ControllerWatch.Change? {
+        let before = controller.counts
+        let isUncertain = controller.isScanUncertain || advertising.isChanging || before == nil
+        let change = controller.looked(
+            traffic,
+            isAdvertisingChanging: advertising.isChanging,
+            now: now
+        )
+        let finding = scan.looked(
+            traffic.since(before ?? traffic),
+            isUnclear: isUncertain || controller.isUnresponsive,
+            isSuspected: controller.isSuspected,
+            now: now
+        )
+        switch finding {
+        case .began where ladder.reason?.isDisprovedByStart == true: ladder.proved()
+        // The rung was of no use, and the next time is told.
+        case .broken where ladder.reason == .startLost: ladder.proved()
+        case .began, .broken, nil: break
+        }
+        switch change {
+        case .stoppedAnswering: break
+        case .answersAgain:
+            advertising.controllerAnswered()
+            scan.controllerAnswered()
+            ladder.proved()
+        case nil where ladder.reason == .unresponsive && controller.provesScan(traffic):
+            ladder.proved()
+            scan.began(now: now)
+        case nil: break
+        }
+        return change
+    }
+
+    /// The kernel tells no more what it counts.
+    mutating func controllerHidden() { scan.countsHidden() }
+
+    /// Tells whether the kernel may still wait for a lost command's answer, so that every start
+    /// fails.
+    private func isKernelWaiting(now: MonotonicTime) -> Bool {
+        let freeAt = controller.isScanUncertain ? controller.freeAt : scan.lossDue
+        return freeAt.map { $0 > now } ?? false
+    }
+
+    /// The time until which silence after the last rung says nothing; `nil` where it tells at once.
+    private var silenceLimit: MonotonicTime? {
+        ladder.reason == .unresponsive
+            ? controller.silenceLimit(filter: scan.filterEffect) : nil
+    }
+}
+
+// MARK: - What to do
+
+extension BlueZPlanner {
+    /// The next thing to do now; `nil` if there is none before `nextDeadline`.
+    mutating func next(now: MonotonicTime) -> Action? {
+        guard let adapter = link.usable else { return nil }
+        guard adapter.isPowered else { return power.next(now: now) }
+        if let action = nextReconnection(now: now) { return action }
+        if adapter.canAdvertise, let action = advertising.next(now: now) { return action }
+        // A command to stop would be lost.
+        if controller.isUnresponsive, !scan.isWanted { return nil }
+        let action = controller.isUnresponsive ? nextUnresponsive(now: now) : nextScan(now: now)
+        if let action { scan.asked(for: action, now: now) }
+        return action
+    }
+
+    /// The time at which `next`, which has nothing to do now, may have something although nothing
+    /// happened.
+    func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
+        guard let adapter = link.usable else { return nil }
+        guard adapter.isPowered else { return power.wake }
+        var deadlines = [ladder.due]
+        if adapter.canAdvertise { deadlines += advertising.wakes }
+        if controller.isUnresponsive {
+            if scan.isWanted { deadlines.append(controller.wake) }
+        } else {
+            deadlines += scan.wakes(now: now)
+            if scan.isOn {
+                deadlines.append(silenceLimit)
+                if controller.isScanUncertain { deadlines.append(controller.freeAt) }
+            }
+        }
+        // What was due before now has been looked at.
+        return deadlines.compactMap { $0 }.filter { $0 > now }.min()
+    }
+
+    /// Removes and returns the rung that the last action belongs to.
+    mutating func popStep() -> RecoveryStep? { step.take() }
+
+    /// A new connection, when nothing less can help.
+    private mutating func nextReconnection(now: MonotonicTime) -> Action? {
+        // With the connection went the scan, and the command to stop it would be lost.
+        guard !controller.isUnresponsive else { return nil }
+        if timeouts >= Self.timeoutLimit { return climb(for: .notAnswering, now: now) }
+        if scan.failures >= Self.failureLimit { return climb(for: .refused, now: now) }
+        guard advertising.isStuck(after: Self.failureLimit) else { return nil }
+        return climb(for: .stuckAdvertisement, now: now)
+    }
+
+    private mutating func nextUnresponsive(now: MonotonicTime) -> Action? {
+        let rung = controller.next(
+            filter: scan.filterEffect,
+            isScanOn: scan.isOn,
+            canPowerCycle: canPowerCycle,
+            now: now
+        )
+        return rung.map { climbed(to: $0, for: .unresponsive, now: now) }
+    }
+
+    private mutating func nextScan(now: MonotonicTime) -> Action? {
+        guard scan.isOn else { return scan.next(now: now) }
+        if let action = nextRecovery(now: now) { return action }
+        guard !ladder.isClimbing, !isKernelWaiting(now: now),
+            let refresh = scan.nextRefresh(now: now), refresh <= now
+        else { return nil }
+        return .refreshScan
+    }
+
+    /// The next thing to do about a scan that should run and shows no life.
+    private mutating func nextRecovery(now: MonotonicTime) -> Action? {
+        guard ladder.isClimbing, let reason = ladder.reason else {
+            if isKernelWaiting(now: now) { return nil }
+            let suspicion = controller.isScanUncertain ? .unresponsive : scan.suspicion(now: now)
+            return suspicion.flatMap { climb(for: $0, now: now) }
+        }
+        guard ladder.isDue(now: now) else { return nil }
+        if reason == .unresponsive {
+            if controller.isKernelTrying {
+                ladder.proved()
+            } else if silenceLimit.map({ now < $0 }) ?? false {
+                return nil
+            }
+        }
+        if let action = climb(for: reason, now: now) { return action }
+        if reason.isGuess {
+            scan.unlearn(reason, now: now)
+            ladder.proved()
+        }
+        return nil
+    }
+
+    private mutating func climb(for reason: RecoveryReason, now: MonotonicTime) -> Action? {
+        let top: RecoveryRung =
+            reason.isGuess ? .restart : canPowerCycle ? .powerCycle : .reconnect
+        guard let rung = ladder.climb(for: reason, top: top, now: now) else { return nil }
+        return climbed(to: rung, for: reason, now: now)
+    }
+
+    /// The action that a rung is; it is counted.
+    private mutating func climbed(
+        to rung: RecoveryRung,
+        for reason: RecoveryReason,
+        now: MonotonicTime
+    ) -> Action {
+        recovery.count(rung)
+        step = RecoveryStep(rung: rung, reason: reason)
+        if reason == .unresponsive { controller.tookRung(now: now) }
+        switch rung {
+        case .refilter: return .refreshScan
+        case .restart:
+            scan.restarting()
+            return .startScan(isRestart: true)
+        case .reconnect:
+            isReconnecting = true
+            return .reconnect
+        case .powerCycle:
+            power.cycling()
+            return .powerCycle
+        }
+    }
+}

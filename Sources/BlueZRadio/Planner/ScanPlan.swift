@@ -1,0 +1,224 @@
+import BlueZ
+import GotchuCore
+import Radio
+
+/// The scan: whether it was started, whether it lives, and when it is restarted for fresh samples:
+/// pure.
+struct ScanPlan: Sendable {
+    private enum Stage: Equatable {
+        case off(isRestart: Bool)
+        case on
+    }
+
+    /// A Boolean that is true while the scan is wanted; else one that may run is stopped.
+    private(set) var isWanted = true
+    private var stage = Stage.off(isRestart: false)
+    /// The reason why the last start failed; `nil` when it did not.
+    private(set) var failure: RadioFailure?
+    /// The time since which the kernel says that it is busy with another scan.
+    private var busySince: MonotonicTime?
+    private var retry: Retry
+    private var watch: ScanWatch
+    private var filter: FilterWatch
+    private var burst = CommandBurst()
+    private var refresher = SampleRefresher()
+    private let timings: RecoveryTimings
+
+    init(timings: RecoveryTimings) {
+        self.timings = timings
+        retry = Retry(timings: timings)
+        watch = ScanWatch(timings: timings)
+        filter = FilterWatch(timings: timings)
+    }
+
+    /// bluetoothd or the adapter went away or is another: nothing that was started is any more.
+    /// A restart tolerates what bluetoothd may have kept.
+    mutating func startAfresh() {
+        let (isWanted, mayRun) = (isWanted, isOn || isStopDue)
+        self = ScanPlan(timings: timings)
+        self.isWanted = isWanted
+        stage = .off(isRestart: mayRun)
+    }
+
+    /// Starts or ends the wish to scan; after either nothing is known to be wrong with the scan.
+    mutating func want(_ isWanted: Bool) {
+        let (filter, mayRun) = (filter, stage != .off(isRestart: false))
+        self = ScanPlan(timings: timings)
+        self.isWanted = isWanted
+        self.filter = filter
+        stage = .off(isRestart: mayRun)
+    }
+
+    // MARK: What there is
+
+    var isOn: Bool { stage == .on }
+
+    private var isStopDue: Bool { !isWanted && stage == .off(isRestart: true) }
+
+    /// Starts in a row that failed.
+    var failures: Int { retry.failures }
+
+    /// The effect of a filter of ours here.
+    var filterEffect: FilterWatch.Effect { filter.effect }
+
+    /// The time from which a scan whose next cycle did not begin is asked for.
+    var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
+
+    /// A Boolean that is true while commands to the controller are under way whose meaning is not
+    /// known yet.
+    var isBurstOpen: Bool { burst.isOpen }
+
+    /// Tells whether a look at the kernel's counts may answer what is to be judged now.
+    func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.isQuestion(now: now) }
+
+    // MARK: What is heard
+
+    /// An advertisement of ours was heard.
+    ///
+    /// - Returns: Whether `nextRefresh` may have come nearer.
+    mutating func heard(_ sighting: Sighting) -> Bool { refresher.heard(sighting) }
+
+    /// Anything was heard.
+    mutating func noticed(now: MonotonicTime) { watch.heard(now: now) }
+
+    // MARK: What bluetoothd and the kernel tell
+
+    /// - Returns: Whether it is a sign of life.
+    mutating func discoveringChanged(to isDiscovering: Bool, now: MonotonicTime) -> Bool {
+        watch.discoveringChanged(to: isDiscovering, now: now)
+    }
+
+    /// - Parameters:
+    ///   - traffic: The counts since the last look.
+    ///   - isUnclear: Whether they may be about something else than the scan.
+    ///   - isSuspected: Whether the controller owes answers.
+    /// - Returns: What the counts say about the scan, if anything.
+    mutating func looked(
+        _ traffic: ControllerTraffic,
+        isUnclear: Bool,
+        isSuspected: Bool,
+        now: MonotonicTime
+    ) -> CommandBurst.Finding? {
+        // A controller that does not answer is not told much, whatever our filter does.
+        if isUnclear || isSuspected { filter.disturbed() }
+        filter.looked(traffic, now: now)
+        guard !isUnclear, isOn else {
+            burst = CommandBurst()
+            return nil
+        }
+        let finding = burst.looked(traffic, now: now)
+        switch finding {
+        case .began: watch.began(now: now)
+        case .broken(let lastCommand): watch.broken(lastCommand: lastCommand)
+        case nil: break
+        }
+        return finding
+    }
+
+    /// The counts of commands have another cause.
+    mutating func disturbed() { filter.disturbed() }
+
+    /// The kernel counts for us no more.
+    mutating func countsHidden() {
+        burst = CommandBurst()
+        watch.forgetCycle()
+    }
+
+    /// The controller was told to scan.
+    mutating func began(now: MonotonicTime) { watch.began(now: now) }
+
+    /// The controller answers again: a start that failed is tried at once.
+    mutating func controllerAnswered() {
+        if !isOn { retry = Retry(timings: timings) }
+    }
+
+    // MARK: What is done, and its outcome
+
+    /// A restart is about to be asked for.
+    mutating func restarting() { stage = .off(isRestart: true) }
+
+    /// An action for the scan is about to be carried out: `Discovering` may change before the
+    /// answer comes.
+    mutating func asked(for action: BlueZPlanner.Action, now: MonotonicTime) {
+        filter.asked()
+        switch action {
+        case .startScan: watch.starting(now: now)
+        case .refreshScan: watch.refreshing(now: now)
+        case .stopScan, .register, .unregister, .reconnect, .powerCycle, .powerOn: break
+        }
+    }
+
+    mutating func started(
+        _ result: Result<Void, RadioFailure>,
+        isDiscovering: Bool,
+        now: MonotonicTime
+    ) {
+        switch result {
+        case .success:
+            stage = .on
+            retry = Retry(timings: timings)
+            failure = nil
+            busySince = nil
+            watch.started(isDiscovering: isDiscovering, now: now)
+            filter.accepted(now: now)
+        case .failure(let failure):
+            stage = .off(isRestart: true)
+            self.failure = failure
+            busySince = failure.code == .scanBusy ? busySince ?? now : nil
+            if let busySince, now - busySince < timings.busyLimit {
+                retry.wasBusy(now: now)
+            } else {
+                retry.failed(now: now, wasSlow: failure.code == .timedOut)
+            }
+        }
+    }
+
+    /// - Parameter result: A refusal means that nothing ran (`InProgress`, `Failed`).
+    mutating func stopped(_ result: Result<Void, RadioFailure>, now: MonotonicTime) {
+        if case .failure(let failure) = result, failure.code == .timedOut {
+            retry.failed(now: now, wasSlow: true)
+        } else {
+            stage = .off(isRestart: false)
+        }
+    }
+
+    mutating func refreshed(_ result: Result<Void, RadioFailure>, now: MonotonicTime) {
+        refresher.restarted(now: now)
+        switch result {
+        case .success: filter.accepted(now: now)
+        case .failure: stage = .off(isRestart: true)
+        }
+    }
+
+    /// A guess was wrong.
+    mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
+        watch.unlearn(reason, now: now)
+    }
+
+    // MARK: What to do
+
+    /// The start of a scan that is wanted and does not run, or the stop of one that is not, when it
+    /// is due.
+    func next(now: MonotonicTime) -> BlueZPlanner.Action? {
+        guard case .off(let isRestart) = stage, retry.isDue(now: now) else { return nil }
+        return isWanted ? .startScan(isRestart: isRestart) : isStopDue ? .stopScan : nil
+    }
+
+    /// Names what is wrong with the running scan now, if anything.
+    func suspicion(now: MonotonicTime) -> RecoveryReason? {
+        watch.suspicion(filter: filter.effect, now: now)
+    }
+
+    /// The time at which the running scan is restarted for fresh samples; `nil` while there is no
+    /// candidate.
+    func nextRefresh(now: MonotonicTime) -> MonotonicTime? {
+        isOn ? refresher.nextRestart(now: now) : nil
+    }
+
+    /// The times at which there may be something to do although nothing happened.
+    func wakes(now: MonotonicTime) -> [MonotonicTime?] {
+        isOn
+            ? [watch.nextDeadline(filter: filter.effect), refresher.nextRestart(now: now)]
+            : [retry.due]
+    }
+}

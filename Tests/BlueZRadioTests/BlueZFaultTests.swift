@@ -1,0 +1,212 @@
+import BlueZ
+import BusTestSupport
+import DBus
+import GotchuCore
+import Radio
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BlueZRadio
+
+/// One fault at a time, on each release that matters.
+@Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
+    private static let advertising = FaultyBlueZ.Reality(
+        onAir: [eid.serviceData],
+        isScanning: true
+    )
+
+    @Test("no release is made to crash, whatever it does", arguments: BlueZRelease.allCases)
+    func releases(_ release: BlueZRelease) async throws {
+        try await with(release) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            // A registration that is left without an answer, and comes true later.
+            bluez.turns.hang()
+            do throws(RadioFailure) {
+                try await radio.startAdvertising(EID(literal: "0123456789"))
+                Issue.record("not refused")
+            } catch {
+                #expect(error.code == .timedOut)
+            }
+            await radio.stopAdvertising(Self.eid)
+            bluez.turns.resume()
+            try await Self.until(bluez, Self.quiet)
+            try await bluez.hears(1, rssi: -50, data: Self.eid.serviceData)
+            #expect(bluez.state.withLock(\.crashes).isEmpty)
+            let filters = bluez.state.withLock { Array($0.filters.values) }
+            #expect(filters.count == 1)
+            for filter in filters {
+                #expect(filter["RSSI"] != nil && filter["Transport"]?.asString == "le")
+                #expect((filter["UUIDs"] == nil) == (release == .uuidCrash))
+                #expect(filter["DuplicateData"] == nil && filter["Discoverable"] == nil)
+            }
+        }
+    }
+
+    @Test(
+        "a scan that is dead while it says that it scans comes back, whatever that takes",
+        arguments: FaultyBlueZ.Cure.allCases
+    )
+    func stuck(_ cure: FaultyBlueZ.Cure) async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            bluez.state.withLock { $0.deadUntil = cure }
+            try await Self.until(bluez, Self.advertising)
+            let rungs = await radio.planner.state.recovery.rungs
+            let needed: RecoveryRung = [.refilter, .restart, .reconnect][cure.rawValue]
+            #expect(rungs[needed, default: 0] >= 1, "\(rungs)")
+        }
+    }
+
+    @Test("an adapter that was off for a moment sends and scans again")
+    func powerBlink() async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            try await bluez.blinksPower()
+            try await Self.until(bluez, Self.advertising)
+        }
+    }
+
+    @Test("a controller that stops answering is noticed, and all is begun anew when it does again")
+    func mute() async throws {
+        let kernel = Mutex(ControllerTraffic(commands: 40, events: 40))
+        try await with(.bookworm, traffic: { _ in kernel.withLock { $0 } }) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            try await Self.until(bluez, Self.advertising)
+            func refilters() async -> Int {
+                await radio.planner.state.recovery.rungs[.refilter, default: 0]
+            }
+            kernel.withLock { $0.commands += 1 }
+            try await eventually("it is noticed") {
+                await radio.planner.state.problem?.code == .adapterUnresponsive ? true : nil
+            }
+            #expect(await !radio.planner.state.isScanning)
+            // It starts the scan again and again, in vain.
+            for count in 1...3 {
+                try await eventually("attempt \(count)") {
+                    await refilters() >= count ? true : nil
+                }
+                kernel.withLock { $0.commands += 1 }
+            }
+            let registrations = { bluez.state.withLock { $0.calls }.count { $0.hasPrefix("Reg") } }
+            let before = registrations()
+            kernel.withLock { $0.events += 1 }
+            try await eventually("it is put on the air again") {
+                registrations() > before ? true : nil
+            }
+            try await eventually("it goes on") {
+                // What the kernel counts of a scan that begins.
+                kernel.withLock { traffic in
+                    traffic.commands += 4
+                    traffic.events += 4
+                }
+                let state = await radio.planner.state
+                return state.isScanning && state.problem == nil ? true : nil
+            }
+            try await Self.until(bluez, Self.advertising)
+        }
+    }
+
+    /// What a kernel counts, each part of it when it is looked at next.
+    private struct Script {
+        var traffic = ControllerTraffic(commands: 40, events: 40)
+        var parts: [ControllerTraffic] = []
+        var looks = 0
+
+        mutating func look() -> ControllerTraffic {
+            looks += 1
+            if !parts.isEmpty { traffic = traffic.adding(parts.removeFirst()) }
+            return traffic
+        }
+    }
+
+    @Test("a scan whose next cycle is lost is asked for, and nothing else waits for that")
+    func lostStart() async throws {
+        let script = Mutex(Script())
+        try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
+            func restarts() async -> Int {
+                await radio.planner.state.recovery.rungs.values.reduce(0, +)
+            }
+            let begun = ControllerTraffic(commands: 4, events: 4)
+            let nothing = ControllerTraffic(commands: 0, events: 0)
+            script.withLock { $0.parts = [begun] + Array(repeating: nothing, count: 5) }
+            try await eventually("a cycle is over") {
+                script.withLock { $0.parts.isEmpty } ? true : nil
+            }
+            // The end of a scan and the start of the next: one is answered, and late.
+            let (before, looks) = (await restarts(), script.withLock(\.looks))
+            let start = ContinuousClock.now
+            script.withLock { script in
+                script.parts = [
+                    ControllerTraffic(commands: 2, events: 0),
+                    ControllerTraffic(commands: 0, events: 1),
+                ]
+            }
+            try await eventually("it is asked for") { await restarts() > before ? true : nil }
+            script.withLock { $0.parts = [begun] }
+            try await eventually("it is believed") {
+                let state = await radio.planner.state
+                let isKnown = script.withLock { $0.parts.isEmpty }
+                return isKnown && state.isScanning && state.problem == nil ? true : nil
+            }
+            // One every 5 ms at the most, and a few for each action.
+            let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
+            #expect(script.withLock(\.looks) - looks <= most)
+        }
+    }
+
+    @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
+    func stuckAdvertisement() async throws {
+        try await with(.bookworm) { bluez, radio in
+            try await radio.startAdvertising(Self.eid)
+            let failures = Array(repeating: "Failed", count: 1000)
+            bluez.state.withLock { $0.refusals["UnregisterAdvertisement"] = failures }
+            await radio.stopAdvertising(Self.eid)
+            try await Self.until(bluez, Self.quiet)
+            #expect(await radio.planner.state.recovery.rungs[.reconnect, default: 0] >= 1)
+        }
+    }
+
+    private static func until(_ bluez: FaultyBlueZ, _ reality: FaultyBlueZ.Reality) async throws {
+        do {
+            try await eventually("\(reality)", within: .seconds(60)) {
+                bluez.reality == reality ? true : nil
+            }
+        } catch {
+            Issue.record("real is \(bluez.reality)")
+            throw error
+        }
+    }
+
+    private func with(
+        _ release: BlueZRelease,
+        traffic: BlueZRadio.TrafficReader? = nil,
+        _ body: (FaultyBlueZ, BlueZRadio) async throws -> Void
+    ) async throws {
+        let bus = try PrivateBus()
+        let bluez = try await FaultyBlueZ(on: bus, version: release)
+        let radio = try BlueZRadio(
+            adapter: "hci0",
+            timings: FaultyWorld.timings,
+            bus: bus.address,
+            readTraffic: traffic ?? bluez.counts.reader,
+            logger: quietLogger
+        )
+        await radio.setListening(true)
+        let running = Task { try await radio.run { _ in } }  // SAFETY: cancelled below.
+        do {
+            try await Self.until(bluez, Self.quiet)
+            try await body(bluez, radio)
+        } catch {
+            Issue.record(error)
+        }
+        running.cancel()
+        _ = try? await running.value
+        await bluez.stop()
+    }
+}

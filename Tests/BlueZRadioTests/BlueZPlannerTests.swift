@@ -1,0 +1,285 @@
+import BlueZ
+import DBus
+import GotchuCore
+import Radio
+import TestSupport
+import Testing
+
+@testable import BlueZRadio
+
+@Suite struct BlueZPlannerTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let timings = RecoveryTimings()
+    private var planner = BlueZPlanner(adapterName: nil)
+    private var now = MonotonicTime(sinceStart: .zero)
+
+    init() {
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+    }
+
+    @Test("the first thing is the scan, then nothing")
+    mutating func scanFirst() {
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
+    }
+
+    @Test("a scan that is not wanted any more is stopped, also if the answer was lost")
+    mutating func unwantedScan() {
+        finish(.startScan(isRestart: false))
+        planner.wantScan(false)
+        #expect(planner.next(now: now) == .stopScan && !planner.state.isScanning)
+        finish(.stopScan, .failure(RadioFailure(.timedOut)))
+        // An adapter that comes back goes on with what bluetoothd remembers.
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(planner.next(now: now) == .stopScan)
+        finish(.stopScan, .failure(RadioFailure(.rejected)))
+        now = now + Self.timings.longQuietLimit
+        #expect(planner.next(now: now) == nil && planner.state.problem == nil)
+        planner.wantScan(true)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+    }
+
+    @Test("an advertisement comes before the scan, and a removal before both")
+    mutating func order() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid))
+        #expect(!planner.isOnAir(Self.eid))
+    }
+
+    @Test("a new advertisement that fails is refused; an old one is tried again")
+    mutating func failures() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(failure.code == .rejected && !planner.isOnAir(Self.eid))
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.linkChanged(.noBlueZ)
+        planner.linkChanged(.asking(":1.2"))
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        now = now + Self.timings.firstPause
+        #expect(planner.next(now: now) == .register(Self.eid))
+    }
+
+    @Test("what is not wanted any more is taken off when the adapter is back from off")
+    mutating func unwantedWhileOff() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
+        planner.unwant(Self.eid)
+        #expect(!planner.isOnAir(Self.eid), "an adapter that is off sends nothing")
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid))
+        #expect(!planner.isOnAir(Self.eid))
+    }
+
+    @Test("an adapter that cannot advertise is given up on, and says so to whoever waits")
+    mutating func givenUp() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        planner.giveUp(Self.eid)
+        guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
+            Issue.record("whoever waits must be told")
+            return
+        }
+        #expect(failure.code == .timedOut)
+        finish(.register(Self.eid))
+        #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
+    }
+
+    @Test("what an action of an earlier bluetoothd came to is of no interest")
+    mutating func epochs() {
+        planner.want(Self.eid)
+        let epoch = planner.epoch
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
+        planner.finished(.register(Self.eid), .success(()), epoch: epoch, now: now)
+        #expect(planner.state.advertising.isEmpty)
+    }
+
+    @Test("a scan that has ended is restarted, one that blinks is not")
+    mutating func ended() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        now = now + .seconds(1)
+        #expect(planner.next(now: now) == nil)
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        now = now + Self.timings.discoveringGrace
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
+        #expect(planner.popStep() == RecoveryStep(rung: .restart, reason: .ended))
+    }
+
+    @Test("an advertisement that could not be taken off is taken off until it is")
+    mutating func stuckAdvertisement() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid), .failure(RadioFailure(.timedOut)))
+        #expect(planner.state.advertising == [Self.eid], "it may be on the air, and says so")
+        #expect(planner.next(now: now) == .unregister(Self.eid), "at once: it was waited for")
+        for _ in 0..<BlueZPlanner.failureLimit {
+            finish(.unregister(Self.eid), .failure(RadioFailure(.rejected)))
+            now = now + Self.timings.longestPause
+        }
+        #expect(planner.next(now: now) == .reconnect, "the connection's end takes it off")
+        #expect(planner.popStep()?.reason == .stuckAdvertisement)
+        planner.linkChanged(.connecting)
+        #expect(!planner.isOnAir(Self.eid) && planner.state.advertising.isEmpty)
+        #expect(planner.state.recovery.rungs[.reconnect] == 1)
+    }
+
+    @Test("a registration that timed out is taken off before anything else is tried")
+    mutating func unclearRegistration() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid), .failure(RadioFailure(.timedOut)))
+        #expect(planner.outcome(of: Self.eid) != nil)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        planner.want(Self.eid)
+        finish(.unregister(Self.eid))
+        #expect(planner.next(now: now) == .register(Self.eid), "wanted again meanwhile")
+        #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
+    }
+
+    @Test("samples that flow leave the scan alone, and for a while also when they stop")
+    mutating func flow() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        for _ in 0..<100 {
+            now = now + .milliseconds(110)
+            hear(-40)
+            #expect(planner.next(now: now) == nil)
+        }
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
+        // And when the controller begins to leave out what it has reported.
+        now = now + SampleRefresher.flowWindow
+        hear(-40)
+        for _ in 0..<20 {
+            now = now + SampleRefresher.flowWindow
+            hear(-40)
+        }
+        now = now + SampleRefresher.fastPause
+        #expect(planner.next(now: now) == .refreshScan)
+    }
+
+    @Test("samples that come only with a restart of the scan have it restarted")
+    mutating func samples() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        for _ in 0..<100 {
+            now = now + .milliseconds(10)
+            hear(-40)
+            #expect(planner.next(now: now) == nil)
+            now = now + SampleRefresher.fastPause
+            #expect(planner.next(now: now) == .refreshScan)
+            finish(.refreshScan)
+        }
+        #expect(planner.next(now: now) == nil)
+        let lastHeard = now + (.zero - SampleRefresher.fastPause)
+        now = now + SampleRefresher.candidateLifetime
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now) == lastHeard + Self.timings.longQuietLimit)
+    }
+
+    @Test("a candidate that is far and still is looked at less often")
+    mutating func far() {
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        for _ in 0..<6 {
+            hear(-85)
+            now = now + .seconds(1)
+        }
+        hear(-85)
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
+        hear(-70)
+        #expect(planner.nextDeadline(now: now) == now + SampleRefresher.fastPause)
+    }
+
+    @Test("any order of events and outcomes ends where it should", arguments: 0..<50)
+    mutating func storm(_ round: Int) {
+        var random = SeededGenerator("planner storm \(round)")
+        let eids = (0..<4).map { _ in EID.random(using: &random) }
+        var wanted: Set<EID> = []
+        for _ in 0..<400 {
+            now = now + .milliseconds(Int.random(in: 0...500, using: &random))
+            guard let eid = eids.randomElement(using: &random) else { return }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0:
+                planner.want(eid)
+                wanted.insert(eid)
+            case 1:
+                planner.unwant(eid)
+                wanted.remove(eid)
+            case 2: planner.linkChanged(.noBlueZ)
+            case 3: planner.adaptersChanged([], now: now)
+            case 4: planner.released(eid)
+            case 5:
+                planner.adaptersChanged(
+                    [AdapterState.hci0(isPowered: .random(using: &random))],
+                    now: now
+                )
+            default:
+                guard let action = planner.next(now: now) else { continue }
+                let failure =
+                    [nil, nil, RadioFailure.Code.rejected, .timedOut]
+                    .randomElement(using: &random) ?? nil
+                finish(action, failure.map { .failure(RadioFailure($0)) } ?? .success(()))
+                if action == .reconnect {
+                    planner.linkChanged(.connecting)
+                    planner.linkChanged(.asking(":1.1"))
+                    planner.adaptersChanged([AdapterState.hci0()], now: now)
+                }
+            }
+            for eid in eids {
+                if case .failure = planner.outcome(of: eid) { wanted.remove(eid) }
+            }
+        }
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        for _ in 0..<50 {
+            now = now + Self.timings.longestPause
+            guard let action = planner.next(now: now) else { break }
+            finish(action)
+            if action == .reconnect { planner.linkChanged(.asking(":1.2")) }
+            planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        }
+        #expect(planner.state.advertising == wanted && planner.state.isScanning)
+    }
+
+    private mutating func finish(
+        _ action: BlueZPlanner.Action,
+        _ result: Result<Void, RadioFailure> = .success(())
+    ) {
+        planner.finished(action, result, epoch: planner.epoch, now: now)
+    }
+
+    private mutating func hear(_ level: Int) {
+        planner.heard(
+            Sighting(
+                time: now,
+                eid: Self.eid,
+                carrier: .serviceData,
+                rssi: RSSI(dBm: level),
+                adapter: "hci0"
+            )
+        )
+    }
+}

@@ -1,0 +1,340 @@
+import BlueZ
+import DBus
+import GotchuCore
+import Radio
+import TestSupport
+import Testing
+
+@testable import BlueZRadio
+
+/// What is done about a controller that leaves its host's commands without an answer.
+@Suite struct ControllerWatchTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let timings = RecoveryTimings()
+    private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
+    private var now = MonotonicTime(sinceStart: .seconds(100))
+    /// Close to their end, as after months: they wrap.
+    private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
+
+    init() {
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        look()
+    }
+
+    @Test("commands that are answered, now or at the next look, are nothing")
+    mutating func answered() {
+        for _ in 0..<100 {
+            look(commands: 4, events: 4, after: .seconds(3))
+            look(commands: 1, after: .seconds(3))
+            look(commands: 1, events: 1, after: .milliseconds(100))
+            look(events: 1, after: .milliseconds(100))
+            look(events: 9, after: .seconds(3))
+        }
+        #expect(planner.state.isScanning && planner.state.problem == nil)
+        #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
+    }
+
+    @Test("a command without an answer for half a second is a controller that does not answer")
+    mutating func mute() {
+        look(commands: 1, after: .seconds(3))
+        look(after: Self.timings.closeLook - .milliseconds(1))
+        #expect(!planner.controller.isUnresponsive)
+        #expect(look(after: .milliseconds(1)) == .stoppedAnswering)
+        #expect(planner.state.problem == RadioFailure(.adapterUnresponsive))
+        #expect(!planner.state.isScanning)
+    }
+
+    @Test("a command that never had an answer is noticed also when the next ones have theirs")
+    mutating func lostCommand() {
+        look(commands: 3, events: 1, after: Self.timings.scanCycle)
+        #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
+        #expect(planner.next(now: now) == nil, "it may be on its way")
+        #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
+        // Whose fresh samples have to wait as well.
+        hear()
+        expectNothingUntilGivenUp()
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
+    }
+
+    @Test("a scan that did not begin is asked for until the controller answers, and no more then")
+    mutating func lostStart() {
+        fallSilent()
+        #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
+        for _ in 0..<3 {
+            pass(Self.timings.commandLimit)
+            expect(.refreshScan, .refilter)
+            finish(.refreshScan)
+            look(commands: 1, after: .milliseconds(100))
+        }
+        #expect(look(events: 3, after: .milliseconds(100)) == .answersAgain)
+        expectNothingUntilGivenUp()
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        pass(Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.isScanning && planner.state.problem == nil)
+        #expect(planner.state.recovery.rungs[.refilter] == 4)
+    }
+
+    @Test("while it does not answer nothing is done that stops a scan that runs")
+    mutating func nothingIsStopped() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        look(commands: 1, after: .milliseconds(100))
+        // What was told was about the advertisement: the scan still runs for the kernel.
+        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+        let fell = now
+        hear()
+        while now - fell < Self.timings.scanCycle - .seconds(1) {
+            pass(.milliseconds(500))
+            #expect(planner.next(now: now) == nil)
+        }
+        pass(.seconds(1))
+        expect(.refreshScan, .refilter)
+    }
+
+    @Test("a new advertisement is not refused for a moment's silence, an old one is put on again")
+    mutating func advertisements() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        look(commands: 1, after: .seconds(2))
+        finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
+        #expect(planner.outcome(of: Self.eid) == nil)
+        pass(Self.timings.firstPause)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
+        look(events: 5, after: .milliseconds(100))
+        fallSilent()
+        look(events: 1, after: .seconds(3))
+        #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
+    }
+
+    @Test("a kernel that waits for a scan to end is noticed: only the power helps then")
+    mutating func stuck() {
+        proveFilter()
+        fallSilent()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        // An attempt that fails, as one does that was on its way: the kernel is not stuck.
+        look(commands: 1, events: 5, after: Self.timings.answerLimit)
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(events: 5, after: Self.timings.answerLimit)
+        expect(.powerCycle, .powerCycle)
+        planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        planner.finished(.powerCycle, .success(()), epoch: 0, now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+
+    @Test("the same is noticed in an empty room, where nothing tells that it answers again")
+    mutating func stuckInSilence() {
+        proveFilter()
+        fallSilent()
+        for action in [BlueZPlanner.Action.refreshScan, .powerCycle] {
+            pass(Self.timings.commandLimit)
+            #expect(planner.next(now: now) == action)
+            finish(action)
+            look(after: .milliseconds(100))
+        }
+    }
+
+    /// The controller fell silent beside another program's filter, speaks again, and ours is set.
+    ///
+    /// - Parameter isKnown: Whether that there is such a filter has been seen before.
+    private mutating func refilterInVain(isKnown: Bool) {
+        if isKnown { maskFilter() }
+        fallSilent()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+    }
+
+    @Test(
+        "beside a wider filter, or if there may be one, silence after ours says nothing at first",
+        arguments: [true, false]
+    )
+    mutating func maskedFilter(isKnown: Bool) {
+        refilterInVain(isKnown: isKnown)
+        look(events: 5, after: Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        look(commands: 4, events: 6, after: .seconds(7))
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        #expect(planner.state.recovery.rungs[.powerCycle] == 0)
+    }
+
+    @Test(
+        "beside a wider filter, or if there may be one, a scan without a next cycle is stuck",
+        arguments: [true, false]
+    )
+    mutating func maskedAndStuck(isKnown: Bool) {
+        refilterInVain(isKnown: isKnown)
+        let limit = now + Self.timings.nextCycle
+        while let due = planner.nextDeadline(now: now), due < limit {
+            look(events: 5, after: due - now)
+            #expect(planner.next(now: now) == nil)
+        }
+        #expect(planner.nextDeadline(now: now) == limit)
+        look(events: 5, after: limit - now)
+        expect(.powerCycle, .powerCycle)
+    }
+
+    @Test(
+        "beside a wider filter, or if there may be one, an unresponsive controller is waited for",
+        arguments: [true, false]
+    )
+    mutating func maskedAndUnresponsive(isKnown: Bool) {
+        if isKnown { maskFilter() }
+        fallSilent()
+        let fell = now
+        while now - fell < Self.timings.scanCycle {
+            look(after: .milliseconds(500))
+            let action = planner.next(now: now)
+            #expect(action == nil || action == .refreshScan)
+            if let action { finish(action) }
+            #expect(planner.state.problem?.code == .adapterUnresponsive)
+        }
+        while now - fell < Self.timings.nextCycle + Self.timings.firstRest {
+            look(after: .milliseconds(500))
+            guard let action = planner.next(now: now) else { continue }
+            guard action == .refreshScan else { return #expect(action == .powerCycle) }
+            finish(action)
+        }
+        Issue.record("it was waited for in vain")
+    }
+
+    @Test("without leave to touch the power it is said what to do, and tried on")
+    mutating func stuckWithoutPower() {
+        planner = BlueZPlanner(adapterName: nil)
+        self = Self(planner: planner, now: now)
+        proveFilter()
+        fallSilent()
+        look(events: 1, after: .seconds(3))
+        expect(.refreshScan, .refilter)
+        finish(.refreshScan)
+        look(events: 1, after: Self.timings.answerLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == RadioFailure(.scanStuck) && !planner.state.isScanning)
+        pass(Self.timings.firstRest)
+        expect(.refreshScan, .refilter)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+}
+
+extension ControllerWatchTests {
+    private init(planner: BlueZPlanner, now: MonotonicTime) {
+        self.planner = planner
+        self.now = now
+        self.planner.linkChanged(.asking(":1.1"))
+        self.planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(self.planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        self.planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        look()
+    }
+
+    /// A filter of ours is seen to do nothing; then nobody is there any more.
+    private mutating func maskFilter() {
+        hear()
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        look(after: Self.timings.proofLimit)
+        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        #expect(planner.scan.filterEffect == .masked)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    /// A filter of ours is seen to restart the scan; then nobody is there any more.
+    private mutating func proveFilter() {
+        hear()
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        look(commands: 4, events: 4, after: .milliseconds(100))
+        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        #expect(planner.scan.filterEffect == .restarts)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    /// A start fails until the kernel has given up the command that was lost.
+    private mutating func expectNothingUntilGivenUp() {
+        guard let freeAt = planner.controller.freeAt else {
+            Issue.record("nothing was lost")
+            return
+        }
+        #expect(freeAt > now && freeAt - now <= Self.timings.commandLimit)
+        while let due = planner.nextDeadline(now: now), due < freeAt {
+            #expect(planner.next(now: now) == nil)
+            pass(due - now)
+        }
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == freeAt)
+        pass(freeAt - now)
+    }
+
+    /// The end of a scan's cycle is lost.
+    private mutating func fallSilent() {
+        look(commands: 1, after: .seconds(3))
+        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+    }
+
+    @discardableResult
+    private mutating func look(
+        commands: UInt32 = 0,
+        events: UInt32 = 0,
+        after duration: Duration = .zero
+    ) -> ControllerWatch.Change? {
+        pass(duration)
+        traffic.commands &+= commands
+        traffic.events &+= events
+        return planner.controllerLooked(traffic, now: now)
+    }
+
+    private mutating func expect(
+        _ action: BlueZPlanner.Action,
+        _ rung: RecoveryRung,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(planner.next(now: now) == action, sourceLocation: sourceLocation)
+        let step = RecoveryStep(rung: rung, reason: .unresponsive)
+        #expect(planner.popStep() == step, sourceLocation: sourceLocation)
+    }
+
+    private mutating func pass(_ duration: Duration) { now = now + duration }
+
+    private mutating func finish(
+        _ action: BlueZPlanner.Action,
+        _ result: Result<Void, RadioFailure> = .success(())
+    ) {
+        planner.finished(action, result, epoch: planner.epoch, now: now)
+    }
+
+    private mutating func hear() {
+        planner.heard(
+            Sighting(
+                time: now,
+                eid: EID(literal: "0123456789"),
+                carrier: .serviceData,
+                rssi: RSSI(dBm: -40),
+                adapter: "hci0"
+            )
+        )
+    }
+}

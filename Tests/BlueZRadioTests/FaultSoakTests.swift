@@ -1,0 +1,92 @@
+import BusTestSupport
+import GotchuCore
+import Radio
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BlueZRadio
+
+/// What the radio is told and what the room hears are the same again after anything.
+@Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
+    private static let sequences = 50 * effort
+
+    @Test("after each of many random sequences of faults, what is wanted is what is real")
+    func soak() async throws {
+        let world = try await FaultyWorld(random: SeededGenerator("radio faults"))
+        let radio = try BlueZRadio(
+            adapter: nil,
+            timings: FaultyWorld.timings,
+            bus: world.bus.address,
+            readTraffic: world.counts.reader,
+            logger: quietLogger
+        )
+        await radio.setListening(true)
+        let running = Task { try await radio.run { _ in } }  // SAFETY: cancelled below.
+        var wanted: Set<EID> = []
+        try await converge(world, radio, wanted, "at the start")
+        for sequence in 0..<Self.sequences {
+            var story: [String] = []
+            for _ in 0..<world.number(in: 1...4) {
+                let fault = world.pick(FaultyWorld.Fault.allCases)
+                story.append("\(fault)")
+                try await world.happens(fault)
+                story.append(await Self.change(&wanted, world, radio))
+            }
+            try await world.heal()
+            try await converge(world, radio, wanted, "\(sequence): \(story)")
+        }
+        running.cancel()
+        _ = try? await running.value
+        await world.end()
+    }
+
+    /// A till opens or ends a request in the middle of it all.
+    private static func change(
+        _ wanted: inout Set<EID>,
+        _ world: FaultyWorld,
+        _ radio: BlueZRadio
+    ) async -> String {
+        switch world.number(in: 0...5) {
+        case 0 where wanted.count < 3:
+            let eid = world.makeEID()
+            guard (try? await radio.startAdvertising(eid)) != nil else { return "refused" }
+            wanted.insert(eid)
+            return "start"
+        case 1:
+            guard let eid = wanted.sorted(by: <).first else { return "" }
+            wanted.remove(eid)
+            await radio.stopAdvertising(eid)
+            return "stop"
+        case 2:
+            // SAFETY: time for the radio to get anywhere in its work; nothing is expected by then.
+            try? await Task.sleep(for: .milliseconds(world.number(in: 1...150)))
+            return "later"
+        default: return ""
+        }
+    }
+
+    private func converge(
+        _ world: FaultyWorld,
+        _ radio: BlueZRadio,
+        _ wanted: Set<EID>,
+        _ story: String
+    ) async throws {
+        let real = FaultyBlueZ.Reality(
+            onAir: wanted.map(\.serviceData).sorted { $0.lexicographicallyPrecedes($1) },
+            isScanning: true
+        )
+        var last = world.bluez.reality
+        do {
+            try await eventually("what is wanted is real", within: .seconds(60)) {
+                last = world.bluez.reality
+                return last == real ? true : nil
+            }
+        } catch {
+            let state = await radio.planner.state
+            Issue.record("\(story): wanted \(real), real \(last), the radio says \(state)")
+            throw error
+        }
+        #expect(world.bluez.state.withLock(\.crashes).isEmpty, "\(story)")
+    }
+}

@@ -1,0 +1,280 @@
+import BusTestSupport
+import DBus
+import GotchuCore
+import Synchronization
+
+/// A bluetoothd that goes wrong in every way that a real one does, on a bus of the test's own.
+///
+/// It keeps what a real one keeps (discovery and advertisements of each client, dropped when the
+/// client leaves the bus), answers calls in order, and has the kernel count the commands that a
+/// living scan takes. What is truly on the air and truly scanned is `reality`.
+final class FaultyBlueZ: Sendable {
+    struct State {
+        var isPowered = true
+        var hasAdapter = true
+        var canAdvertise = true
+        /// Clients that discover, and whether their filter names UUIDs.
+        var sessions: Set<String> = []
+        var filters: [String: [String: Value]] = [:]
+        /// What `Discovering` says.
+        var isDiscovering = false
+        /// The rung from which on a dead scan comes back to life; `nil` while it lives.
+        var deadUntil: Cure?
+        var advertisements: [ObjectPath: Advertisement] = [:]
+        /// Errors to answer the next calls with, by member.
+        var refusals: [String: [String]] = [:]
+        /// How long each answer takes.
+        var delay = Duration.zero
+        /// What would have crashed the real one.
+        var crashes: [String] = []
+        var calls: [String] = []
+    }
+
+    struct Advertisement {
+        let owner: String
+        /// How many calls had come when it began to be read from its owner.
+        let readSince: Int
+        /// `nil` while it is being read.
+        var data: [UInt8]?
+        /// The kernel has taken it off the air, and bluetoothd has not noticed.
+        var isLost = false
+    }
+
+    /// What brings a dead scan back.
+    enum Cure: Int, CaseIterable, Comparable {
+        case filter
+        case restart
+        case departure
+
+        static func < (left: Cure, right: Cure) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// What a listener in the room would notice.
+    struct Reality: Equatable {
+        var onAir: [[UInt8]]
+        var isScanning: Bool
+    }
+
+    static let adapter = ScriptedBlueZ.adapter
+    static let feed = ScriptedBlueZ.feed
+
+    let state = Mutex(State())
+    let connection: Connection
+    let turns = Turns()
+    let version: BlueZRelease
+    let bus: PrivateBus
+    let counts: KernelCounts
+    private let cycle = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Parameters:
+    ///   - counts: the kernel's, which outlive a bluetoothd.
+    ///   - cycleInterval: how often a living scan ends and begins anew.
+    init(
+        on bus: PrivateBus,
+        version: BlueZRelease = .bookworm,
+        counts: KernelCounts = KernelCounts(),
+        cycleInterval: Duration = .milliseconds(60),
+        prepare: (inout State) -> Void = { _ in }
+    ) async throws {
+        self.version = version
+        self.bus = bus
+        self.counts = counts
+        connection = try await bus.connect()
+        state.withLock { prepare(&$0) }
+        try await connection.export(rootObject(), at: .root)
+        try await connection.export(adapterObject(), at: Self.adapter)
+        let departures = try await connection.signals(
+            MatchRule(sender: "org.freedesktop.DBus", member: "NameOwnerChanged")
+        )
+        try await connection.requestName("org.bluez")
+        // SAFETY: owned by `cycle`, cancelled by `stop()`.
+        let task = Task { [weak self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self?.follow(departures) }
+                group.addTask { await self?.scan(every: cycleInterval) }
+            }
+        }
+        cycle.withLock { $0 = task }
+    }
+
+    /// Dies, as a killed bluetoothd does.
+    func stop() async {
+        cycle.withLock { $0?.cancel() }
+        turns.letGo()
+        await connection.close()
+    }
+
+    var reality: Reality {
+        state.withLock { state in
+            guard state.hasAdapter, state.isPowered else {
+                return Reality(onAir: [], isScanning: false)
+            }
+            let data = state.advertisements.values.filter { !$0.isLost }.compactMap(\.data)
+            return Reality(
+                onAir: data.sorted { $0.lexicographicallyPrecedes($1) },
+                isScanning: !state.sessions.isEmpty && state.isDiscovering && state.deadUntil == nil
+            )
+        }
+    }
+
+    // MARK: A scan's cycle, and clients that leave
+
+    private func scan(every interval: Duration) async {
+        while !Task.isCancelled {
+            // SAFETY: the pause of a simulated kernel, which no test waits for.
+            try? await Task.sleep(for: interval)
+            let isAlive = state.withLock { state in
+                state.isPowered && state.hasAdapter && !state.sessions.isEmpty
+                    && state.isDiscovering && state.deadUntil == nil && !turns.isHung
+            }
+            if isAlive { counts.commanded(Self.restartCommands) }
+        }
+    }
+
+    /// The end of a scan; the address, the parameters and the begin of the next.
+    private static let restartCommands: UInt32 = 4
+
+    private func follow(_ departures: AsyncStream<Signal>) async {
+        for await signal in departures {
+            guard signal.arguments.count == 3, let name = signal.arguments[0].asString,
+                name.hasPrefix(":"), signal.arguments[2].asString == ""
+            else { continue }
+            await turns.take()
+            let wasLast = state.withLock { state in
+                state.advertisements = state.advertisements.filter { $0.value.owner != name }
+                state.filters[name] = nil
+                guard state.sessions.remove(name) != nil else { return false }
+                if state.sessions.isEmpty { state.cure(by: .departure) }
+                return state.sessions.isEmpty
+            }
+            turns.pass()
+            if wasLast { try? await says(isDiscovering: false) }
+        }
+    }
+
+    // MARK: What its methods do
+
+    func setFilter(_ call: Invocation) async throws {
+        guard let sender = call.sender else { return }
+        let filter = call.arguments[0].asProperties ?? [:]
+        let isRestarted = state.withLock { state in
+            if filter["UUIDs"] != nil, version == .uuidCrash {
+                state.crashes.append("a UUID filter")
+            }
+            if filter["DuplicateData"] != nil || filter["Discoverable"] != nil,
+                version < .flagsFixed
+            {
+                state.crashes.append("a flag in a filter")
+            }
+            let isOther = state.filters.updateValue(filter, forKey: sender) != filter
+            guard isOther, state.sessions.contains(sender) else { return false }
+            state.cure(by: .filter)
+            return state.isDiscovering && state.deadUntil == nil
+        }
+        if isRestarted { counts.commanded(Self.restartCommands) }
+    }
+
+    func startDiscovery(_ call: Invocation) async throws {
+        guard let sender = call.sender else { return }
+        try state.withLock { state in
+            guard state.isPowered else { throw MethodFailure(bluez: "NotReady") }
+            guard state.sessions.insert(sender).inserted else {
+                throw MethodFailure(bluez: "InProgress")
+            }
+            state.isDiscovering = true
+        }
+        try await says(isDiscovering: true)
+    }
+
+    func stopDiscovery(_ call: Invocation) async throws {
+        guard let sender = call.sender else { return }
+        let isStuck = try state.withLock { state in
+            guard state.sessions.remove(sender) != nil else { throw MethodFailure(bluez: "Failed") }
+            state.cure(by: .restart)
+            if state.deadUntil == nil { state.isDiscovering = false }
+            return state.deadUntil != nil
+        }
+        // Our session is gone, `Discovering` stays (bluez/bluez#807).
+        if isStuck { throw MethodFailure(bluez: "InProgress") }
+        try await says(isDiscovering: false)
+    }
+
+    func register(_ call: Invocation) async throws {
+        guard let path = call.arguments[0].asObjectPath, let sender = call.sender else { return }
+        try state.withLock { state in
+            guard state.advertisements[path] == nil else {
+                throw MethodFailure(bluez: "AlreadyExists")
+            }
+            guard state.advertisements.count < 5 else { throw MethodFailure(bluez: "NotPermitted") }
+            state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
+        }
+        // Reads it from its owner, and answers others meanwhile.
+        turns.pass()
+        let data = try? await read(path, of: sender)
+        await turns.take()
+        try state.withLock { state in
+            guard let data, state.advertisements[path] != nil else {
+                state.advertisements[path] = nil
+                throw MethodFailure(bluez: "Failed")
+            }
+            state.advertisements[path]?.data = data
+        }
+    }
+
+    private func read(_ path: ObjectPath, of sender: String) async throws -> [UInt8]? {
+        let reply = try await connection.call(
+            MethodCall(
+                to: sender,
+                path: path,
+                interface: "org.freedesktop.DBus.Properties",
+                member: "GetAll",
+                arguments: [.string("org.bluez.LEAdvertisement1")]
+            ),
+            timeout: .seconds(10)
+        )
+        return reply.first?.asProperties?["ServiceData"]?.asProperties?.values.first?.asBytes
+    }
+
+    func unregister(_ call: Invocation, _ ticket: Int) async throws {
+        guard let path = call.arguments[0].asObjectPath else { return }
+        try state.withLock { state in
+            guard let known = state.advertisements.removeValue(forKey: path) else {
+                throw MethodFailure(bluez: "DoesNotExist")
+            }
+            // Its owner cannot have answered yet when this was sent.
+            if known.data == nil, ticket < known.readSince, version < .readingFixed {
+                state.crashes.append("an advertisement taken away while it is read")
+            }
+        }
+    }
+}
+
+extension FaultyBlueZ.State {
+    mutating func cure(by cure: FaultyBlueZ.Cure) {
+        if let deadUntil, deadUntil <= cure { self.deadUntil = nil }
+    }
+}
+
+extension MethodFailure {
+    init(bluez name: String) {
+        self.init(name: "org.bluez.Error.\(name)", text: "scripted")
+    }
+}
+
+/// Releases that differ in what they do wrong.
+enum BlueZRelease: Int, CaseIterable, Comparable, Sendable {
+    case bookworm = 66
+    case beforeFlagsFixed = 70
+    case flagsFixed = 71
+    case beforeReadingFixed = 72
+    case readingFixed = 73
+    case intervals = 77
+    case uuidCrash = 87
+    case next = 88
+
+    var modalias: String { "usb:v1D6Bp0246d05" + String(rawValue, radix: 16) }
+
+    static func < (left: BlueZRelease, right: BlueZRelease) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}

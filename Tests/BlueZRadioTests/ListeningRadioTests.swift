@@ -1,0 +1,111 @@
+import BlueZ
+import BusTestSupport
+import GotchuCore
+import TestSupport
+import Testing
+
+import Radio
+
+@testable import BlueZRadio
+
+@Suite("A radio that is to listen, and one that is not", .timeLimit(.minutes(hangLimit)))
+struct ListeningRadioTests {
+    private static let eid = EID(literal: "a1b2c3d4e5")
+    private static let timings = RecoveryTimings()
+
+    @Test("bluetoothd is asked for nothing but an advertisement, until the radio is to listen")
+    func asked() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        try await RunningRadio.with(bus, isListening: false) { running in
+            var requests = bluez.requests.makeAsyncIterator()
+            func next() async -> ScriptedBlueZ.Request? { await requests.next(isolation: nil) }
+            let state = try await running.state { $0.adapter != nil }
+            #expect(!state.isListeningWanted && !state.isScanning && state.problem == nil)
+            try await running.radio.startAdvertising(Self.eid)
+            guard case .register = await next() else {
+                Issue.record("the first request is not the advertisement's")
+                return
+            }
+            // Another program's scan has the device told: it is nobody's business here.
+            try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
+            await running.radio.setListening(true)
+            guard case .setFilter = await next() else {
+                Issue.record("the second request is not the filter's")
+                return
+            }
+            #expect(await next() == .startDiscovery)
+            _ = try await running.state { $0.isScanning }
+            try await bluez.hears(2, rssi: -77, data: Self.eid.serviceData)
+            #expect(try await running.sighting().rssi?.dBm == -77)
+            await running.radio.setListening(false)
+            #expect(await next() == .stopDiscovery)
+            let end = try await running.state { !$0.isScanning && !$0.isListeningWanted }
+            #expect(end.advertising == [Self.eid] && end.problem == nil)
+        }
+        await bluez.stop()
+    }
+
+    @Test("The management socket is closed while the radio is not to listen, and opened again")
+    func management() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        let kernel = ScriptedKernel()
+        try await RunningRadio.with(bus, transport: .best, kernel: kernel) { running in
+            func hears(_ level: Int8) async throws {
+                let data = ManagementFrame.kiosk(Self.eid)
+                kernel.send(ManagementFrame.deviceFound(data, rssi: level, adapter: 0))
+                #expect(try await running.sighting().rssi?.dBm == Int(level))
+            }
+            for level: Int8 in [-60, -50, -40] {
+                let state = try await running.state { $0.isScanning }
+                #expect(state.transport == .management && !state.isDemoted)
+                try await eventually("its socket is open") { kernel.isHeard ? true : nil }
+                try await hears(level)
+                await running.radio.setListening(false)
+                try await eventually("its socket is closed") { kernel.isHeard ? nil : true }
+                let asleep = try await running.state { !$0.isScanning }
+                #expect(asleep.transport == .management && asleep.problem == nil)
+                await running.radio.setListening(true)
+            }
+        }
+        await bluez.stop()
+    }
+
+    @Test("The end of the wish ends the scan, its recovery and its problems")
+    func planned() {
+        var planner = BlueZPlanner(adapterName: nil)
+        var now = MonotonicTime(sinceStart: .zero)
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        func finish(_ action: BlueZPlanner.Action, _ code: RadioFailure.Code? = nil) {
+            let result = code.map { Result<Void, RadioFailure>.failure(RadioFailure($0)) }
+            planner.finished(action, result ?? .success(()), epoch: planner.epoch, now: now)
+        }
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false), .scanBusy)
+        #expect(planner.state.problem != nil)
+        planner.wantScan(false)
+        #expect(planner.state.problem == nil && !planner.state.isListeningWanted)
+        // What a refused start has left is stopped once; a stop without an answer is repeated.
+        #expect(planner.next(now: now) == .stopScan)
+        finish(.stopScan, .timedOut)
+        #expect(planner.next(now: now) == .stopScan)
+        finish(.stopScan, .rejected)
+        for _ in 0..<100 {
+            now = now + Self.timings.longestPause
+            #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
+        }
+        // Wanted again while it is being stopped.
+        planner.wantScan(true)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        planner.wantScan(false)
+        finish(.startScan(isRestart: false))
+        #expect(planner.next(now: now) == .stopScan)
+        planner.wantScan(true)
+        finish(.stopScan)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        #expect(planner.state.isScanning && planner.state.isListeningWanted)
+    }
+}

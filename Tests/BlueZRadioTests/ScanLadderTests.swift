@@ -1,0 +1,396 @@
+import BlueZ
+import DBus
+import GotchuCore
+import Radio
+import TestSupport
+import Testing
+
+@testable import BlueZRadio
+
+/// How a scan that has died is told from an empty room, and what is done about it.
+@Suite struct ScanLadderTests {
+    private static let timings = RecoveryTimings()
+    /// The kernel's DISCOV_LE_TIMEOUT.
+    private static let cycle: Duration = .milliseconds(10_240)
+    private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
+    private var now = MonotonicTime(sinceStart: .seconds(100))
+    private var traffic = ControllerTraffic(commands: 0, events: 0)
+
+    init() {
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        start()
+    }
+
+    @Test("an empty room is left alone for an hour: the scan's own cycle is its pulse")
+    mutating func emptyRoom() {
+        for _ in 0..<350 {
+            begin(after: Self.cycle)
+            #expect(planner.next(now: now) == nil)
+        }
+        #expect(planner.state.recovery == RecoveryCounts() && planner.state.isScanning)
+    }
+
+    @Test("strangers are life, with a cycle or without")
+    mutating func strangers() {
+        for _ in 0..<600 {
+            pass(.seconds(14))
+            planner.noticed(now: now)
+            #expect(planner.next(now: now) == nil)
+        }
+    }
+
+    @Test("a dead scan is brought back rung by rung, each with its reason, each counted")
+    mutating func allRungs() {
+        begin(after: Self.cycle)
+        pass(Self.timings.quietLimit)
+        expect(.refreshScan, .refilter, .silent)
+        #expect(planner.next(now: now) == nil, "the rung has its time")
+        pass(Self.timings.proofLimit)
+        expect(.startScan(isRestart: true), .restart, .silent)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        expect(.reconnect, .reconnect, .silent)
+        reconnect()
+        start()
+        pass(Self.timings.slowProofLimit)
+        expect(.powerCycle, .powerCycle, .silent)
+        powerCycle()
+        #expect(planner.next(now: now).map(Self.isStart) == true)
+        finish(.startScan(isRestart: false))
+        pass(Self.timings.slowProofLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == RadioFailure(.scanSilent) && !planner.state.isScanning)
+        pass(Self.timings.firstRest)
+        // `Discovering` has stayed false since: that is the reason now.
+        expect(.startScan(isRestart: true), .restart, .ended)
+        finish(.startScan(isRestart: true))
+        #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
+        planner.adaptersChanged([Self.adapter(true)], now: now)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+
+    @Test("the power is not touched unless that is configured")
+    mutating func noPower() {
+        planner = BlueZPlanner(adapterName: nil)
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        start()
+        for _ in 0..<10_000 {
+            pass(.seconds(1))
+            guard let action = planner.next(now: now) else { continue }
+            #expect(action != .powerCycle && action != .powerOn)
+            finish(action)
+            if action == .reconnect { reconnect() }
+        }
+        #expect(planner.state.recovery.rungs[.reconnect, default: 0] > 5)
+        #expect(planner.state.recovery.rungs[.powerCycle] == 0)
+    }
+
+    @Test("a life sign at any rung ends the climb")
+    mutating func proof() {
+        pass(Self.timings.longQuietLimit)
+        expect(.refreshScan, .refilter, .silent)
+        planner.noticed(now: now)
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+        pass(Self.timings.longQuietLimit)
+        expect(.refreshScan, .refilter, .silent)
+        pass(Self.timings.proofLimit)
+        expect(.startScan(isRestart: true), .restart, .silent)
+        // `Discovering` may come before the answer does.
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        planner.adaptersChanged([Self.adapter(true)], now: now)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("a refresh that used to restart the scan and does not is noticed within seconds")
+    mutating func refresh() {
+        look()
+        hear()
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        look(commands: 4, after: .milliseconds(20))
+        pass(SampleRefresher.fastPause)
+        #expect(planner.next(now: now) == .refreshScan)
+        finish(.refreshScan)
+        pass(Self.timings.proofLimit)
+        #expect(planner.isControllerInQuestion(now: now))
+        look()
+        expect(.startScan(isRestart: true), .restart, .notRestarted)
+        // Another program's filter may keep ours from doing anything: no more is done for a guess.
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        let next = planner.next(now: now)
+        #expect(next == nil || next == .refreshScan)
+        #expect(planner.popStep() == nil)
+    }
+
+    @Test("what another program's monitor hears does not hide that the cycle has stopped")
+    mutating func cycleStopped() {
+        begin(after: Self.cycle)
+        for _ in 0..<50 {
+            pass(Self.timings.cycleLimit / 50)
+            planner.noticed(now: now)
+        }
+        expect(.refreshScan, .refilter, .cycleStopped)
+        planner.noticed(now: now)
+        pass(Self.timings.proofLimit)
+        expect(.startScan(isRestart: true), .restart, .cycleStopped)
+        planner.noticed(now: now)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
+    }
+
+    /// The scan's cycle ends, and what should begin the next one is lost.
+    private mutating func loseStart() {
+        begin(after: Self.cycle)
+        look(commands: 1, after: Self.cycle)
+        look(commands: 1, after: Self.timings.closeLook)
+        #expect(planner.lookInterval == Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil, "it may be about to begin")
+        look(after: Self.timings.closeLook)
+        let givenUp = now + (Self.timings.commandLimit - Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
+        look(after: givenUp - now)
+    }
+
+    @Test(
+        "a cycle that ends without another is asked for at once, also when reports went on coming"
+    )
+    mutating func lostStart() {
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+        finish(.refreshScan)
+        look(commands: 4, after: .milliseconds(100))
+        look(after: Self.timings.closeLook)
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.state.problem == nil && planner.state.isScanning)
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+    }
+
+    @Test("one that is lost again is asked for again, a few times")
+    mutating func lostAgain() {
+        loseStart()
+        for _ in 0..<5 {
+            expect(.refreshScan, .refilter, .startLost)
+            finish(.refreshScan)
+            look(commands: 2, after: .milliseconds(100))
+            look(after: Self.timings.closeLook)
+            look(after: Self.timings.commandLimit - Self.timings.closeLook)
+        }
+        pass(Self.timings.proofLimit)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("where that does not help, no more is done for a guess, and it is not made again")
+    mutating func wrongLoss() {
+        loseStart()
+        expect(.refreshScan, .refilter, .startLost)
+        finish(.refreshScan)
+        pass(Self.timings.proofLimit)
+        look()
+        #expect(planner.next(now: now) == nil)
+        for _ in 0..<3 {
+            planner.noticed(now: now)
+            look(commands: 1, after: Self.cycle)
+            look(after: Self.timings.closeLook)
+            #expect(planner.next(now: now) == nil && planner.state.isScanning)
+        }
+    }
+
+    @Test("an answer that comes after the look at its command belongs to it")
+    mutating func lateAnswer() {
+        begin(after: Self.cycle)
+        look(commands: 4, events: 3, after: Self.cycle)
+        look(events: 1, after: Self.timings.closeLook)
+        look(after: Self.timings.commandLimit)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("commands in the middle of a cycle are about something else")
+    mutating func otherCommands() {
+        begin(after: Self.cycle)
+        look(commands: 2, after: .seconds(5))
+        look(after: Self.timings.closeLook)
+        #expect(planner.next(now: now) == nil)
+    }
+
+    @Test("once the kernel tells no counts any more, their absence means nothing")
+    mutating func hiddenCounts() {
+        begin(after: Self.cycle)
+        planner.controllerHidden()
+        pass(Self.timings.quietLimit)
+        #expect(planner.next(now: now) == nil)
+        #expect(planner.nextDeadline(now: now).map { $0 > now } == true)
+    }
+
+    @Test("a start that does nothing leads up the ladder as well")
+    mutating func startDoesNothing() {
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        pass(Self.timings.discoveringGrace)
+        expect(.startScan(isRestart: true), .restart, .ended)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        expect(.reconnect, .reconnect, .ended)
+    }
+
+    @Test("a kernel that is busy with a dead bluetoothd's scan is waited for")
+    mutating func busy() {
+        planner.linkChanged(.asking(":1.2"))
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        let end = now + Self.cycle
+        while now < end {
+            #expect(planner.next(now: now).map(Self.isStart) == true)
+            finish(.startScan(isRestart: true), .failure(RadioFailure(.scanBusy)))
+            #expect(planner.next(now: now) == nil && planner.popStep() == nil)
+            pass(Self.timings.busyPause)
+        }
+        #expect(planner.state.problem?.code == .scanBusy)
+        start()
+        #expect(planner.state.problem == nil && planner.state.recovery == RecoveryCounts())
+    }
+
+    @Test("a bluetoothd that answers nothing gets a new connection")
+    mutating func hung() {
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        pass(Self.timings.discoveringGrace)
+        for _ in 0..<BlueZPlanner.timeoutLimit {
+            #expect(planner.next(now: now) == .startScan(isRestart: true))
+            pass(Self.timings.callTimeout)
+            finish(.startScan(isRestart: true), .failure(RadioFailure(.timedOut)))
+        }
+        #expect(planner.state.problem?.code == .timedOut)
+        #expect(planner.next(now: now) == .reconnect)
+        #expect(planner.popStep()?.reason == .notAnswering)
+        planner.linkChanged(.connecting)
+        planner.linkChanged(.asking(":1.1"))
+        planner.notAnswering()
+        #expect(planner.state.problem?.code == .timedOut)
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        start()
+        #expect(planner.state.problem == nil)
+    }
+
+    @Test("an adapter that we have switched off is switched on again, even after a failure")
+    mutating func owedPower() {
+        pass(Self.timings.longQuietLimit)
+        expect(.refreshScan, .refilter, .silent)
+        pass(Self.timings.proofLimit)
+        expect(.startScan(isRestart: true), .restart, .silent)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        expect(.reconnect, .reconnect, .silent)
+        reconnect()
+        start()
+        pass(Self.timings.slowProofLimit)
+        expect(.powerCycle, .powerCycle, .silent)
+        planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
+        planner.finished(
+            .powerCycle,
+            .failure(RadioFailure(.rejected)),
+            epoch: 0,
+            now: now
+        )
+        #expect(planner.next(now: now) == .powerOn)
+        finish(.powerOn, .failure(RadioFailure(.rejected)))
+        #expect(planner.next(now: now) == nil)
+        pass(Self.timings.firstPause)
+        #expect(planner.next(now: now) == .powerOn)
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
+        #expect(planner.next(now: now) == nil, "whoever switches it off now means it")
+    }
+}
+
+extension ScanLadderTests {
+    private mutating func start() {
+        #expect(planner.next(now: now).map(Self.isStart) == true)
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([Self.adapter(true)], now: now)
+    }
+
+    private static func isStart(_ action: BlueZPlanner.Action) -> Bool {
+        if case .startScan = action { true } else { false }
+    }
+
+    private mutating func expect(
+        _ action: BlueZPlanner.Action,
+        _ rung: RecoveryRung,
+        _ reason: RecoveryReason,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(planner.next(now: now) == action, sourceLocation: sourceLocation)
+        let step = RecoveryStep(rung: rung, reason: reason)
+        #expect(planner.popStep() == step, sourceLocation: sourceLocation)
+    }
+
+    private mutating func pass(_ duration: Duration) { now = now + duration }
+
+    /// The scan ends and begins anew, which only the kernel's counts show.
+    private mutating func begin(after duration: Duration) {
+        look()
+        look(commands: 4, after: duration)
+        look()
+    }
+
+    /// - Parameter events: as many as commands unless said.
+    private mutating func look(
+        commands: UInt32 = 0,
+        events: UInt32? = nil,
+        after duration: Duration = .zero
+    ) {
+        pass(duration)
+        traffic = traffic.adding(
+            ControllerTraffic(commands: commands, events: events ?? commands)
+        )
+        _ = planner.controllerLooked(traffic, now: now)
+    }
+
+    private mutating func reconnect() {
+        planner.linkChanged(.connecting)
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([Self.adapter(true)], now: now)
+    }
+
+    private mutating func powerCycle() {
+        planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
+        planner.adaptersChanged([Self.adapter(false)], now: now)
+        planner.finished(.powerCycle, .success(()), epoch: 0, now: now)
+    }
+
+    private mutating func finish(
+        _ action: BlueZPlanner.Action,
+        _ result: Result<Void, RadioFailure> = .success(())
+    ) {
+        planner.finished(action, result, epoch: planner.epoch, now: now)
+    }
+
+    private mutating func hear() {
+        planner.heard(
+            Sighting(
+                time: now,
+                eid: EID(literal: "a1b2c3d4e5"),
+                carrier: .serviceData,
+                rssi: RSSI(dBm: -40),
+                adapter: "hci0"
+            )
+        )
+    }
+
+    private static func adapter(_ isDiscovering: Bool, isPowered: Bool = true) -> AdapterState {
+        var adapter = AdapterState(path: ObjectPath("/org/bluez/hci0") ?? .root)
+        adapter.isPowered = isPowered
+        adapter.isDiscovering = isDiscovering
+        adapter.canAdvertise = true
+        return adapter
+    }
+}

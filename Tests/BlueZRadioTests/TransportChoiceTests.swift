@@ -1,0 +1,65 @@
+import BlueZ
+import GotchuCore
+import Radio
+import Testing
+
+@testable import BlueZRadio
+
+@Suite("The choice of the transport") struct TransportChoiceTests {
+    private func time(_ seconds: Double) -> MonotonicTime {
+        MonotonicTime(sinceStart: .seconds(seconds))
+    }
+
+    @Test("a missing capability is final, anything else is tried again ever more rarely")
+    func pauses() {
+        var choice = TransportChoice(policy: .best)
+        let never = choice.failed(.noCapability)
+        #expect(never == nil)
+        var pauses: [Duration] = []
+        for _ in 0..<10 { pauses.append(choice.failed(.noSocket(97)) ?? .zero) }
+        #expect(pauses.first == .seconds(2) && pauses[1] == .seconds(4))
+        #expect(pauses.last == TransportChoice.longestPause)
+        choice.opened()
+        #expect(choice.transport == .management && choice.note == nil)
+        // A socket that opens and never delivers is not trusted sooner.
+        let unproven = choice.failed(.lost(0))
+        #expect(unproven == TransportChoice.longestPause)
+        choice.opened()
+        choice.heard()
+        let proven = choice.failed(.lost(5))
+        #expect(proven == .seconds(2))
+    }
+
+    @Test("only who asked for it alone has a problem without it; only who had it has lost it")
+    func saying() {
+        for policy in [TransportPolicy.best, .management] {
+            var choice = TransportChoice(policy: policy)
+            _ = choice.failed(.noCapability)
+            #expect(choice.note == "no CAP_NET_ADMIN: listening over D-Bus")
+            #expect(!choice.hadManagement)
+            #expect((choice.problem?.code == .noManagement) == (policy == .management))
+            choice.opened()
+            choice.heard()
+            _ = choice.failed(.silent)
+            #expect(choice.hadManagement)
+        }
+        #expect(TransportChoice(policy: .dbus).note == nil)
+    }
+
+    @Test("it is deaf when bluetoothd hears three devices in three seconds and it none")
+    func deaf() {
+        var choice = TransportChoice(policy: .best)
+        choice.opened()
+        #expect(witness(&choice, 0, 1, 2.9, 3) == [false, false, false, true])
+        choice.opened()
+        #expect(witness(&choice, 10, 12) == [false, false])
+        choice.heard()
+        #expect(witness(&choice, 13, 14, 16) == [false, false, true])
+        _ = choice.failed(.silent)
+        #expect(witness(&choice, 30, 40, 50) == [false, false, false])
+    }
+
+    private func witness(_ choice: inout TransportChoice, _ times: Double...) -> [Bool] {
+        times.map { choice.heardOverDBus(now: time($0)) }
+    }
+}
