@@ -11,6 +11,9 @@ package struct Device: Equatable, Sendable {
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
     /// The time for which an unused credential stays valid: a shop may close for a season.
     static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
+    /// The number of earlier secrets that are remembered: an exchange that a frozen server carries
+    /// out after so many later ones is taken for a copy's.
+    package static let memory = 32
 
     package let id: DeviceID
     /// The user whose account it acts for; never changes.
@@ -24,9 +27,10 @@ package struct Device: Equatable, Sendable {
     package private(set) var family: [UInt8]
     /// SHA-256 of the secret that is valid next.
     package private(set) var current: [UInt8]
-    /// SHA-256 of the secret before. It is accepted until `current` has been seen, because the
-    /// reply that carried that one may have been lost.
-    package private(set) var previous: [UInt8]?
+    /// SHA-256 of the secrets before, the last one last, at most `memory` of them. The last one is
+    /// accepted until `current` has been seen, because the reply that carried that one may have
+    /// been lost.
+    package private(set) var previous: [[UInt8]]
     /// The number of exchanges of the credential.
     package private(set) var generation: Int64
     /// The end of the credential if it stays unused.
@@ -51,7 +55,7 @@ package struct Device: Equatable, Sendable {
         createdAt: Timestamp,
         family: [UInt8],
         current: [UInt8],
-        previous: [UInt8]? = nil,
+        previous: [[UInt8]] = [],
         generation: Int64 = 0,
         expiresAt: Timestamp,
         lastUsedAt: Timestamp? = nil,
@@ -86,8 +90,9 @@ package struct Device: Equatable, Sendable {
     /// Decides about a credential, and exchanges it if it is good.
     ///
     /// The same exchange again changes nothing, so that a repeat which comes late does not take
-    /// back a successor that its bearer holds. Another exchange of `previous` is a copy's, or its
-    /// bearer's who has lost more than the reply: the successor that comes back first is good.
+    /// back a successor that its bearer holds. Another exchange of the secret before is a copy's,
+    /// or its bearer's who has lost more than the reply: the successor that comes back first is
+    /// good.
     ///
     /// - Parameters:
     ///   - family: SHA-256 of the secret that stays, as shown.
@@ -108,13 +113,13 @@ package struct Device: Equatable, Sendable {
     ) -> Admission {
         guard revokedAt == nil, time < expiresAt, family == self.family else { return .refused }
         if secret == current {
-            previous = current
+            remember(current)
         } else if let number, number > generation {
-            previous = secret
+            remember(secret)
             generation = number
-        } else if secret == previous {
+        } else if secret == previous.last {
             guard successor != current else { return .admitted }
-        } else if hasNonce, successor == previous {
+        } else if hasNonce, previous.contains(successor) {
             return .refused
         } else {
             revoke(.byReuse, at: time)
@@ -125,6 +130,10 @@ package struct Device: Equatable, Sendable {
         expiresAt = time.advanced(by: Self.longestSilence)
         lastUsedAt = time
         return .admitted
+    }
+
+    private mutating func remember(_ secret: [UInt8]) {
+        previous = previous.suffix(Self.memory - 1) + [secret]
     }
 
     /// Revokes the device. The first reason stays.
@@ -138,7 +147,7 @@ package struct Device: Equatable, Sendable {
     package mutating func enrol(family: [UInt8], current: [UInt8], at time: Timestamp) {
         self.family = family
         self.current = current
-        previous = nil
+        previous = []
         generation = 0
         expiresAt = time.advanced(by: Self.enrolment)
         revokedAt = nil

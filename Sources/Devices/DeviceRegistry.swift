@@ -89,13 +89,20 @@ extension Device: RowValue {
             createdAt: try row.time(4),
             family: try row.blob(5),
             current: try row.blob(6),
-            previous: try row.optionalBlob(7),
+            previous: try row.optionalBlob(7)?.hashes ?? [],
             generation: try row.integer(12),
             expiresAt: try row.time(8),
             lastUsedAt: try row.optionalTime(9),
             revokedAt: try row.optionalTime(10),
             revocation: reason
         )
+    }
+}
+
+extension [UInt8] {
+    /// Parts as long as a SHA-256.
+    fileprivate var hashes: [[UInt8]] {
+        stride(from: 0, to: count, by: 32).map { Array(self[$0...].prefix(32)) }
     }
 }
 
@@ -129,7 +136,8 @@ private struct Put: StoreQuery {
             [
                 .text(device.id.rawValue), .text(device.user.rawValue), .text(device.name),
                 .text(device.scopes), .integer(device.createdAt.milliseconds),
-                .blob(device.family), .blob(device.current), .blob(device.previous),
+                .blob(device.family), .blob(device.current),
+                .blob(device.previous.isEmpty ? nil : device.previous.flatMap(\.self)),
                 .integer(device.expiresAt.milliseconds),
                 .integer(device.lastUsedAt?.milliseconds),
                 .integer(device.revokedAt?.milliseconds), .text(device.revocation?.rawValue),

@@ -18,6 +18,7 @@ package struct Outbox: Sendable {
         try await database.change(Addition(endpoint: endpoint, secret: secret))
     }
 
+    /// All of them, with the number of deliveries of each, which are counted one by one.
     package func endpoints() async throws(LedgerError) -> [WebhookEndpoint] {
         try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
     }
@@ -76,12 +77,25 @@ package struct Outbox: Sendable {
         dead: Bool,
         limit: Int
     ) async throws(LedgerError) -> [WebhookBacklogEntry] {
-        try await database.read(
-            Select<WebhookBacklogEntry>(
-                OutboxQueries.backlog(dead: dead),
-                [.integer(Int64(limit))]
+        var entries: [WebhookBacklogEntry] = []
+        for endpoint in try await keptEndpoints() {
+            entries += try await database.read(
+                Select<WebhookBacklogEntry>(
+                    OutboxQueries.backlog(dead: dead),
+                    [.text(endpoint), .integer(Int64(limit))]
+                )
             )
-        )
+        }
+        entries.sort { left, right in
+            let (first, second) = (left.id, right.id)
+            if !dead, left.nextTryAt != right.nextTryAt { return left.nextTryAt < right.nextTryAt }
+            return (first.event, first.endpoint) < (second.event, second.endpoint)
+        }
+        return Array(entries.prefix(limit))
+    }
+
+    private func keptEndpoints() async throws(LedgerError) -> [String] {
+        try await database.read(Select<String>(OutboxQueries.keptEndpoints))
     }
 
     /// Schedules deliveries that were given up for another day, and enables their endpoints again,
@@ -91,11 +105,11 @@ package struct Outbox: Sendable {
     /// - Returns: The number of deliveries.
     package func resend(event: String?, at time: Timestamp) async throws(LedgerError) -> Int {
         var count = 0
-        for endpoint in try await endpoints() where !endpoint.isBeingRemoved {
+        for endpoint in try await keptEndpoints() {
             var slice = 0
             repeat {
                 slice = try await database.change(
-                    Resend(endpoint: endpoint.id, event: event, time: time)
+                    Resend(endpoint: endpoint, event: event, time: time)
                 )
                 count += slice
             } while slice == OutboxQueries.slice

@@ -132,13 +132,20 @@ enum OutboxQueries {
             """
     }
 
+    /// Parameters: endpoint, limit. In the order of an index: there may be millions.
     static func backlog(dead: Bool) -> String {
         """
         SELECT endpoint, event, kind, record, attempts, next_try_at, last_error
-        FROM deliveries WHERE dead_at IS \(dead ? "NOT " : "")NULL
-        ORDER BY at, endpoint, event LIMIT $1
+        FROM deliveries WHERE endpoint = $1 AND dead_at IS \(dead ? "NOT NULL" : "NULL")
+        ORDER BY \(dead ? "event" : "next_try_at") LIMIT $2
         """
     }
+
+    /// Endpoints that are not being removed.
+    static let keptEndpoints = """
+        SELECT id FROM endpoints
+        WHERE disabled IS NULL OR disabled <> '\(WebhookEndpoint.removal)' ORDER BY id
+        """
 
     /// Parameters: endpoint.
     static let revive = """

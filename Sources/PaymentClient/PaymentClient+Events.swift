@@ -11,7 +11,8 @@ extension PaymentClient {
 
     /// Follows a session until it is final, the connection ends or the task is cancelled.
     ///
-    /// The server sends the full state first, so an interruption loses nothing: call again.
+    /// The server sends the full state first, so an interruption loses nothing: call again. It is
+    /// read as fast as it sends: it is the till's own, and of what it sends one line is kept.
     ///
     /// - Parameter body: Called with each state, in order.
     /// - Returns: `.success` when the server closed the stream, else why it could not be followed.

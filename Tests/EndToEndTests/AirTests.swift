@@ -71,6 +71,47 @@ struct AirTests {
         #expect(status.server.isReachable == true)
     }
 
+    @Test("A till that changes its EID is at tap with both, and is paid by the one that was seen")
+    func rotationAtTap() async throws {
+        let shop = try await Shop()
+        let kiosk = Device(name: "kiosk", shop: shop)
+        let file = try shop.folder.write(#"{"eid_seconds": 5}"#, to: "kiosk.json")
+        try await kiosk.start(at: "0.1,0", extra: ["--config", file])
+        let payer = try await shop.daemon("payer", at: "0,0")
+        try await kiosk.logIn()
+        try await payer.logIn()
+        let request = try await ask(kiosk)
+        try await eventually("it is at tap") {
+            try await payer.verdict(on: request.eid) == .tap ? true : nil
+        }
+        let beacon = Beacon(to: try payer.radioPath(), [request.eid], at: 0.1)
+        defer { beacon.stop() }
+        func present() async throws -> EID {
+            try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self).eid
+        }
+        try await eventually("both are at tap while the first one is repeated") {
+            let eid = try await present()
+            let heard = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions
+            let taps = Set(heard.filter { $0.verdict == .tap }.map(\.eid))
+            return eid != request.eid && taps.isSuperset(of: [eid, request.eid]) ? true : nil
+        }
+        beacon.stop()
+        try await eventually("the first one is heard no more, and the present one is at tap") {
+            guard try await payer.verdict(on: request.eid) == nil else { return nil as Bool? }
+            return try await payer.verdict(on: present()) == .tap ? true : nil
+        }
+        let wish = NewPayment(eid: request.eid, confirmAmountCents: 100, proximity: .tap)
+        let payment: PaymentView = try await eventually("it is paid by the first one") {
+            do {
+                return try await payer.call("POST", "/v1/payments", wish)
+            } catch let problem as Problem where problem.errorCode == .ambiguous {
+                // Until the server has said whose the next one is.
+                return nil
+            }
+        }
+        #expect(try await end(of: payment, on: payer).state == .paid)
+    }
+
     @Test("an EID is replaced without a gap, the old one can still be paid, and a kill loses none")
     func rotation() async throws {
         let shop = try await Shop()

@@ -171,6 +171,44 @@ struct PaymentTests {
         #expect(ended.code == "PAYMENT_CANCELLED")
     }
 
+    @Test("A payment that ends by its time gives back a lock whose answer was lost")
+    func expired() async throws {
+        let shop = try await Shop()
+        let kiosk = try await shop.daemon("kiosk", at: "0,0")
+        let other = try await shop.daemon("other", at: "1,0")
+        let faults = try await Faults("payer", in: shop.folder.path)
+        let payer = Device(name: "payer", shop: shop)
+        let variables = faults.environment.map { "\($0.key)=\($0.value)" }
+        try await payer.start(through: ["/usr/bin/env"] + variables)
+        for device in [kiosk, other, payer] { try await device.logIn() }
+        let request: RequestView = try await kiosk.call(
+            "POST",
+            "/v1/requests",
+            NewRequest(amountCents: 5000)
+        )
+        let wish = NewPayment(sid: request.id, confirmAmountCents: 5000)
+        shop.server.signal(SIGSTOP)
+        let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
+        // SAFETY: the lock leaves meanwhile, and is not answered for ten seconds; later is as good.
+        try await Task.sleep(for: .seconds(2))
+        try faults.suspended(for: 301)
+        let path = "/v1/payments/\(payment.id)"
+        try await eventually("its lock was not answered") {
+            try await payer.get(path, as: PaymentView.self).nextStep != nil ? true : nil
+        }
+        shop.server.signal(SIGCONT)
+        let ended = try await end(of: payment, on: payer)
+        #expect(ended.state == .declined && ended.code == "SESSION_EXPIRED", "\(ended)")
+        // By itself a lock ends after a minute.
+        let second: PaymentView = try await eventually("another payer pays", within: .seconds(30)) {
+            let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
+            let ended = try await end(of: payment, on: other)
+            return ended.state == .paid ? ended : nil
+        }
+        #expect(second.state == .paid)
+        #expect(try await payer.balance() == 10_000)
+    }
+
     @Test("a payee is told from another of the same name by an id")
     func payees() async throws {
         let shop = try await Shop()

@@ -42,6 +42,32 @@ struct RefusedStartTests {
         }
     }
 
+    @Test(
+        "A journal that is damaged, or another version's, ends it with 65 and stays as it is",
+        arguments: [
+            ("a3a6bf44 {}\na3a6bf43 {}\n", "is damaged"),
+            // The checksum is right, and there is no such record.
+            ("a3a6bf43 {}\n", "another version of gotchud"),
+        ]
+    )
+    func badJournal(text: String, reason: String) async throws {
+        let folder = try TemporaryFolder()
+        let state = "\(folder.path)/state"
+        #expect(mkdir(state, 0o700) == 0)
+        let journal = try folder.write(text, to: "state/journal")
+        let program = try Program(
+            "gotchud",
+            [
+                "--socket", "\(folder.path)/g.sock", "--state", state, "--radio",
+                "simulated:\(folder.path)",
+            ]
+        )
+        #expect(try await program.exitCode() == 65, "\(program.text)")
+        #expect(program.text.contains("Line 1 of \(journal)"), "\(program.text)")
+        #expect(program.text.contains(reason), "\(program.text)")
+        #expect(try String(contentsOfFile: journal, encoding: .utf8) == text)
+    }
+
     @Test("a state folder that others may write to ends it with 78, before anything is in it")
     func stateOfOthers() async throws {
         let folder = try TemporaryFolder()

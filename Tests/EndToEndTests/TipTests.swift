@@ -102,7 +102,7 @@ struct TipTests {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
         let request = try await ask(kiosk, allowsTip: true)
-        let lock = try await locked("\(shop.folder.path)/books.db")
+        let lock = try await Program.locking("\(shop.folder.path)/books.db")
         let key = IdempotencyKey.random().rawValue
         let first = try await pay(request, 100, on: payer, key: key)
         #expect(first.state == .locking && first.tipCents == 100)
@@ -127,20 +127,5 @@ struct TipTests {
         } throws: { ($0 as? Problem)?.errorCode == .idempotencyKeyReused }
         #expect(try await payer.balance() == 9400)
         #expect(try await kiosk.balance() == 10_600)
-    }
-
-    /// Keeps everybody else from writing to a ledger, until it is ended: it can be read.
-    private func locked(_ ledger: String) async throws -> Program {
-        let script = """
-            import sqlite3, sys, time
-            ledger = sqlite3.connect(sys.argv[1], isolation_level=None)
-            ledger.execute("BEGIN IMMEDIATE")
-            print("locked", flush=True)
-            time.sleep(600)
-            """
-        let program = try Program("/usr/bin/python3", ["-c", script, ledger])
-        return try await eventually("the ledger is locked; it said: \(program.text)") {
-            program.text.contains("locked\n") ? program : nil
-        }
     }
 }

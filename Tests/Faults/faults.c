@@ -15,6 +15,7 @@
 // holds `slow N`, each sync takes N milliseconds more. After either word, or after `slow N`, may
 // stand a space and text that the path must hold.
 // FAULT_CLOCK names a file with seconds that the wall clock is off by.
+// FAULT_SUSPENDED names a file with seconds for which the machine seems to have been suspended.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -250,6 +251,10 @@ static time_t clock_fault(const struct timespec *now) {
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = REAL(clock_gettime)(clock, now);
     if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += clock_fault(now);
+    if (result == 0 && clock == CLOCK_BOOTTIME) {
+        char text[32];
+        if (read_file("FAULT_SUSPENDED", text, sizeof text) > 0) now->tv_sec += atol(text);
+    }
     return result;
 }
 

@@ -135,6 +135,47 @@ struct AbsentDaemonTests {
         #expect(run.code == 78)
     }
 
+    @Test(
+        "A token goes to the owner of the socket's folder, and not to another user who listens in it",
+        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
+    )
+    func foreignListener() async throws {
+        let folder = try TemporaryFolder()
+        #expect(chmod(folder.path, 0o777) == 0)
+        let socket = "\(folder.path)/g.sock"
+        let token = try folder.write("a.b.c", to: "token")
+        let listen = """
+            import socket, sys
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(sys.argv[1])
+            listener.listen()
+            print("listens", flush=True)
+            while True:
+                print("heard", listener.accept()[0].recv(4096), flush=True)
+            """
+        let stranger = try Program(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
+                listen, socket,
+            ]
+        )
+        try await eventually("it listens; it said: \(stranger.text)") {
+            stranger.text.contains("listens") ? true : nil
+        }
+        let login = ["login", "--token-file", token]
+        let refused = try await GotchuCtl.run(login, socket: socket)
+        #expect(refused.code == 77, "\(refused.err)")
+        #expect(refused.err.contains("belongs to user 65534"), "\(refused.err)")
+        try await eventually("it has heard nothing") {
+            stranger.text.contains("heard b''") ? true : nil
+        }
+        #expect(chown(folder.path, 65534, 65534) == 0)
+        let sent = try await GotchuCtl.run(login, socket: socket)
+        #expect(sent.code != 77, "\(sent.err)")
+        #expect(stranger.text.contains("POST /v1/login"), "\(stranger.text)")
+    }
+
     @Test("a problem that is the daemon's own fault is 70, and another version is noted once")
     func bug() async throws {
         let body =

@@ -11,11 +11,18 @@ final class LiveSystem: Sendable {
     private let till: Mutex<Program>
     private let startTill: @Sendable () throws -> Program
     private let wallet: Program
+    private let startOther: @Sendable (_ metres: Double) throws -> Program
+    private let others = Mutex<[Program]>([])
 
     /// - Parameters:
     ///   - distance: between the two, in metres.
     ///   - isLoggedIn: whether both are.
-    init(distance: Double = 0.05, isLoggedIn: Bool = true) async throws {
+    ///   - eidSeconds: How long the kiosk's requests keep an EID; the usual time unless said.
+    init(
+        distance: Double = 0.05,
+        isLoggedIn: Bool = true,
+        eidSeconds: Int? = nil
+    ) async throws {
         folder = try TemporaryFolder()
         let path = folder.path
         kiosk = "\(path)/kiosk.sock"
@@ -38,15 +45,18 @@ final class LiveSystem: Sendable {
                 .dropFirst("listening on ".count)
         }
         @Sendable func daemon(_ name: String, _ x: Double) throws -> Program {
-            try Program(
+            var environment = ["GOTCHU_OBSERVER_UIDS": "65534"]
+            environment["GOTCHU_EID_SECONDS"] = eidSeconds.map(String.init)
+            return try Program(
                 "gotchud",
                 [
                     "--socket", "\(path)/\(name).sock", "--state", "\(path)/\(name)", "--server",
                     String(address), "--radio", "simulated:\(path)/air@\(x),0",
                 ],
-                environment: ["GOTCHU_OBSERVER_UIDS": "65534"]
+                environment: environment
             )
         }
+        startOther = { try daemon("other", $0) }
         startTill = { try daemon("kiosk", 0) }
         till = try Mutex(startTill())
         wallet = try daemon("payer", distance)
@@ -56,6 +66,24 @@ final class LiveSystem: Sendable {
             let arguments = ["login", "--dev-email", "\(name)@example.com"]
             _ = try await GotchuCtl.run(arguments, socket: socket)
         }
+    }
+
+    /// Another till, of another shop by the same name.
+    ///
+    /// - Returns: Its socket.
+    func addTill(at distance: Double) async throws -> String {
+        let other = try startOther(distance)
+        others.withLock { $0.append(other) }
+        let socket = "\(folder.path)/other.sock"
+        try await Self.answers(socket)
+        let arguments = ["login", "--dev-email", "shop@other.example"]
+        _ = try await GotchuCtl.run(arguments, socket: socket)
+        return socket
+    }
+
+    /// Keeps the server from writing, until the program is ended: locks and sends get no answer.
+    func lockBooks() async throws -> Program {
+        try await Program.locking("\(folder.path)/books.db")
     }
 
     /// To the payment server: SIGSTOP makes it hang.

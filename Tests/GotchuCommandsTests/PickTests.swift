@@ -8,8 +8,15 @@ import Testing
 
 @Suite("Nothing is picked for a person unless it is the only one")
 struct PickTests {
-    private func presence(_ number: Int, _ verdict: Verdict) -> PresenceView {
-        PresenceView(
+    /// - Parameter session: Its id; `nil`: the payment server has not said what it stands for.
+    private func presence(
+        _ number: Int,
+        _ verdict: Verdict,
+        of session: String? = "own",
+        heardAt milliseconds: Int64 = 0
+    ) -> PresenceView {
+        let sid = session.flatMap { SessionID(rawValue: $0 == "own" ? "session-\(number)" : $0) }
+        return PresenceView(
             eid: EID(literal: "000000000\(number)"),
             verdict: verdict,
             rssiDBm: -40,
@@ -17,11 +24,29 @@ struct PickTests {
             marginDB: nil,
             carrier: .serviceData,
             adapter: "simulated",
-            firstHeardAt: Timestamp(milliseconds: 0),
-            lastHeardAt: Timestamp(milliseconds: 0),
+            firstHeardAt: Timestamp(milliseconds: milliseconds),
+            lastHeardAt: Timestamp(milliseconds: milliseconds),
             rateHz: 10,
-            reason: ""
+            reason: "",
+            session: sid.map {
+                ResolvedSession(
+                    sid: $0,
+                    amountCents: 500,
+                    currency: .usd,
+                    payee: "Shop",
+                    payeeID: nil,
+                    memo: nil,
+                    status: nil,
+                    expiresAt: nil
+                )
+            }
         )
+    }
+
+    private func list(of presences: PresenceView...) -> PresenceList {
+        var list = PresenceList()
+        for presence in presences { _ = list.apply(.presenceChanged(presence)) }
+        return list
     }
 
     private func isAmbiguous(_ pick: PresenceList.Pick) -> Bool {
@@ -64,6 +89,36 @@ struct PickTests {
             }
         }
         #expect(list([]).pick(reach: .near) == .nothing)
+    }
+
+    @Test("What the server has said nothing of is waited for, and then hides no till that is known")
+    func unresolved() {
+        let till = presence(1, .near)
+        let (first, second) = (presence(2, .near, of: nil), presence(3, .near, of: nil))
+        let beside = list(of: till, first, second)
+        #expect(isAmbiguous(beside.pick(reach: .near)))
+        #expect(beside.pick(reach: .near, isLate: true) == .one(till))
+        #expect(beside.pick(reach: .tap, isLate: true) == .nothing)
+        let alone = list(of: first)
+        #expect(alone.pick(reach: .near) == .ambiguous([first]))
+        // Whoever pays is told then what the server says, or that it says nothing.
+        #expect(alone.pick(reach: .near, isLate: true) == .one(first))
+        #expect(isAmbiguous(list(of: first, second).pick(reach: .near, isLate: true)))
+        let tills = list(of: till, presence(4, .near), first)
+        #expect(isAmbiguous(tills.pick(reach: .near, isLate: true)))
+        let event = Event.presenceLost(EID(literal: "0123456789"))
+        #expect(WaitCondition.near.judge(event, list: alone) == .open)
+        #expect(WaitCondition.near.judge(event, list: beside) == .holds)
+    }
+
+    @Test("Of a session that changes its EID the newer one is picked")
+    func rotated() {
+        for verdict in [Verdict.tap, .near] {
+            let old = presence(1, verdict, of: "s", heardAt: 1)
+            let new = presence(2, verdict, of: "s", heardAt: 2)
+            #expect(list(of: old, new).pick(reach: .near) == .one(new))
+            #expect(list(of: new, old).pick(reach: .near) == .one(new))
+        }
     }
 
     @Test("a board tells what is news, what left its zone, and what a snapshot no longer has")

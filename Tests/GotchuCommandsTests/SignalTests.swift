@@ -1,4 +1,7 @@
 import Foundation
+import GotchuAPI
+import GotchuCore
+import LocalAPI
 import TestSupport
 import Testing
 
@@ -57,6 +60,69 @@ struct SignalTests {
             let states = try await system.requestStates()
             #expect(states == ["advertising"] || states == ["locked"], "\(request.eid): \(states)")
         }
+    }
+
+    @Test(
+        "A payment that waits for its lock is cancelled by the time limit and by each signal",
+        arguments: [nil, SIGINT, SIGTERM, SIGHUP] as [Int32?]
+    )
+    func waiting(signal: Int32?) async throws {
+        let system = try await LiveSystem()
+        let request = try await system.request("5")
+        let lock = try await system.lockBooks()
+        let timeout = signal == nil ? "2" : "60"
+        let program = try Program(
+            "gotchu-ctl",
+            [
+                "pay", request.eid, "--yes", "--max", "5", "--timeout", timeout, "--socket",
+                system.payer,
+            ]
+        )
+        if let signal {
+            let client = LocalClient(socketPath: system.payer)
+            try await eventually("it waits for its lock") {
+                try await client.payments().first?.state == .locking ? true : nil
+            }
+            program.signal(signal)
+        }
+        #expect(try await program.exitCode() == 1, "\(program.text)")
+        let end = "Not paid: It was cancelled before anything was sent."
+        #expect(program.text.contains(end), "\(program.text)")
+        lock.signal(SIGKILL)
+        try await eventually("it is there for another try") {
+            try await system.requestStates() == ["advertising"] ? true : nil
+        }
+        let wallet = try await GotchuCtl.run(["wallet", "--json"], socket: system.payer).json()
+        #expect(wallet["available_cents"] as? Int == 10_000)
+    }
+
+    @Test("A payment is taken back by its id while nothing was sent, and not once it was paid")
+    func cancelledByID() async throws {
+        let system = try await LiveSystem()
+        let request = try await system.request("5")
+        let client = LocalClient(socketPath: system.payer)
+        let sid = try #require(SessionID(rawValue: request.id))
+        func begin() async throws -> PaymentView {
+            try await client.createPayment(NewPayment(sid: sid, confirmAmountCents: 500))
+        }
+        func cancel(_ payment: PaymentView) async throws -> GotchuCtl {
+            try await GotchuCtl.run(["cancel", payment.id], socket: system.payer)
+        }
+        system.signalServer(SIGSTOP)
+        let first = try await begin()
+        for _ in 0..<2 {
+            let cancelled = try await cancel(first)
+            #expect(cancelled.code == 0, "\(cancelled.err)")
+            #expect(cancelled.out == "Taken back · nobody was charged\n")
+        }
+        system.signalServer(SIGCONT)
+        let second = try await eventually("it may be paid again") { try? await begin() }
+        try await eventually("it is paid") {
+            try await client.payment(second.id).state == .paid ? true : nil
+        }
+        let late = try await cancel(second)
+        #expect(late.code == 1, "\(late.err)")
+        #expect(late.err.contains("It was paid before it could be taken back."), "\(late.err)")
     }
 
     @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")

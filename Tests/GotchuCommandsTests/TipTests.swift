@@ -59,6 +59,12 @@ struct TipTests {
         let yen = try await pay(open.eid, "--tip", "100", "--max", "900", "--currency", "jpy")
         #expect(yen.code == 1)
         #expect(yen.err.contains("requests $5.00, and --tip is ¥100. Nothing was paid."))
+        let euro = try await pay(open.eid, "--max", "20", "--currency", "eur")
+        #expect(euro.code == 1)
+        #expect(
+            euro.err.contains("would get $5.00, and --max is €20.00. Nothing was paid."),
+            "\(euro.err)"
+        )
         for wrong in ["-1", "1.005", "ten"] {
             let misread = try await pay(open.eid, "--tip=\(wrong)", "--max", "9")
             #expect(misread.code == 65, "\(misread.err)")
@@ -66,7 +72,7 @@ struct TipTests {
         }
         let large = try await pay(open.eid, "--tip", "999995.01", "--max", "2000000")
         #expect(large.code == 65, "\(large.err)")
-        #expect(large.err.contains("tip_cents must be 0 to 99999500"), "\(large.err)")
+        #expect(large.err.contains("are at most $1,000,000.00 together."), "\(large.err)")
         let plain = try await system.request("4")
         let none = try await pay(plain.eid, "--tip", "1", "--max", "9")
         #expect(none.code == 1)

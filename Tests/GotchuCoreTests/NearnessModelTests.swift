@@ -142,6 +142,16 @@ struct NearnessModelTests {
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
+    @Test("What is heard each 3.5 s comes to tap, and what is heard each 4.2 s never")
+    func rarest() {
+        func share(_ interval: Double) -> Double {
+            let till = Till(metres: { _ in 0.05 }, interval: interval)
+            return self.share(taps([till], within: 30, "rarest"))
+        }
+        #expect(share(3.5) >= 0.95)
+        #expect(share(4.2) == 0)
+    }
+
     @Test("Rare advertisements come to tap within 6 s in 95 of 100", arguments: [1.28, 2.0])
     func slow(interval: Double) {
         let loss = interval < 2 ? 0.3 : 0

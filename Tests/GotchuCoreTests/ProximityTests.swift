@@ -197,7 +197,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .tap)
     }
 
-    @Test("An EID without a session makes no till ambiguous, and is never at tap itself")
+    @Test("An EID without a session makes no till ambiguous, and is far at any level")
     func unranked() {
         var board = ProximityBoard()
         let stranger = EID(literal: "ffffffffff")
@@ -211,7 +211,11 @@ struct ProximityTests {
             _ = board.add(sighting(kiosk, -40, at: at))
             _ = board.add(sighting(stranger, -38, at: at + 1))
         }
-        #expect(board[kiosk]?.verdict == .tap && board[stranger]?.verdict == .near)
+        #expect(board[kiosk]?.verdict == .tap && board[stranger]?.verdict == .far)
+        #expect(
+            board[stranger]?.reason(margin: nil)
+                == "-38.0 dBm, and there is nothing to pay under it"
+        )
         board.note(stranger, .unknown)
         _ = board.advance(to: time(3_100))
         #expect(board[kiosk]?.verdict == .ambiguous)

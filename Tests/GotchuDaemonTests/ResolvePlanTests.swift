@@ -11,8 +11,13 @@ struct ResolvePlanTests {
     private final class Plan {
         private var value = ResolvePlan()
 
-        func want(_ eid: EID, level: Double, at now: MonotonicTime) -> Bool {
-            value.want(eid, level: level, at: now)
+        func want(
+            _ eid: EID,
+            level: Double,
+            since: MonotonicTime? = nil,
+            at now: MonotonicTime
+        ) -> Bool {
+            value.want(eid, level: level, since: since ?? now, at: now)
         }
         func next(at now: MonotonicTime) -> EID? { value.next(at: now) }
         func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
@@ -65,7 +70,7 @@ struct ResolvePlanTests {
         var asked: [Double] = []
         for second in 0..<600 {
             let now = at(Double(second))
-            for eid in crowd { _ = plan.want(eid, level: -45, at: now) }
+            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-10), at: now) }
             while let eid = plan.next(at: now) {
                 asked.append(Double(second))
                 plan.answer(eid, .nobodys, at: now)
@@ -73,6 +78,34 @@ struct ResolvePlanTests {
         }
         #expect(asked.filter { $0 < 10 }.count == ResolvePlan.missLimit)
         #expect((35...42).contains(asked.count), "\(asked.count) in ten minutes")
+    }
+
+    @Test("One that comes to a crowd as strong is asked about at once; not each of a second crowd")
+    func newcomer() {
+        var random = SeededGenerator("newcomer")
+        let crowd = (0..<300).map { _ in EID.random(using: &random) }
+        func wantCrowd(at now: MonotonicTime) {
+            for eid in crowd { _ = plan.want(eid, level: -45, since: start, at: now) }
+        }
+        for second in 6..<30 {
+            wantCrowd(at: at(Double(second)))
+            while let eid = plan.next(at: at(Double(second))) {
+                plan.answer(eid, .nobodys, at: at(Double(second)))
+            }
+        }
+        let till = EID(literal: "aaaaaaaaaa")
+        #expect(plan.want(till, level: -50, at: at(30)))
+        wantCrowd(at: at(30))
+        #expect(plan.next(at: at(30)) == till)
+        plan.answer(till, .session(session), at: at(30))
+        #expect(plan.next(at: at(30)) == nil)
+        var asked = 0
+        for _ in 0..<300 { _ = plan.want(.random(using: &random), level: -45, at: at(31)) }
+        while let eid = plan.next(at: at(31)) {
+            asked += 1
+            plan.answer(eid, .nobodys, at: at(31))
+        }
+        #expect((1...ResolvePlan.newcomerMissLimit).contains(asked), "\(asked)")
     }
 
     @Test("One that is nobody's is asked about again after 10 s, 30 s, and then each 5 min")

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import GotchuAPI
 import GotchuCore
 import LocalAPI
@@ -84,19 +85,7 @@ struct ResumedRequestTests {
         let request = try record()
         let service = try service(resuming: [request], radio, log, folder)
         func tell(_ tip: Int64) async throws -> RequestView {
-            let session = SessionReply(
-                sid: request.sid,
-                status: .paid,
-                amountCents: WireInteger(100),
-                currency: .usd,
-                memo: nil,
-                expiresAt: request.expiresAt,
-                lockExpiresAt: nil,
-                paidAt: .now,
-                tipCents: WireInteger(tip),
-                version: 3
-            )
-            await service.take(session, of: request.sid)
+            await service.take(Self.paid(request, tip: tip), of: request.sid)
             return try await service.view(of: request.sid)
         }
         for tip in [-1, Money.allowedRequest.upperBound, .max] {
@@ -108,15 +97,108 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    /// One that its journal says is open, of a server that cannot be reached.
+    @Test("is not believed to be paid by the word on another session, amount or currency")
+    func otherSession() async throws {
+        let folder = try TemporaryFolder()
+        let radio = SimulatedRadio(
+            folder: "\(folder.path)/air",
+            name: "kiosk",
+            position: AirPosition(x: 0, y: 0)
+        )
+        let log = RecordedLog(level: .debug)
+        let (request, other) = (try record(), try record("s-2"))
+        let service = try service(resuming: [request, other], radio, log, folder)
+        let words = [
+            Self.paid(other), Self.paid(request, cents: 1), Self.paid(request, cents: 101),
+            Self.paid(request, currency: .jpy),
+        ]
+        for word in words {
+            await service.take(word, of: request.sid)
+            #expect(try await service.view(of: request.sid).state == .advertising, "\(word)")
+        }
+        #expect(log.lines.count { $0.contains("told of another session") } == words.count)
+        #expect(try await service.view(of: other.sid).state == .advertising)
+        // A server that knows of no currencies means dollars.
+        await service.take(Self.paid(request, currency: nil), of: request.sid)
+        #expect(try await service.view(of: request.sid).state == .paid)
+    }
+
+    @Test(
+        "is not ended by a time of the year 0, and its journal can still be read",
+        .timeLimit(.minutes(hangLimit))
+    )
+    func yearZero() async throws {
+        let folder = try TemporaryFolder()
+        let radio = SimulatedRadio(
+            folder: "\(folder.path)/air",
+            name: "kiosk",
+            position: AirPosition(x: 0, y: 0)
+        )
+        let server = try OddServer()
+        defer { server.stop() }
+        let log = RecordedLog(level: .debug)
+        let request = try record(of: "http://127.0.0.1:\(server.port)")
+        func push(paidAt: String) throws {
+            let word = String(decoding: try JSONEncoder().encode(Self.paid(request)), as: UTF8.self)
+            let time = try #require(word.firstMatch(of: /"paid_at":"[^"]+"/))
+            let event = word.replacing(time.output, with: #""paid_at":"\#(paidAt)""#)
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+            server.answer(Array("\(head)data: \(event)\n\n".utf8))
+        }
+        try push(paidAt: "0000-01-01T00:00:00Z")
+        let service = try service(resuming: [request], radio, log, folder)
+        async let _ = service.run()
+        try await eventually("it is asked again and again") {
+            log.lines.count { $0.contains("The session's events broke off") } > 1 ? true : nil
+        }
+        #expect(try await service.view(of: request.sid).state == .advertising)
+        try push(paidAt: "2026-11-23T12:00:00Z")
+        try await eventually("a good time is believed") {
+            try await service.view(of: request.sid).state == .paid ? true : nil
+        }
+        let lines = try await eventually("the journal has the end") { () -> [Data]? in
+            let journal = try Data(contentsOf: URL(filePath: "\(folder.path)/journal"))
+            let lines = journal.split(separator: UInt8(ascii: "\n"))
+            return lines.count > 1 && journal.last == UInt8(ascii: "\n") ? lines : nil
+        }
+        for line in lines {
+            guard case .record = JournalLine.decode(line) else {
+                Issue.record("cannot be read: \(String(decoding: line, as: UTF8.self))")
+                continue
+            }
+        }
+    }
+
+    private static func paid(
+        _ request: RequestRecord,
+        cents: Int64 = 100,
+        currency: Currency? = .usd,
+        tip: Int64? = nil
+    ) -> SessionReply {
+        SessionReply(
+            sid: request.sid,
+            status: .paid,
+            amountCents: WireInteger(cents),
+            currency: currency,
+            memo: nil,
+            expiresAt: request.expiresAt,
+            lockExpiresAt: nil,
+            paidAt: .now,
+            tipCents: tip.map { WireInteger($0) },
+            version: 3
+        )
+    }
+
+    /// One that its journal says is open, of a server that cannot be reached unless one is named.
     private func record(
         _ id: String = "s-1",
-        _ eid: EID = EID(literal: "a1b2c3d4e5")
+        _ eid: EID = EID(literal: "a1b2c3d4e5"),
+        of server: String = "http://127.0.0.1:1"
     ) throws -> RequestRecord {
         RequestRecord(
             sid: try #require(SessionID(rawValue: id)),
             eid: eid,
-            server: "http://127.0.0.1:1",
+            server: server,
             amountCents: 100,
             currency: .usd,
             memo: nil,

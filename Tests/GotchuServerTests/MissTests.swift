@@ -38,6 +38,26 @@ struct MissTests {
         #expect(limiter.wait(for: .login(login)) == nil)
     }
 
+    @Test("What a device asks in the background is counted apart from its user's own questions")
+    func background() async throws {
+        let server = try await ServerProcess()
+        let token = try await server.wire.login("ann")
+        func ask(_ headers: [String: String] = [:]) async throws -> Int {
+            try await server.wire.call(
+                "POST",
+                "/sessions/resolve",
+                #"{"eid":"0123456789"}"#,
+                token: token,
+                headers: headers
+            ).status
+        }
+        let background = ["Priority": "u=7"]
+        for _ in 0..<20 { #expect(try await ask(background) == 404) }
+        #expect(try await ask(background) == 429)
+        for _ in 0..<20 { #expect(try await ask() == 404) }
+        #expect(try await ask() == 429)
+    }
+
     @Test("misses that were asked for at once are owed")
     func debt() {
         for _ in 0..<30 { limiter.missed(address(1)) }

@@ -75,10 +75,16 @@ struct DeviceTests {
             #expect(show(held, next: held + 1, to: &device, hasNonce: true) == .admitted)
             for _ in 0..<3 {
                 #expect(exchange(held, atMost: 3).allSatisfy { $0 == .admitted })
-                if held > 1 { #expect(exchange(held - 1, atMost: 3).allSatisfy { $0 == .refused }) }
+                for age in 1..<min(held, UInt8(Device.memory) + 1) {
+                    #expect(exchange(held - age, atMost: 1).allSatisfy { $0 == .refused })
+                }
             }
             #expect(device.current == secret(held + 1) && device.generation == Int64(held))
+            #expect(device.previous.count == min(Int(held), Device.memory))
         }
+        // So old that it is not told from a copy's.
+        let forgotten = 198 - UInt8(Device.memory)
+        #expect(show(forgotten, next: forgotten + 1, to: &device, hasNonce: true) == .revoked)
     }
 
     @Test("A credential used after its successor revokes the device, for both of them")
@@ -182,6 +188,6 @@ struct DeviceTests {
         _ = try await registry.change(stranger.id) { self.show(1, next: 9, to: &$0) }
         let reopened = DeviceRegistry(try books.open())
         let kept = try #require(try await reopened.devices(limit: 10).first?.device)
-        #expect(kept.revocation == .byReuse && kept.previous == secret(2))
+        #expect(kept.revocation == .byReuse && kept.previous == [secret(1), secret(2)])
     }
 }

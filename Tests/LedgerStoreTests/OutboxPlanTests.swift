@@ -26,7 +26,10 @@ struct OutboxPlanTests {
             ("due", OutboxQueries.due, [now]),
             ("disabled", OutboxQueries.disabledWithBacklog, []),
             ("remove end", OutboxQueries.removeEndpoint, ["'a'"]),
-            ("endpoints", OutboxQueries.address, ["'a'"]),
+            ("address", OutboxQueries.address, ["'a'"]),
+            ("kept", OutboxQueries.keptEndpoints, []),
+            ("pending", OutboxQueries.backlog(dead: false), ["'a'", "100"]),
+            ("dead", OutboxQueries.backlog(dead: true), ["'b'", "100"]),
         ]
     }
 
@@ -46,6 +49,7 @@ struct OutboxPlanTests {
             #expect(!plan.isEmpty, "\(name)")
             let scans = plan.filter { $0.hasPrefix("SCAN deliveries") }
             #expect(scans.isEmpty, "\(name): \(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(name): \(plan)")
             // The first step is the statement's own; what follows are its subqueries.
             if sql.hasPrefix("UPDATE deliveries") || sql.hasPrefix("DELETE") {
                 #expect(plan[0].contains("USING PRIMARY KEY"), "\(name): \(plan)")

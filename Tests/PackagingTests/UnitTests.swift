@@ -90,6 +90,8 @@ struct UnitTests {
         // What stands on a command line is everybody's to read, and a URL may hold a password.
         #expect(!lines.contains { $0.hasPrefix("ExecStart=") && $0.contains("$") })
         if unit == "gotchud" {
+            // A machine that is offline comes up, and gotchud with it.
+            #expect(!lines.contains { !$0.hasPrefix("#") && $0.contains("network-online") })
             // In a user namespace every peer of the socket would be nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
             // The kernel's counts of an adapter, which show one that does not answer.

@@ -26,7 +26,7 @@ package struct Faults: Sendable {
     package var environment: [String: String] {
         [
             "LD_PRELOAD": library, "FAULT_PLAN": plan, "FAULT_DISK": diskFile,
-            "FAULT_SYNC": syncFile, "FAULT_CLOCK": clockFile,
+            "FAULT_SYNC": syncFile, "FAULT_CLOCK": clockFile, "FAULT_SUSPENDED": suspendedFile,
         ]
     }
 
@@ -34,6 +34,7 @@ package struct Faults: Sendable {
     package var diskFile: String { "\(folder)/\(name).disk" }
     private var syncFile: String { "\(folder)/\(name).sync" }
     package var clockFile: String { "\(folder)/\(name).clock" }
+    private var suspendedFile: String { "\(folder)/\(name).suspended" }
 
     /// Adds what is to happen, in the order in which it can come.
     package func plan(_ lines: [String]) throws {
@@ -76,6 +77,11 @@ package struct Faults: Sendable {
     /// Sets the program's wall clock.
     package func clock(offBy seconds: Int) throws {
         try "\(seconds)".write(toFile: clockFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Lets the program find that the machine was suspended.
+    package func suspended(for seconds: Int) throws {
+        try "\(seconds)".write(toFile: suspendedFile, atomically: true, encoding: .utf8)
     }
 
     /// Built when it is first needed, by the compiler that built the programs.

@@ -52,6 +52,21 @@ package final class Program: Sendable {
         try? FileManager.default.removeItem(at: output)
     }
 
+    /// Keeps everybody else from writing to a ledger on SQLite, until it is ended: it can be read.
+    package static func locking(_ ledger: String) async throws -> Program {
+        let script = """
+            import sqlite3, sys, time
+            ledger = sqlite3.connect(sys.argv[1], isolation_level=None)
+            ledger.execute("BEGIN IMMEDIATE")
+            print("locked", flush=True)
+            time.sleep(600)
+            """
+        let program = try Program("/usr/bin/python3", ["-c", script, ledger])
+        return try await eventually("the ledger is locked; it said: \(program.text)") {
+            program.text.contains("locked\n") ? program : nil
+        }
+    }
+
     package var isRunning: Bool { process.withLock(\.isRunning) }
 
     package var processID: Int32 { process.withLock(\.processIdentifier) }

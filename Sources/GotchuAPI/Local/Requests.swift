@@ -36,6 +36,8 @@ package struct NewRequest: Codable, Equatable, Sendable {
 package struct RequestView: Codable, Equatable, Sendable {
     package var id: SessionID
     package var eid: EID
+    /// The EID that it began with, once it has another one.
+    package var firstEID: EID?
     package var state: State
     package var amountCents: Int64
     /// The tip that the payer gave, beside the amount; absent if the request allows none.
@@ -53,6 +55,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     package init(
         id: SessionID,
         eid: EID,
+        firstEID: EID? = nil,
         state: State,
         amountCents: Int64,
         tipCents: Int64? = nil,
@@ -66,6 +69,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     ) {
         self.id = id
         self.eid = eid
+        self.firstEID = firstEID
         self.state = state
         self.amountCents = amountCents
         self.tipCents = tipCents
@@ -108,6 +112,7 @@ package struct RequestView: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case id, eid, state, currency, memo, reason
+        case firstEID = "first_eid"
         case amountCents = "amount_cents"
         case tipCents = "tip_cents"
         case createdAt = "created_at"

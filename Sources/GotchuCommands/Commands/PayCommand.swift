@@ -157,6 +157,13 @@ struct PayCommand: SocketCommand {
         guard amount.tip == 0 || session.allowsTip == true else {
             throw Self.nothingPaid("\(whom) takes no tip with this request.")
         }
+        let most = Money(minorUnits: Money.allowedRequest.upperBound, currency: session.currency)
+        guard amount.tip == 0 || amount.total.minorUnits <= most.minorUnits else {
+            throw CommandFailure.badData(
+                "An amount and its tip are at most \(most) together.",
+                next: "gotchu-ctl pay --tip 2.00"
+            )
+        }
         guard let limit else { return }
         guard session.currency == currency, amount.total.minorUnits <= limit.minorUnits else {
             throw Self.nothingPaid("\(whom) would get \(amount), and --max is \(limit).")

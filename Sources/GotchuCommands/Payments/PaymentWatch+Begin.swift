@@ -47,7 +47,8 @@ extension LocalClientFailure {
         case .connectionLost, .unreadableReply, .apiMismatch, .system: true
         // With no time left there was no connection.
         case .timedOut(let limit): limit > .zero
-        case .noSocket, .refused, .permissionDenied, .pathTooLong, .problem: false
+        case .noSocket, .refused, .permissionDenied, .foreignListener, .pathTooLong, .problem:
+            false
         }
     }
 }

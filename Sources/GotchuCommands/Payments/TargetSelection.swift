@@ -62,7 +62,8 @@ final class TargetSelection: Sendable {
             case .ambiguous:
                 let since = state.ambiguousSince ?? .now
                 state.ambiguousSince = since
-                return since.duration(to: .now) >= Self.ambiguityLimit ? pick : nil
+                guard since.duration(to: .now) >= Self.ambiguityLimit else { return nil }
+                return state.list.pick(reach: reach, isLate: true)
             }
         }
     }

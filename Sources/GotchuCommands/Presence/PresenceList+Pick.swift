@@ -14,7 +14,10 @@ extension PresenceList {
     ///
     /// A single tap wins over others that are near: the daemon gives that verdict only to one that
     /// leads.
-    func pick(reach: Reach) -> Pick {
+    ///
+    /// - Parameter isLate: True once the payment server has had its time: a near EID that it has
+    ///   not resolved no longer counts beside one that it knows.
+    func pick(reach: Reach, isLate: Bool = false) -> Pick {
         let taps = all(.tap)
         if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
         let ambiguous = all(.ambiguous)
@@ -23,8 +26,11 @@ extension PresenceList {
         case .tap: return .nothing
         case .near:
             let near = all(.near)
-            guard let one = near.first else { return .nothing }
-            return near.count == 1 ? .one(one) : .ambiguous(near)
+            let known = near.filter { $0.session != nil }
+            let counted = isLate && !known.isEmpty ? known : near
+            guard let one = counted.first else { return .nothing }
+            let isCertain = counted.count == 1 && (isLate || one.session != nil)
+            return isCertain ? .one(one) : .ambiguous(counted)
         }
     }
 

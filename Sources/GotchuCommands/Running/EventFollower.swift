@@ -68,7 +68,8 @@ extension LocalClientFailure {
     var isAbsence: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .timedOut: true
-        case .permissionDenied, .pathTooLong, .apiMismatch, .unreadableReply, .problem, .system:
+        case .permissionDenied, .foreignListener, .pathTooLong, .apiMismatch, .unreadableReply,
+            .problem, .system:
             false
         }
     }

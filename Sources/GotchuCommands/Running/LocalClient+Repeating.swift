@@ -43,7 +43,9 @@ extension LocalClientFailure {
     fileprivate var isRestart: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .permissionDenied: true
-        case .pathTooLong, .timedOut, .apiMismatch, .unreadableReply, .problem, .system: false
+        case .foreignListener, .pathTooLong, .timedOut, .apiMismatch, .unreadableReply, .problem,
+            .system:
+            false
         }
     }
 
@@ -51,8 +53,8 @@ extension LocalClientFailure {
     fileprivate var isDefinite: Bool {
         switch self {
         case .problem(let problem): problem.errorCode?.isOfAnUnknownKey ?? false
-        case .noSocket, .refused, .permissionDenied, .pathTooLong, .timedOut, .connectionLost,
-            .apiMismatch, .unreadableReply, .system:
+        case .noSocket, .refused, .permissionDenied, .foreignListener, .pathTooLong, .timedOut,
+            .connectionLost, .apiMismatch, .unreadableReply, .system:
             false
         }
     }

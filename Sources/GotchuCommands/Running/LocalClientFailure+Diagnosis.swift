@@ -12,6 +12,7 @@ extension LocalClientFailure {
         case .refused: ("REFUSED", .unavailable)
         case .connectionLost: ("CONNECTION_LOST", .unavailable)
         case .permissionDenied: ("PERMISSION_DENIED", .notPermitted)
+        case .foreignListener: ("FOREIGN_LISTENER", .notPermitted)
         case .pathTooLong: ("PATH_TOO_LONG", .configuration)
         case .timedOut: ("TIMED_OUT", .tryAgain)
         case .apiMismatch: ("API_MISMATCH", .apiMismatch)
@@ -36,6 +37,9 @@ extension LocalClientFailure {
         case .connectionLost: "gotchud stopped before it had answered."
         case .permissionDenied(let path):
             "User \(getuid()) may not open the socket at \(path)."
+        case .foreignListener(let path, let userID):
+            "What listens at \(path) belongs to user \(userID): not to root, to this user or to the "
+                + "owner of its folder. Nothing was sent to it."
         case .pathTooLong(let path): "A socket's path has at most 107 bytes: \(path)"
         case .timedOut(let limit): "gotchud did not answer within \(limit.wholeSecondsText)."
         case .apiMismatch(let theirs?):
@@ -60,6 +64,7 @@ extension LocalClientFailure {
         case .permissionDenied(let path):
             "Join its group, or have the user id listed in gotchud.json; who may now: "
                 + "namei -l \(path.shellQuoted)"
+        case .foreignListener(let path, _): "sudo ss -xlp src \(path.shellQuoted)"
         case .pathTooLong: "Choose a shorter path for --socket or GOTCHU_SOCKET."
         case .apiMismatch(nil), .unreadableReply: "sudo ss -xlp src \(invocation.socketPath)"
         case .system: nil

@@ -50,7 +50,9 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
             case .presenceChanged, .presenceLost, .requestChanged, .paymentChanged, .lagged:
                 .open
             }
-        case .near: list.sorted.contains { [.tap, .near].contains($0.verdict) } ? .holds : .open
+        case .near:
+            list.sorted.contains { [.tap, .near].contains($0.verdict) && $0.session != nil }
+                ? .holds : .open
         case .tap: list.sorted.contains { $0.verdict == .tap } ? .holds : .open
         case .paid(let id):
             switch event {
@@ -101,8 +103,8 @@ extension WaitCondition: CustomStringConvertible {
 }
 
 extension RequestView {
-    /// True if the text is the request's id, or its present EID.
+    /// True if the text is the request's id, its present EID, or the one that it began with.
     func matches(_ text: String) -> Bool {
-        id.rawValue == text || eid.description == text.lowercased()
+        id.rawValue == text || [eid, firstEID].contains { $0?.description == text.lowercased() }
     }
 }

@@ -17,6 +17,8 @@ extension Presence {
             text.add(", above ")
             text.add(level: nearThresholds.leave)
             text.add(lead: margin)
+        case .far where standing == .nobodys && isInReach:
+            text.add(", and there is nothing to pay under it")
         case .far:
             let enter = nearThresholds.enter
             if level < enter {

@@ -76,6 +76,9 @@ package struct Presence: Sendable {
         return nearGate.isInside ? .near : .far
     }
 
+    /// A Boolean that is true if it is near or at tap by its own level, whatever it stands for.
+    package var isInReach: Bool { zone != .far }
+
     /// The thresholds that apply to it.
     var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
     var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }

@@ -112,7 +112,7 @@ package struct ProximityBoard: Sendable {
         var changed: Set<EID> = []
         for index in presences.indices {
             // Most presences are far and need no ranking.
-            let isFar = presences[index].zone == .far
+            let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
             let verdict = isFar ? .far : verdict(on: presences[index], at: now)
             guard presences[index].verdict != verdict else { continue }
             presences[index].verdict = verdict
@@ -155,7 +155,6 @@ package struct ProximityBoard: Sendable {
 
     /// Returns the verdict on a presence that is not far.
     private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
-        guard presence.standing != .nobodys else { return .near }
         guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
         let isLeader = leader.flatMap { rank(presence).map($0.isSame) } ?? false
         if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead {

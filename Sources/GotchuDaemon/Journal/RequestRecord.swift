@@ -20,8 +20,8 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var call: IdempotentCall?
     /// Whether the server may have given it another EID that is not known here yet.
     var isRotating: Bool?
-    /// The EID before, which may be on the air until the new one is.
-    var previousEID: EID?
+    /// The EID that its caller was told, once it has another one.
+    var firstEID: EID?
 
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }
 }

@@ -307,8 +307,12 @@ final class PresenceService: Service {
         let presences = eids.compactMap { state.board[$0] }
         // Only what a person could pay is worth a question to the server; it asks again by itself
         // when an answer has grown old or there was none.
-        for presence in presences where presence.verdict != .far {
-            resolver.want(presence.eid, level: presence.level ?? -.infinity)
+        for presence in presences where presence.isInReach {
+            resolver.want(
+                presence.eid,
+                level: presence.level ?? -.infinity,
+                since: presence.firstHeard
+            )
         }
         let now = MonotonicTime.now
         hub.publish(

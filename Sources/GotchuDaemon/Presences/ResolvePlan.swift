@@ -5,7 +5,8 @@ import GotchuCore
 ///
 /// Anybody can advertise any number of EIDs that are nobody's, so few are asked about: the
 /// strongest first, each at most once until its answer is old, and of those that are nobody's only
-/// as many as `missLimit` allows. A pure value: the time is passed in.
+/// as many as `missLimit` allows. One that has just come is asked about before a crowd that is as
+/// strong and was here before. A pure value: the time is passed in.
 struct ResolvePlan: Sendable {
     /// EIDs that wait; of more the weakest are not worth asking about now.
     static let queueLimit = 16
@@ -21,6 +22,13 @@ struct ResolvePlan: Sendable {
     /// Answers "nobody's" in a row before the next question waits for `missPeriod`: half of what
     /// the server allows at once (`MissLimiter`).
     static let missLimit = 10
+    /// Further such answers that those may cost which have just come, still below what the server
+    /// allows at once: a crowd that is nobody's does not use them up.
+    static let newcomerMissLimit = 5
+    /// The time for which an EID has just come.
+    static let arrival: Duration = .seconds(5)
+    /// By how many dB one that has just come is preferred.
+    private static let newcomerLead = 12.0
     /// The longest time for which a server that asks for patience is asked nothing.
     static let longestPause: Duration = .seconds(300)
     /// The time in which one such answer is forgotten.
@@ -41,7 +49,18 @@ struct ResolvePlan: Sendable {
         var validUntil: MonotonicTime
     }
 
-    private var wanted: [EID: Double] = [:]
+    private struct Wish {
+        let level: Double
+        let since: MonotonicTime
+
+        func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.arrival }
+
+        func rank(at now: MonotonicTime) -> Double {
+            level + (isNew(at: now) ? ResolvePlan.newcomerLead : 0)
+        }
+    }
+
+    private var wanted: [EID: Wish] = [:]
     private var answers: [EID: Answered] = [:]
     private var misses = 0
     private var missesSince: MonotonicTime?
@@ -60,16 +79,21 @@ struct ResolvePlan: Sendable {
 
     /// Records that an EID is near.
     ///
-    /// - Parameter level: In dBm; the strongest is asked about first.
+    /// - Parameters:
+    ///   - level: In dBm; the strongest is asked about first.
+    ///   - since: The time at which it was first heard.
     /// - Returns: True if there is something new to ask.
-    mutating func want(_ eid: EID, level: Double, at now: MonotonicTime) -> Bool {
+    mutating func want(
+        _ eid: EID,
+        level: Double,
+        since: MonotonicTime,
+        at now: MonotonicTime
+    ) -> Bool {
         if let answer = answers[eid], answer.validUntil > now { return false }
-        let isNew = wanted.updateValue(level, forKey: eid) == nil
-        if wanted.count > Self.queueLimit,
-            let weakest = wanted.min(by: { ($0.value, $1.key) < ($1.value, $0.key) })
-        {
-            wanted[weakest.key] = nil
-            return isNew && weakest.key != eid
+        let isNew = wanted.updateValue(Wish(level: level, since: since), forKey: eid) == nil
+        if wanted.count > Self.queueLimit, let weakest = ranked(at: now).first {
+            wanted[weakest] = nil
+            return isNew && weakest != eid
         }
         return isNew
     }
@@ -80,15 +104,22 @@ struct ResolvePlan: Sendable {
     /// The next question; `nil` while there is none, or none may be asked.
     mutating func next(at now: MonotonicTime) -> EID? {
         guard wait(at: now) == nil else { return nil }
-        return wanted.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+        return ranked(at: now).last
+    }
+
+    /// The EIDs that wait, the next one last.
+    private func ranked(at now: MonotonicTime) -> [EID] {
+        wanted.map { (rank: $0.value.rank(at: now), eid: $0.key) }
+            .sorted { ($0.rank, $1.eid) < ($1.rank, $0.eid) }.map { $0.eid }
     }
 
     /// The time until something may be asked again; `nil` if that is now, or nothing is wanted.
     mutating func wait(at now: MonotonicTime) -> Duration? {
-        guard !wanted.isEmpty else { return nil }
+        guard let next = ranked(at: now).last, let wish = wanted[next] else { return nil }
         forgetMisses(at: now)
         var until = pausedUntil ?? now
-        if misses >= Self.missLimit, let missesSince {
+        let limit = Self.missLimit + (wish.isNew(at: now) ? Self.newcomerMissLimit : 0)
+        if misses >= limit, let missesSince {
             until = max(until, missesSince + Self.missPeriod)
         }
         return until > now ? until - now : nil

@@ -32,9 +32,11 @@ final class SessionResolver: Sendable {
 
     /// Has an EID resolved soon, unless an answer is still fresh.
     ///
-    /// - Parameter level: In dBm.
-    func want(_ eid: EID, level: Double) {
-        if plan.withLock({ $0.want(eid, level: level, at: .now) }) { wake.yield() }
+    /// - Parameters:
+    ///   - level: In dBm.
+    ///   - since: The time at which it was first heard.
+    func want(_ eid: EID, level: Double, since: MonotonicTime) {
+        if plan.withLock({ $0.want(eid, level: level, since: since, at: .now) }) { wake.yield() }
     }
 
     /// Cancels a question whose turn has not come.
@@ -49,8 +51,11 @@ final class SessionResolver: Sendable {
     ///
     /// - Parameter onAnswer: Called with each EID that the server has answered about.
     func run(_ onAnswer: @Sendable (EID) async -> Void) async {
+        var nap: Task<Void, Never>?
+        defer { nap?.cancel() }
         for await _ in wakes.cancelOnGracefulShutdown() {
-            while !Task.isCancelled, let eid = await nextQuestion() {
+            nap?.cancel()
+            while !Task.isCancelled, let eid = plan.withLock({ $0.next(at: .now) }) {
                 let outcome = ResolvePlan.Outcome(await client.resolve(eid, isBackground: true))
                 guard !Task.isCancelled else { return }
                 plan.withLock { $0.record(eid, outcome, at: .now) }
@@ -59,17 +64,13 @@ final class SessionResolver: Sendable {
                 case .unknown: break
                 }
             }
+            guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
+            // SAFETY: the next round cancels it, and so does the end. Until the plan allows a
+            // question; a new EID may be asked about before that.
+            nap = Task { [wake] in
+                if (try? await Task.sleep(for: wait)) != nil { wake.yield() }
+            }
         }
-    }
-
-    /// Waits until something may be asked; `nil` if nothing is wanted.
-    private func nextQuestion() async -> EID? {
-        while let wait = plan.withLock({ $0.wait(at: .now) }) {
-            // Until the plan allows a question; a stop ends it, and is looked at next.
-            try? await Task.sleep(for: wait)
-            if Task.isCancelled { return nil }
-        }
-        return plan.withLock { $0.next(at: .now) }
     }
 }
 

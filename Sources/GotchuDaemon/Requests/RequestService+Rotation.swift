@@ -30,7 +30,7 @@ extension RequestService {
             guard records[id]?.state.isFinal == false else { return .notNow }
             // If the journal cannot take it, it still says that another is being asked for.
             _ = await change(id) { record in
-                record.previousEID = record.eid
+                record.firstEID = record.firstEID ?? record.eid
                 record.eid = reply.eid
                 record.isRotating = nil
             }

@@ -6,6 +6,7 @@ extension RequestView {
         self.init(
             id: record.sid,
             eid: record.eid,
+            firstEID: record.firstEID,
             state: record.state,
             amountCents: record.amountCents,
             tipCents: record.tipCents,

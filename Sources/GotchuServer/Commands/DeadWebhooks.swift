@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct DeadWebhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "Lists deliveries that were given up, the oldest first.",
+        abstract: "Lists deliveries that were given up, of the oldest sessions first.",
         discussion: """
             Example:
               gotchu-server webhooks dead --database sqlite:shop.db

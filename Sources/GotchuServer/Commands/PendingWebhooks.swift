@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct PendingWebhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending",
-        abstract: "Lists deliveries that have not arrived yet, the oldest first.",
+        abstract: "Lists deliveries that have not arrived yet, the next to be tried first.",
         discussion: """
             Example:
               gotchu-server webhooks pending --database sqlite:shop.db

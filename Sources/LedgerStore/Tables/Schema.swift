@@ -142,7 +142,7 @@ enum Schema {
             created_at INTEGER NOT NULL,
             family BLOB NOT NULL CHECK ( length(family) = 32),
             current BLOB NOT NULL CHECK ( length(current) = 32),
-            previous BLOB CHECK ( length(previous) = 32),
+            previous BLOB CHECK ( length(previous) % 32 = 0),
             generation INTEGER NOT NULL CHECK (generation >= 0),
             expires_at INTEGER NOT NULL,
             last_used_at INTEGER,

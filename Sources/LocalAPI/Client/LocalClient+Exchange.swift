@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import GotchuAPI
 import GotchuCore
 import NIOCore
@@ -71,6 +72,7 @@ extension LocalClient {
                 channel.close(promise: nil)
             }
             return try await connection.executeThenClose { inbound, outbound in
+                try await refuseStranger(channel)
                 try await outbound.write(contentsOf: requestParts(method, path, bytes, key))
                 var parts = inbound.makeAsyncIterator()
                 try await acceptHead(&parts)
@@ -114,6 +116,18 @@ extension LocalClient {
                     return try Connection(wrappingChannelSynchronously: channel)
                 }
             }
+    }
+
+    /// Refuses a listener that has no right to the socket's place: it could keep a token, or say
+    /// that something was paid.
+    private func refuseStranger(_ channel: any Channel) async throws {
+        guard let listener = try await Peer.of(channel)?.userID else { return }
+        let folder = socketPath.lastIndex(of: "/").map { String(socketPath[...$0]) } ?? "."
+        var place = stat()
+        let isFound = stat(folder, &place) == 0
+        guard [0, geteuid()].contains(listener) || isFound && listener == place.st_uid else {
+            throw LocalClientFailure.foreignListener(path: socketPath, userID: listener)
+        }
     }
 
     private func requestParts(

@@ -11,6 +11,9 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
     case refused(path: String)
     /// The socket's mode and group keep this user out.
     case permissionDenied(path: String)
+    /// The listener is neither root's, nor this user's, nor of the owner of the socket's folder.
+    /// Nothing was sent.
+    case foreignListener(path: String, userID: UInt32)
     /// The path does not fit into a socket address (107 bytes on Linux).
     case pathTooLong(path: String)
     /// Connected, but no whole answer came within the limit.

@@ -7,7 +7,7 @@ import Testing
 @Suite("A kiosk or a server that is killed while an EID changes")
 struct RotationCrashTests {
     private static let asking = #""isRotating":true"#
-    private static let known = #""previousEID""#
+    private static let known = #""firstEID""#
 
     @Test("the same request is on the air again, with an EID that can be paid")
     func killed() async throws {

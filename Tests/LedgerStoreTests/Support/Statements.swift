@@ -115,6 +115,7 @@ extension Database {
         let endpoint = WebhookEndpoint(id: "z", url: "", owner: Cast.users[0], createdAt: now)
         try await outbox.add(endpoint, secret: [1])
         _ = try await outbox.endpoints()
+        for dead in [false, true] { _ = try await outbox.backlog(dead: dead, limit: 9) }
         _ = try await outbox.dueEndpoints(at: now)
         _ = try await outbox.claim(for: "z", at: now, until: now, limit: 9)
         let id = WebhookDelivery.ID(endpoint: "z", event: "e")

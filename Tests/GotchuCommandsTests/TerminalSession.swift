@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+
+/// A command on a terminal whose keyboard is the test's.
+final class TerminalSession: Sendable {
+    let program: Program
+    private let folder: TemporaryFolder
+    private let keyboard: Int32
+
+    init(_ command: String) throws {
+        folder = try TemporaryFolder()
+        let path = "\(folder.path)/keyboard"
+        mkfifo(path, 0o600)
+        // For reading too: so that neither end waits for the other one to open it.
+        keyboard = open(path, O_RDWR | O_CLOEXEC)
+        // Typed before there is a question.
+        write(keyboard, "y\n", 2)
+        let script = "script --quiet --flush --return --command \"$COMMAND\" /dev/null"
+        program = try Program(
+            "/bin/sh",
+            ["-c", "exec \(script) < \(path)"],
+            environment: [
+                "TERM": "xterm", "SHELL": "/bin/sh", "NO_COLOR": "1", "COMMAND": command,
+            ]
+        )
+    }
+
+    deinit { close(keyboard) }
+
+    /// Types a line once the program has asked.
+    func type(_ text: String, after question: String) async throws {
+        try await eventually("it asks; it said: \(program.text)") {
+            program.text.contains(question) ? true : nil
+        }
+        write(keyboard, text, text.utf8.count)
+    }
+
+    /// Answers its last question.
+    ///
+    /// - Returns: Its exit code.
+    func answer(_ text: String) async throws -> Int32 {
+        try await type(text, after: "[y/N] ")
+        return try await program.exitCode()
+    }
+}
