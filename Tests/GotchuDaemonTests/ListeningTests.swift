@@ -50,8 +50,8 @@ struct ListeningTests {
         func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
             try await till.startAdvertising(.random())
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.radio.run() }
-                group.addTask { try await self.till.run() }
+                group.addTask { try await self.radio.run { self.presences.receive($0) } }
+                group.addTask { try await self.till.run { _ in } }
                 group.addTask { try await self.presences.run() }
                 try await body()
                 group.cancelAll()
