@@ -38,7 +38,7 @@ struct TipTests {
         #expect(payment["amount_cents"] as? Int == 500 && payment["tip_cents"] as? Int == 100)
         let id = try #require(payment["sid"] as? String)
         let back = try await GotchuCtl.run(["refund", id, "5.50", "--yes"], socket: system.kiosk)
-        #expect(back.out.hasPrefix("Gave $5.50 ($5.00 + $0.50 tip) back"), "\(back.out)")
+        #expect(back.out.hasPrefix("Refunded $5.50 ($5.00 + $0.50 tip)"), "\(back.out)")
     }
 
     @Test("A tip that cannot be is refused before anything is asked or sent, and says why")
