@@ -17,8 +17,9 @@ struct StrangerAirTests {
         arguments: [
             // Another operator's tills as near as ours.
             (strangers: 3, at: 0.1),
-            // Made-up ones by the hundred, a little farther away than the till, and at its place.
-            (strangers: 300, at: 0.18), (strangers: 300, at: 0.05),
+            // Made-up ones by the hundred: a little farther away than the till; and at its place, as
+            // many as the board of EIDs has room for.
+            (strangers: 300, at: 0.18), (strangers: 200, at: 0.05),
         ]
     )
     func pays(strangers: Int, at distance: Double) async throws {
@@ -29,7 +30,7 @@ struct StrangerAirTests {
         defer { beacon.stop() }
         try await eventually("the strangers are heard") {
             try await payer.get("/v1/sessions", as: PresencesReply.self).sessions.count
-                >= min(strangers, 200) ? true : nil
+                >= min(strangers, 190) ? true : nil
         }
         var slowest: Duration = .zero
         for _ in 0..<Self.payments {

@@ -136,7 +136,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A token goes to the owner of the socket's folder, and not to another user who listens in it",
+        "A token goes to the owner of the socket's folder, and to no other who listens in it",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func foreignListener() async throws {

@@ -142,14 +142,27 @@ struct NearnessModelTests {
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
-    @Test("What is heard each 3.5 s comes to tap, and what is heard each 4.2 s never")
+    @Test("What is heard each 3.5 s stays at tap; each 10 s it comes and goes")
     func rarest() {
-        func share(_ interval: Double) -> Double {
-            let till = Till(metres: { _ in 0.05 }, interval: interval)
-            return self.share(taps([till], within: 30, "rarest"))
+        func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
+            var random = SeededGenerator("rarest", seed: 1)
+            let till = Till(metres: { _ in 0.05 }, interval: interval, sigma: 2)
+            let counts = (0..<Self.trials).map { _ in
+                var trial = Trial([till], since: 0, &random)
+                var count = 0
+                trial.run(until: 60, &random) { _, _, verdict in
+                    if verdict == .tap { count += 1 }
+                    return false
+                }
+                return count
+            }
+            let share = Double(counts.count { $0 > 0 }) / Double(Self.trials)
+            return (share, Double(counts.reduce(0, +)) / Double(Self.trials))
         }
-        #expect(share(3.5) >= 0.95)
-        #expect(share(4.2) == 0)
+        let often = taps(3.5)
+        #expect(often.share >= 0.95 && often.perMinute < 2, "\(often)")
+        let seldom = taps(10)
+        #expect(seldom.share >= 0.95 && seldom.perMinute > 2, "\(seldom)")
     }
 
     @Test("Rare advertisements come to tap within 6 s in 95 of 100", arguments: [1.28, 2.0])

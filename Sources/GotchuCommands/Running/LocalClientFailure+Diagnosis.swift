@@ -38,8 +38,8 @@ extension LocalClientFailure {
         case .permissionDenied(let path):
             "User \(getuid()) may not open the socket at \(path)."
         case .foreignListener(let path, let userID):
-            "What listens at \(path) belongs to user \(userID): not to root, to this user or to the "
-                + "owner of its folder. Nothing was sent to it."
+            "What listens at \(path) belongs to user \(userID): not to root, to this user or to "
+                + "the owner of its folder. Nothing was sent to it."
         case .pathTooLong(let path): "A socket's path has at most 107 bytes: \(path)"
         case .timedOut(let limit): "gotchud did not answer within \(limit.wholeSecondsText)."
         case .apiMismatch(let theirs?):

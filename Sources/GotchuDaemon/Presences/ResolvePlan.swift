@@ -6,7 +6,8 @@ import GotchuCore
 /// Anybody can advertise any number of EIDs that are nobody's, so few are asked about: the
 /// strongest first, each at most once until its answer is old, and of those that are nobody's only
 /// as many as `missLimit` allows. One that has just come is asked about before a crowd that is as
-/// strong and was here before. A pure value: the time is passed in.
+/// strong and was here before, if that is no more than the board has room for. A pure value: the
+/// time is passed in.
 struct ResolvePlan: Sendable {
     /// EIDs that wait; of more the weakest are not worth asking about now.
     static let queueLimit = 16

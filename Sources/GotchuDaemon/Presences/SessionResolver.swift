@@ -65,8 +65,8 @@ final class SessionResolver: Sendable {
                 }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
-            // SAFETY: the next round cancels it, and so does the end. Until the plan allows a
-            // question; a new EID may be asked about before that.
+            // Until the plan allows a question; a new EID may be asked about before that.
+            // SAFETY: the next round cancels it, and so does the end.
             nap = Task { [wake] in
                 if (try? await Task.sleep(for: wait)) != nil { wake.yield() }
             }
