@@ -2,8 +2,9 @@ package import DBus
 
 /// Follows bluetoothd over one connection: its unique name, its adapters, what it hears.
 ///
-/// Lives on the connection's thread, on which replies and signals keep the bus's order: each signal
-/// is applied and sent on where it is read, and a snapshot is newer than all signals before it.
+/// Lives on the connection's thread: each signal and each snapshot is applied where it is read, in
+/// the bus's order, so that a snapshot is newer than the signals before it and older than those
+/// behind it.
 package actor BlueZSession {
     /// One thing that has changed.
     package enum Event: Sendable {
@@ -67,8 +68,9 @@ package actor BlueZSession {
         let subscription = try await connection.subscribe(rules) { [weak self] signal in
             self?.assumeIsolated { $0.receive(signal) }
         }
-        adopt(try await connection.owner(of: BlueZ.busName))
-        isOwnerKnown = true
+        let current = try await connection.owner(of: BlueZ.busName)
+        // A change that was announced meanwhile is as new as the answer, or newer.
+        if !isOwnerKnown { adopt(current) }
         for await _ in changes { try await load() }
         await connection.unsubscribe(subscription)
     }
@@ -90,8 +92,7 @@ package actor BlueZSession {
 
     private func receive(_ signal: Signal) {
         if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
-            // The bus's answer, which is still to come, is newer.
-            if isOwnerKnown, newOwner != owner { adopt(newOwner) }
+            if !isOwnerKnown || newOwner != owner { adopt(newOwner) }
             return
         }
         guard let owner, signal.sender == owner else { return }
@@ -106,6 +107,7 @@ package actor BlueZSession {
 
     private func adopt(_ newOwner: String?) {
         owner = newOwner
+        isOwnerKnown = true
         isLoaded = false
         tree.clear()
         onEvent(.daemon(owner: newOwner))
@@ -121,19 +123,18 @@ package actor BlueZSession {
         while !isLoaded, let asked = owner, !Task.isCancelled {
             do {
                 // Addressed to the owner, not the name: a later one must not answer for it.
-                let objects = try await connection.call(
+                _ = try await connection.call(
                     MethodCall(
                         to: asked,
                         path: .root,
                         interface: BlueZ.objectManagerInterface,
                         member: "GetManagedObjects"
                     ),
-                    timeout: callTimeout
+                    timeout: callTimeout,
+                    onReply: { [weak self] objects in
+                        self?.assumeIsolated { $0.load(objects, of: asked) }
+                    }
                 )
-                guard asked == owner else { continue }
-                tree.load(objects)
-                isLoaded = true
-                onEvent(.adapters(sortedAdapters))
             } catch  where error.code == .closed || error.code == .cancelled {
                 throw error
             } catch {
@@ -149,6 +150,13 @@ package actor BlueZSession {
                 }
             }
         }
+    }
+
+    private func load(_ objects: [Value], of asked: String) {
+        guard asked == owner else { return }
+        tree.load(objects)
+        isLoaded = true
+        onEvent(.adapters(sortedAdapters))
     }
 
     private static func rule(

@@ -8,6 +8,7 @@ struct CallTable: ~Copyable {
         let id: UInt64
         let deadline: ContinuousClock.Instant
         let continuation: CheckedContinuation<Reply, Never>
+        let onReply: (@Sendable ([Value]) -> Void)?
         /// Set once it has been sent.
         var serial: UInt32?
     }

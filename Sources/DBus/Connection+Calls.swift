@@ -1,12 +1,16 @@
 extension Connection {
     /// Calls a method and returns the reply's values.
     ///
-    /// - Parameter timeout: from now to the reply, the wait for a turn included.
+    /// - Parameters:
+    ///   - timeout: From now to the reply, the wait for a turn included.
+    ///   - onReply: Receives the reply's values on the connection's thread before anything behind
+    ///     the reply is read; whoever awaits them may go on later. Must not block.
     /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which
     ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`.
     package func call(
         _ call: MethodCall,
-        timeout: Duration
+        timeout: Duration,
+        onReply: (@Sendable ([Value]) -> Void)? = nil
     ) async throws(DBusError) -> [Value] {
         guard wire != nil else { throw DBusError(.closed) }
         guard calls.waitingCount < limits.callsWaiting else {
@@ -26,7 +30,12 @@ extension Connection {
                 }
                 calls.insert(
                     call,
-                    CallTable.Pending(id: id, deadline: deadline, continuation: continuation)
+                    CallTable.Pending(
+                        id: id,
+                        deadline: deadline,
+                        continuation: continuation,
+                        onReply: onReply
+                    )
                 )
                 sendWaitingCalls()
                 thread.wake()

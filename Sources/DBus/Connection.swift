@@ -7,9 +7,6 @@ package import Logging
 /// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is
 /// called or when nobody holds it any more; then every pending call fails with `closed`, no signal
 /// is received any more, and it never comes back.
-///
-/// On that thread replies and signals keep the bus's order: who awaits a reply goes on before
-/// anything behind it is read.
 package actor Connection {
     /// The name that the bus gave this connection, `:1.42`.
     package nonisolated let uniqueName: String
@@ -185,13 +182,11 @@ extension Connection: BusThread.Pump {
         }
         gatherEnd = nil
         wire?.readAndWrite()
-        // Bounded by what one read brought. A reply ends the turn: its awaiter goes on before what
-        // came behind it is read.
+        // Bounded by what one read brought; jobs (replies being awaited) get their turn in between.
         var count = 0
-        var isReply = false
-        while !isReply, count < Self.messagesPerTurn, let message = wire?.nextMessage() {
+        while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
             count += 1
-            isReply = receive(message)
+            receive(message)
         }
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
@@ -220,18 +215,14 @@ extension Connection: BusThread.Pump {
 
     private static var messagesPerTurn: Int { 64 }
 
-    /// - Returns: Whether it was a reply.
-    private func receive(_ message: borrowing Message) -> Bool {
+    private func receive(_ message: borrowing Message) {
         switch message.kind {
-        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR:
-            receiveReply(message)
-            return true
+        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
         case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)
         case DBUS_MESSAGE_TYPE_METHOD_CALL: receiveCall(message)
         // A type of the future must be ignored (D-Bus specification, "Message Format").
         default: break
         }
-        return false
     }
 
     private func receiveReply(_ message: borrowing Message) {
@@ -247,6 +238,7 @@ extension Connection: BusThread.Pump {
             values = .failure(error)
         }
         guard message.kind == DBUS_MESSAGE_TYPE_ERROR else {
+            if case .success(let values) = values { call.onReply?(values) }
             call.continuation.resume(returning: values)
             return
         }

@@ -1,5 +1,4 @@
 import BusTestSupport
-import Dispatch
 import Testing
 
 @testable import DBus
@@ -36,73 +35,40 @@ import Testing
         await sender.close()
     }
 
-    @Test("a reply's awaiter on the connection's thread goes on before a signal behind the reply")
-    func replyFirst() async throws {
+    @Test("a reply is received before the signals behind it, and after those before it")
+    func replyInOrder() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
         let client = try await bus.connect()
-        let (calls, called) = AsyncStream<Void>.makeStream()
-        let (gate, open) = AsyncStream<Void>.makeStream()
-        let stall = ExportedObject.Method { _ throws(MethodFailure) in
-            called.yield()
-            for await _ in gate { break }
+        let answer = ExportedObject.Method { _ throws(MethodFailure) in
+            try? await server.emit(Self.signal(Self.here, 0))
+            // SAFETY: ends when this call has been answered.
+            Task {
+                while await server.isServing { await Task.yield() }
+                try? await server.emit(Self.signal(Self.here, 1))
+            }
             return []
         }
-        let interface = ExportedObject.Interface(methods: ["Stall": stall])
-        try await server.export(
-            ExportedObject(interfaces: [Echo.interface: interface]),
-            at: Echo.path
-        )
-        let follower = Follower(client)
-        let subscription = try await client.subscribe([MatchRule(path: Self.here)]) { _ in
-            follower.assumeIsolated { $0.receive() }
+        let interface = ExportedObject.Interface(methods: ["Answer": answer])
+        let object = ExportedObject(interfaces: [Echo.interface: interface])
+        try await server.export(object, at: Echo.path)
+        let (order, seen) = AsyncStream<String>.makeStream()
+        let subscription = try await client.subscribe([MatchRule(path: Self.here)]) { signal in
+            seen.yield(signal.arguments == [.uint32(0)] ? "before" : "behind")
         }
-        async let received = follower.ask(server.uniqueName)
-        for await _ in calls { break }
-        // The thread is kept from reading until both are there.
-        let release = DispatchSemaphore(value: 0)
-        let (blocks, blocked) = AsyncStream<Void>.makeStream()
-        async let block: Void = follower.block(blocked, until: release)
-        for await _ in blocks { break }
-        open.yield()
-        while await server.isServing { await Task.yield() }
-        try await server.emit(Self.signal(Self.here, 1))
-        _ = try await server.owner(of: "sh.gotchu.Nobody")
-        release.signal()
-        await block
-        #expect(try await received == 0)
-        try await withDeadline { while await follower.received == 0 { await Task.yield() } }
+        let call = Echo.call("Answer", at: server.uniqueName)
+        for _ in 0..<100 {
+            _ = try await client.call(call, timeout: .seconds(10)) { _ in seen.yield("reply") }
+            var three: [String] = []
+            for await one in order {
+                three.append(one)
+                if three.count == 3 { break }
+            }
+            #expect(three == ["before", "reply", "behind"])
+        }
         await client.unsubscribe(subscription)
         await client.close()
         await server.close()
-    }
-
-    /// An actor on a connection's thread.
-    private actor Follower {
-        private nonisolated let connection: Connection
-        private(set) var received = 0
-
-        init(_ connection: Connection) {
-            self.connection = connection
-        }
-
-        nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
-
-        func receive() { received += 1 }
-
-        /// - Returns: The signals received when the reply was there.
-        func ask(_ destination: String) async throws -> Int {
-            _ = try await connection.call(
-                Echo.call("Stall", at: destination),
-                timeout: .seconds(10)
-            )
-            return received
-        }
-
-        func block(_ begun: AsyncStream<Void>.Continuation, until release: DispatchSemaphore) {
-            begun.yield()
-            release.wait()
-        }
     }
 
     @Test("a name's owners are followed without a gap")
