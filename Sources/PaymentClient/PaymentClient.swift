@@ -6,15 +6,15 @@ import NIOCore
 import NIOHTTP1
 import OutboundHTTP
 
-/// The payment server's API, from the side of a daemon.
+/// The payment server's API for a daemon.
 ///
-/// It sends each call once: whoever calls decides about retries, because only the caller knows
-/// whether the journal allows one. Safe to use from any number of tasks.
+/// It sends each call once: the caller decides about retries, because only the caller knows if the
+/// journal allows one. Safe to use from any number of tasks.
 ///
-/// No call throws. What went wrong is in the `Answer`: `.refused` with the server's code, of which
-/// each call names its own (`VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized`
-/// where the token is not taken, and `.unknown` where nobody knows, within `callLimit` at the
-/// latest. Amounts are whole minor units of the currency that stands beside them.
+/// No call throws. Failures are in the `Answer`: `.refused` with the server's code, of which each
+/// call lists its own (`VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized` if
+/// the token is not accepted, and `.unknown` if the outcome is not known, within `callLimit` at
+/// the latest. Amounts are whole minor units of the currency beside them.
 package struct PaymentClient: Sendable {
     /// The time limit of a call, from connecting to the last byte of the reply.
     static let callLimit: Duration = .seconds(10)
@@ -35,11 +35,11 @@ package struct PaymentClient: Sendable {
     private let onAnswer: @Sendable (Outage?) -> Void
 
     /// - Parameters:
-    ///   - http: Made with a `ServerRoute`'s configuration; whoever gives it shuts it down.
-    ///   - access: Gives the token at the time of each call; `nil` for a client that makes only the
-    ///     calls that anybody may make.
-    ///   - onAnswer: Told what each call other than `ping` came to: `nil` if the server has
-    ///     answered it, whatever it said.
+    ///   - http: Made with a `ServerRoute`'s configuration; the caller shuts it down.
+    ///   - access: The source of each call's token; `nil` for a client that makes only calls
+    ///     without authorization.
+    ///   - onAnswer: Called after each call other than `ping`, with `nil` if the server has
+    ///     answered it, whatever the answer.
     package init(
         server: ServerURL,
         http: HTTPClient,

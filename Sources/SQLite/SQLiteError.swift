@@ -16,12 +16,12 @@ package struct SQLiteError: Error, Equatable, Sendable {
         self.sql = sql
     }
 
-    /// The same of a COMMIT.
+    /// Marks a failure of a COMMIT.
     ///
-    /// With a log (WAL) that writes the pages, the mark that commits them last, and then syncs
-    /// (wal.c, `sqlite3WalFrames`). When anything fails behind the mark, this connection forgets
-    /// the pages, but they stay in the file, and who reads the log anew takes them for committed.
-    /// Only these failures are known to come before it.
+    /// With a log (WAL) a COMMIT writes the pages, the mark that commits them last, and then syncs
+    /// (wal.c, `sqlite3WalFrames`). If anything fails after the mark, this connection forgets the
+    /// pages, but they stay in the file, and the next reader of the log takes them for committed.
+    /// Only these failures are known to come before the mark.
     func inCommit() -> SQLiteError {
         var error = self
         error.mayBeCommitted =
