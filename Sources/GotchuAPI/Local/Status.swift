@@ -121,7 +121,7 @@ package struct ListeningStatus: Codable, Equatable, Sendable {
 
 /// The times at which the radio listens.
 package enum ListenSetting: String, CaseIterable, Codable, Sendable {
-    /// While a program needs what is heard, and a moment after.
+    /// Listens while a program needs what is heard, and a moment after.
     case auto
     case always
     case never

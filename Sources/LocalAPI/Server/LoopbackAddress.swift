@@ -1,6 +1,6 @@
 /// A TCP address that only this machine reaches: `127.0.0.1:PORT` or `[::1]:PORT`.
 package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
-    /// As an address is written: an IPv6 one without brackets.
+    /// The address as it is written: an IPv6 one without brackets.
     package let host: String
     /// 0 for any that is free.
     package let port: Int
