@@ -214,7 +214,8 @@ let package = Package(
             "GotchuDaemonTests",
             [
                 "BlueZRadio", "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient",
-                "Radio", "ServiceProcess", "TestSupport", asyncHTTPClient, logging,
+                "Radio", "ServiceProcess", "TestSupport", asyncHTTPClient, logging, nioCore,
+                nioHTTP1, serviceLifecycle,
             ]),
         tests(
             "EndToEndTests",

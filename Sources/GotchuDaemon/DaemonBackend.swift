@@ -1,30 +1,83 @@
 import GotchuAPI
 import GotchuCore
 import LocalAPI
+import Logging
 import PaymentClient
+import Radio
 import ServiceProcess
 
-/// What the daemon does for its socket: passes each call to the part that can answer it.
+/// The services behind the daemon's socket.
 struct DaemonBackend: LocalBackend {
-    let daemonStatus: DaemonStatus
+    let core: DaemonCore
+    let journal: Journal
     let presenceService: PresenceService
+    let calibrationStore: CalibrationStore
     let requestService: RequestService
     let paymentService: PaymentService
-    let client: PaymentClient
-    let tokens: TokenStore
-    let access: AccessTokens
-    let journal: Journal
-    let hub: EventHub
-    let traffic: LocalTraffic
-    let configuration: DaemonConfiguration
+    let logins: any LocalLogins
+    let reloading: Reload
+    let recorder = SightingRecorder()
+    let traffic = LocalTraffic()
     let ring: LogRing
-    let calibrationStore: CalibrationStore
-    let recorder: SightingRecorder
-    let reloadConfiguration: @Sendable () async throws(Problem) -> Void
+
+    /// - Parameters:
+    ///   - reread: Reads the configuration again, for a reload.
+    ///   - ring: The newest lines of the log, for a report.
+    init(
+        _ core: DaemonCore,
+        journal: Journal,
+        radio: any Radio,
+        reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
+        ring: LogRing
+    ) {
+        self.core = core
+        self.journal = journal
+        self.ring = ring
+        let sessions = SessionResolver(client: core.client)
+        let requests = RequestService(
+            client: core.client,
+            tokens: core.tokens,
+            radio: radio,
+            eidLifetime: core.configuration.eidLifetime,
+            journal: core.journal,
+            hub: core.hub,
+            logger: core.logger
+        )
+        calibrationStore = CalibrationStore(stateDirectory: core.configuration.stateDirectory)
+        if calibrationStore.wasUnreadable {
+            core.logger.warning("The calibration cannot be read; the configured levels apply")
+        }
+        presenceService = PresenceService(
+            radio: radio,
+            listen: core.configuration.listen,
+            policy: core.configuration.proximity,
+            calibrations: calibrationStore,
+            resolver: sessions,
+            hub: core.hub,
+            recorder: recorder
+        ) { state in
+            core.status.apply(radio: state)
+            await requests.take(radio: state)
+        }
+        paymentService = PaymentService(core, proximity: presenceService, sessions: sessions)
+        requestService = requests
+        logins = LoginService(core: core, payments: paymentService, requests: requests)
+        reloading = Reload(
+            current: core.configuration,
+            reread: reread,
+            access: AccessControl(core.configuration, hub: core.hub, logger: core.logger),
+            tokens: core.tokens,
+            status: core.status,
+            logger: core.logger
+        )
+    }
+
+    var requests: any LocalCollection<NewRequest, RequestView, SessionID> { requestService }
+    var payments: any LocalCollection<NewPayment, PaymentView, String> { paymentService }
 
     func status() async -> StatusReply {
-        daemonStatus.apply(ignored: presenceService.counts.ignored)
-        var reply = daemonStatus.reply
+        core.status.apply(ignored: presenceService.counts.ignored)
+        var reply = core.status.reply
         reply.radio.calibration = reply.radio.adapter.flatMap { name in
             calibrationStore.view(of: reply.radio.address ?? name)
         }
@@ -39,99 +92,32 @@ struct DaemonBackend: LocalBackend {
     func bugReport() async -> BugReportReply {
         let report = BugReport(
             status: await status(),
-            configuration: configuration.lines,
+            configuration: core.configuration.lines,
             metrics: await metrics(),
             requests: await requestService.views(),
             payments: await paymentService.views(),
             presences: presenceService.presences(),
             log: ring.lines,
-            token: tokens.token
+            token: core.tokens.token
         )
         return BugReportReply(text: report.text)
-    }
-
-    func createRequest(
-        _ new: NewRequest,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<RequestView> {
-        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
-        return try await requestService.create(new, key: key)
-    }
-
-    func requests() async -> RequestsReply {
-        RequestsReply(requests: await requestService.views())
-    }
-
-    func request(_ id: SessionID) async throws(Problem) -> RequestView {
-        try await requestService.view(of: id)
-    }
-
-    func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView {
-        try await requestService.cancel(id)
-    }
-
-    func createPayment(
-        _ new: NewPayment,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<PaymentView> {
-        try await paymentService.create(new, key: key)
     }
 
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
         try await paymentService.refund(new)
     }
 
-    func payments() async -> PaymentsReply {
-        PaymentsReply(payments: await paymentService.views())
-    }
-
-    func payment(_ id: String) async throws(Problem) -> PaymentView {
-        try await paymentService.view(of: id)
-    }
-
-    func cancelPayment(_ id: String) async throws(Problem) -> PaymentView {
-        try await paymentService.cancel(id)
-    }
-
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
-        var session = ResolvedSession(try await client.resolve(eid).getOrThrow(tokens))
-        session.isPayeeKnown = await paymentService.hasPaid(session.payeeID)
-        return session
+        try await paymentService.resolve(eid)
     }
 
     func wallet() async throws(Problem) -> WalletReply {
-        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
-        return try await client.wallet().getOrThrow(tokens)
-    }
-
-    func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply {
-        var token: String
-        switch (login.token, login.devEmail) {
-        case (let given?, nil):
-            guard let usable = TokenStore.usable(given) else {
-                throw Problem(.validationError, detail: "A token is one line of visible ASCII.")
-            }
-            token = usable
-            if !TokenStore.isDevice(token) { try await refuseUnaccepted(token) }
-        case (nil, let email?):
-            token = try await client.devLogin(email: email).getOrThrow(tokens).token
-        case (nil, nil), (_?, _?):
-            throw Problem(.validationError, detail: "One of token and dev_email must be there.")
-        }
-        try await refuseWhileOpen(for: TokenStore.identity(of: token))
-        if TokenStore.isDevice(token) { token = try await access.enrol(token) }
-        try store(token)
-        return await status()
-    }
-
-    func logOut() async throws(Problem) -> StatusReply {
-        try await refuseWhileOpen(for: nil)
-        try store(nil)
-        return await status()
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        return try await core.client.wallet().getOrThrow(core.tokens)
     }
 
     func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]> {
-        let radio = daemonStatus.reply.radio
+        let radio = core.status.reply.radio
         let header = RecordingHeader(
             version: GotchuVersion.current,
             radio: radio.kind,
@@ -139,7 +125,7 @@ struct DaemonBackend: LocalBackend {
             transport: radio.transport,
             bluezVersion: radio.bluezVersion,
             startedAt: .now,
-            policy: configuration.proximity
+            policy: core.configuration.proximity
         )
         guard let lines = recorder.start(header, for: .seconds(seconds)) else {
             throw Problem(
@@ -153,58 +139,7 @@ struct DaemonBackend: LocalBackend {
     }
 
     func reload() async throws(Problem) -> StatusReply {
-        try await reloadConfiguration()
+        try reloading.runOrThrow()
         return await status()
-    }
-
-    /// Refuses a change of the user while something is open that the next one could not finish.
-    ///
-    /// - Parameter user: The next one, `nil` for nobody.
-    private func refuseWhileOpen(for user: String?) async throws(Problem) {
-        // Who is logged in already may log in anew whatever is open.
-        guard user == nil || user != tokens.identity else { return }
-        let hasPayment = await paymentService.hasOpenPayment(notOf: user)
-        // With nobody logged in an open request waits for a login, and its user is not known here.
-        let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
-        let hasRequest = isChange ? await requestService.hasOpenRequest : false
-        guard hasPayment || hasRequest else { return }
-        throw Problem(
-            .paymentInProgress,
-            detail: "A \(hasPayment ? "payment" : "request") of this user is still open.",
-            fix: "gotchu-ctl history"
-        )
-    }
-
-    /// Refuses a token that the server certainly does not take. While it cannot be asked, the one
-    /// who logs in is believed.
-    private func refuseUnaccepted(_ token: String) async throws(Problem) {
-        guard case .unauthorized = await client.using(GivenToken(token)).wallet() else { return }
-        throw Problem(
-            .notLoggedIn,
-            detail: "The payment server does not accept this token.",
-            fix: "gotchu-ctl login"
-        )
-    }
-
-    private func store(_ token: String?) throws(Problem) {
-        do throws(TokenStore.Failure) {
-            try tokens.store(token)
-            daemonStatus.publish()
-        } catch {
-            switch error {
-            case .fixed(let path):
-                throw Problem(
-                    .forbidden,
-                    detail: "The token comes from \(path), which gotchud does not change.",
-                    fix: HealthItem.login(from: tokens.origin)
-                )
-            case .system(let reason):
-                throw Problem(
-                    .journalUnwritable,
-                    detail: "The token could not be kept: \(reason).",
-                    fix: "df -h"
-                )
-            }
-        }
     }
 }

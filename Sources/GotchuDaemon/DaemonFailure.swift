@@ -2,12 +2,12 @@ import LocalAPI
 import Radio
 import ServiceProcess
 
-/// Why gotchud does not start or goes on no more, with the exit code that systemd sees. Its unit
-/// does not start it again after `usage` and `configuration`.
+/// The reason why gotchud does not start or has ended, with the exit code that systemd sees. Its
+/// unit does not start it again after `usage` and `configuration`.
 struct DaemonFailure: Error {
     let status: ExitStatus
     let sentence: String
-    /// What to do next.
+    /// The next step of a person.
     let fix: String
 
     private init(_ status: ExitStatus, _ sentence: String, fix: String) {
@@ -16,7 +16,7 @@ struct DaemonFailure: Error {
         self.fix = fix
     }
 
-    /// What an error means that ended the daemon.
+    /// Explains an error that ended the daemon.
     init(_ error: any Error) {
         switch error {
         case let failure as DaemonFailure:
@@ -65,7 +65,7 @@ struct DaemonFailure: Error {
         }
     }
 
-    /// Why the socket cannot be served.
+    /// Explains why the socket cannot be served.
     init(_ failure: SocketLock.Failure, socketPath: String) {
         switch failure {
         case .inUse:

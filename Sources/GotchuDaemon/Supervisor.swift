@@ -3,12 +3,12 @@ import ServiceLifecycle
 import ServiceProcess
 import UnixSignals
 
-/// Speaks with the service manager: status, watchdog, reload on SIGHUP.
+/// Serves the service manager: status, watchdog, reload on SIGHUP.
 struct Supervisor: Service {
     let notifier: SystemdNotifier
     let status: DaemonStatus
     let presences: PresenceService
-    let reload: @Sendable () async -> Void
+    let reload: Reload
     let hangups: UnixSignalsSequence
 
     func run() async throws {
@@ -16,7 +16,7 @@ struct Supervisor: Service {
             group.addTask {
                 for await _ in hangups.cancelOnGracefulShutdown() {
                     notifier.reloading()
-                    await reload()
+                    reload.run()
                     notifier.ready(status: status.reply.summary)
                 }
             }

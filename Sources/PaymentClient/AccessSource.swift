@@ -9,7 +9,7 @@ package protocol AccessSource: Sendable {
     /// Reports the server's answer to a login.
     ///
     /// - Parameter token: The token that was sent; `nil` if there was none.
-    func note(isTaken: Bool, token: String?)
+    func report(isAccepted: Bool, token: String?)
 }
 
 /// A single token, with no replacement.
@@ -24,7 +24,7 @@ package struct GivenToken: AccessSource {
 
     package func access(insteadOf refused: String) async -> Access { .none }
 
-    package func note(isTaken: Bool, token: String?) {}
+    package func report(isAccepted: Bool, token: String?) {}
 }
 
 /// The authorization that a call carries.
@@ -43,5 +43,5 @@ struct NoAccess: AccessSource {
 
     func access(insteadOf refused: String) async -> Access { .none }
 
-    func note(isTaken: Bool, token: String?) {}
+    func report(isAccepted: Bool, token: String?) {}
 }

@@ -135,8 +135,14 @@ extension Answer<SendOutcomeReply> {
         case .refused: .unknown(retryAfter: nil)
         case .unauthorized(let problem):
             .unauthorized(Decline(code: problem.code, detail: problem.detail))
-        case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)
+        case .unknown(let outage): outage.paymentAnswer
         }
+    }
+}
+
+extension Outage {
+    fileprivate var paymentAnswer: PaymentAnswer {
+        code == .otherUser ? .notAsked(.otherLogin) : .unknown(retryAfter: retryAfter)
     }
 }
 
@@ -152,7 +158,7 @@ extension Answer {
             )
         case .unauthorized(let problem):
             .unauthorized(Decline(code: problem.code, detail: problem.detail))
-        case .unknown(let outage): .unknown(retryAfter: outage.retryAfter)
+        case .unknown(let outage): outage.paymentAnswer
         }
     }
 }

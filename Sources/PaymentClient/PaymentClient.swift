@@ -1,4 +1,4 @@
-package import AsyncHTTPClient
+import AsyncHTTPClient
 import FoundationEssentials
 package import GotchuAPI
 package import GotchuCore
@@ -17,7 +17,7 @@ import OutboundHTTP
 /// the latest. Amounts are whole minor units of the currency beside them.
 package struct PaymentClient: Sendable {
     /// The time limit of a call, from connecting to the last byte of the reply.
-    static let callLimit: Duration = .seconds(10)
+    package static let callLimit: Duration = .seconds(10)
     /// The number of simultaneous connections to the server. Each stream of a session's events
     /// keeps one. 16 open requests with streams, and an EID's change and a payment beside each,
     /// leave as many for other calls. A call that finds none free waits, and then fails as if there
@@ -30,7 +30,7 @@ package struct PaymentClient: Sendable {
 
     /// The server that is called.
     package let server: ServerURL
-    let http: HTTPClient
+    let http: any HTTPTransport
     private var access: any AccessSource
     private let onAnswer: @Sendable (Outage?) -> Void
 
@@ -42,7 +42,7 @@ package struct PaymentClient: Sendable {
     ///     answered it, whatever the answer.
     package init(
         server: ServerURL,
-        http: HTTPClient,
+        http: any HTTPTransport,
         access: (any AccessSource)? = nil,
         onAnswer: @escaping @Sendable (Outage?) -> Void = { _ in }
     ) {
@@ -341,16 +341,16 @@ package struct PaymentClient: Sendable {
         if case .outage(let outage) = access { return .unknown(outage) }
         let answer = await call(access)
         guard case .unauthorized = answer, case .bearer(let token) = access else {
-            return noting(answer, access, source)
+            return reported(answer, access, source)
         }
         switch await source.access(insteadOf: token) {
-        case .none: return noting(answer, access, source)
-        case .bearer(let new): return noting(await call(.bearer(new)), .bearer(new), source)
+        case .none: return reported(answer, access, source)
+        case .bearer(let new): return reported(await call(.bearer(new)), .bearer(new), source)
         case .outage(let outage): return .unknown(outage)
         }
     }
 
-    private func noting<Reply: Sendable>(
+    private func reported<Reply: Sendable>(
         _ answer: Answer<Reply>,
         _ access: Access,
         _ source: any AccessSource
@@ -358,8 +358,8 @@ package struct PaymentClient: Sendable {
         let token: String? = if case .bearer(let token) = access { token } else { nil }
         switch answer {
         case .success, .refused:
-            if token != nil { source.note(isTaken: true, token: token) }
-        case .unauthorized: source.note(isTaken: false, token: token)
+            if token != nil { source.report(isAccepted: true, token: token) }
+        case .unauthorized: source.report(isAccepted: false, token: token)
         case .unknown: break
         }
         return answer

@@ -55,7 +55,7 @@ struct DeclarationTests {
     /// Witnesses of requirements that other packages and the standard library make.
     private static let witnesses: Set = [
         "checkIsolated", "configuration", "description", "isIsolatingCurrentContext",
-        "makeAsyncIterator",
+        "makeAsyncIterator", "unownedExecutor",
     ]
 
     @Test("every package declaration is named by another module, by one's signature or protocol")

@@ -76,7 +76,7 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
     }
 
-    @Test("what is not wanted any more is taken off when the adapter is back from off")
+    @Test("An EID that is not wanted any more is taken off when the adapter is back from off")
     mutating func unwantedWhileOff() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -103,7 +103,7 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
     }
 
-    @Test("what an action of an earlier bluetoothd came to is of no interest")
+    @Test("The outcome of an action of an earlier bluetoothd is of no interest")
     mutating func epochs() {
         planner.want(Self.eid)
         let epoch = planner.epoch

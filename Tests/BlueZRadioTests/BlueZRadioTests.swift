@@ -228,7 +228,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("while a candidate gives no samples by itself, the scan is restarted for fresh ones")
+    @Test("The scan is restarted for fresh samples while a candidate gives none by itself")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

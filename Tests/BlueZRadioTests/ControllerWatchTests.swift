@@ -87,7 +87,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.refilter] == 4)
     }
 
-    @Test("while it does not answer nothing is done that stops a scan that runs")
+    @Test("A running scan is not stopped while the controller does not answer")
     mutating func nothingIsStopped() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))

@@ -29,7 +29,7 @@ import Testing
         #expect(filter.effect == .masked)
     }
 
-    @Test("that nothing follows says nothing where the scan does not live")
+    @Test("Silence after a filter says nothing where the scan does not live")
     mutating func stuck() {
         for _ in 0..<20 {
             set()
@@ -82,7 +82,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("what was counted last before a filter was sent is not its doing")
+    @Test("Counts from before a filter was sent are not its doing")
     mutating func lookBeforeSending() {
         filter.asked()
         look()

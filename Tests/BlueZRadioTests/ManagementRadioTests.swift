@@ -18,7 +18,7 @@ struct ManagementRadioTests {
         ManagementFrame.deviceFound(ManagementFrame.kiosk(eid), rssi: rssi, adapter: adapter)
     }
 
-    @Test("where it is permitted the kernel's reports count, and bluetoothd's signals do not")
+    @Test("The kernel's reports count where the socket is permitted, and bluetoothd's signals do not")
     func listens() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -87,7 +87,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("that the socket cannot be had is logged once, however often it is tried")
+    @Test("A socket that cannot be had is logged once, however often it is tried")
     func loggedOnce() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -107,7 +107,7 @@ struct ManagementRadioTests {
         #expect(told.map { $0.prefix(5) } == ["info:", "debug"], "\(told)")
     }
 
-    @Test("who wants the management socket alone is told that it cannot be had")
+    @Test("A radio that is to use the management socket alone reports that it cannot be had")
     func required() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -120,7 +120,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("when the socket breaks, D-Bus takes over and says so, until it is back")
+    @Test("D-Bus takes over when the socket breaks, and says so, until it is back")
     func lost() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -161,7 +161,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("while a candidate gives no samples by itself, bluetoothd is asked to scan afresh")
+    @Test("bluetoothd is asked to scan afresh while a candidate gives no samples by itself")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

@@ -8,7 +8,7 @@ import Testing
 /// What somebody finds in the log who was not there.
 @Suite("The radio's log", .timeLimit(.minutes(hangLimit)))
 struct RadioLogTests {
-    @Test("tells what was wrong, when it was over, and which adapter is used")
+    @Test("The log says what was wrong, when it was over, and which adapter is used")
     func problems() async throws {
         let log = RecordedLog()
         let bus = try PrivateBus()

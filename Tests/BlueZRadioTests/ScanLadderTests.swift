@@ -130,7 +130,7 @@ import Testing
         #expect(planner.popStep() == nil)
     }
 
-    @Test("what another program's monitor hears does not hide that the cycle has stopped")
+    @Test("Reports of another program's monitor do not hide that the cycle has stopped")
     mutating func cycleStopped() {
         begin(after: Self.cycle)
         for _ in 0..<50 {
@@ -190,7 +190,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("where that does not help, no more is done for a guess, and it is not made again")
+    @Test("A guess that does not help gets no further rung, and is not made again")
     mutating func wrongLoss() {
         loseStart()
         expect(.refreshScan, .refilter, .startLost)

@@ -148,7 +148,7 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("As many connections as a user can have need no more than the daemon may ask for")
+    @Test("The most connections of a user need no more than the daemon may ask for")
     func openFiles() async throws {
         let shop = try await Shop()
         let device = Device(name: "kiosk", shop: shop)

@@ -17,8 +17,8 @@ struct StrangerAirTests {
         arguments: [
             // Another operator's tills as near as ours.
             (strangers: 3, at: 0.1),
-            // Made-up ones by the hundred: a little farther away than the till; and at its place, as
-            // many as the board of EIDs has room for.
+            // Made-up ones by the hundred: a little farther away than the till; and at its place,
+            // as many as the board of EIDs has room for.
             (strangers: 300, at: 0.18), (strangers: 200, at: 0.05),
         ]
     )

@@ -11,7 +11,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct ChoiceTests {
-    @Test("Of several requests of one till the payer chooses, and the till is warned of the second")
+    @Test("The payer chooses among several requests of one till, which is warned of the second")
     func twoRequests() async throws {
         let system = try await LiveSystem()
         let first = try await system.request("5", ["--memo", "Tea"])
@@ -105,9 +105,9 @@ struct ChoiceTests {
         let refund = "exec \(GotchuCtl.path) refund \(request.eid) --socket \(system.kiosk)"
         let no = try TerminalSession(refund)
         #expect(try await no.answer("n\n") == 1)
-        let question = /Give back all that is left of \$5\.00 for “Tea”, [0-9]+:[0-9:]+\?/
+        let question = /Refund all that is left of \$5\.00 for “Tea”, [0-9]+:[0-9:]+\?/
         #expect(no.program.text.contains(question), "\(no.program.text)")
-        #expect(no.program.text.contains("Nothing went back."))
+        #expect(no.program.text.contains("Nothing was refunded."))
         let yes = try TerminalSession(refund)
         #expect(try await yes.answer("y\n") == 0, "\(yes.program.text)")
     }

@@ -91,7 +91,7 @@ struct PickTests {
         #expect(list([]).pick(reach: .near) == .nothing)
     }
 
-    @Test("What the server has said nothing of is waited for, and then hides no till that is known")
+    @Test("An EID that is not resolved is waited for, and then hides no till that is known")
     func unresolved() {
         let till = presence(1, .near)
         let (first, second) = (presence(2, .near, of: nil), presence(3, .near, of: nil))
@@ -111,7 +111,7 @@ struct PickTests {
         #expect(WaitCondition.near.judge(event, list: beside) == .holds)
     }
 
-    @Test("Of a session that changes its EID the newer one is picked")
+    @Test("The newer EID of a session that changes it is picked")
     func rotated() {
         for verdict in [Verdict.tap, .near] {
             let old = presence(1, verdict, of: "s", heardAt: 1)

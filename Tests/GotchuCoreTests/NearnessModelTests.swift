@@ -142,7 +142,7 @@ struct NearnessModelTests {
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
-    @Test("What is heard each 3.5 s stays at tap; each 10 s it comes and goes")
+    @Test("A till heard each 3.5 s stays at tap; each 10 s it comes and goes")
     func rarest() {
         func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
             var random = SeededGenerator("rarest", seed: 1)

@@ -4,229 +4,273 @@ import Testing
 
 @Suite("The payment flow")
 struct PaymentFlowTests {
+    private typealias Action = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
+
     private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
     private let receipt = Receipt(newBalanceCents: 5000, transferID: "t")
+    private let done = MoneyFlowEvent.answered(.done(Receipt()))
+    private let silence = MoneyFlowEvent.answered(.unknown(retryAfter: nil))
+
+    /// The last action of a flow that goes through these events.
+    private func last(
+        from progress: PaymentFlow.Progress,
+        _ events: MoneyFlowEvent...
+    ) -> MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress> {
+        var flow = PaymentFlow(from: progress)
+        var action = flow.handle(.started, jitter: 0)
+        for event in events { action = flow.handle(event, jitter: 0) }
+        return action
+    }
 
     @Test("A payment locks, journals, sends, journals, and only then has ended")
     func paid() {
-        var flow = PaymentFlow(stage: .locking)
-        #expect(flow.handle(.started, jitter: 0) == .lock)
-        #expect(flow.handle(.lockAnswered(.done(Receipt())), jitter: 0) == .journalSending)
-        #expect(flow.handle(.journalled, jitter: 0) == .send)
+        let paid = MoneyFlowEvent.answered(.done(receipt))
+        #expect(last(from: .locking) == .ask(.lock))
+        #expect(last(from: .locking, done) == .journal(.open(.sending)))
+        #expect(last(from: .locking, done, .journalled) == .ask(.send))
+        #expect(last(from: .locking, done, .journalled, paid) == .journal(.ended(.paid(receipt))))
         #expect(
-            flow.handle(.sendAnswered(.done(receipt)), jitter: 0) == .journalEnd(.paid(receipt))
+            last(from: .locking, done, .journalled, paid, .journalled) == .finish(.paid(receipt))
         )
-        #expect(flow.handle(.journalled, jitter: 0) == .finish(.paid(receipt)))
     }
 
-    @Test("no answer to a send is asked again with the same payment, never given up")
+    @Test("A send without an answer is sent again for ever, until a definite answer")
     func unknown() {
-        var flow = PaymentFlow(stage: .sending(isUncertain: false))
-        #expect(flow.handle(.started, jitter: 0) == .send)
+        var flow = PaymentFlow(from: .sending)
+        #expect(flow.handle(.started, jitter: 0) == .ask(.send))
         for _ in 0..<50 {
-            guard case .wait = flow.handle(.sendAnswered(.unknown(retryAfter: nil)), jitter: 0)
-            else {
+            guard case .wait(_, because: .noAnswer) = flow.handle(silence, jitter: 0) else {
                 Issue.record("a send without an answer must be waited for")
                 return
             }
-            #expect(flow.stage == .sending(isUncertain: true))
-            #expect(flow.handle(.waited, jitter: 0) == .send)
+            #expect(flow.handle(.waited, jitter: 0) == .ask(.send))
         }
-        #expect(
-            flow.handle(.sendAnswered(.refused(refusal)), jitter: 0)
-                == .journalEnd(.declined(refusal))
-        )
+        #expect(flow.handle(.answered(.refused(refusal)), jitter: 0) == .ask(.unlock))
+        #expect(flow.handle(silence, jitter: 0) == .journal(.ended(.declined(refusal))))
     }
 
-    @Test("a refused token ends a payment only while no send can have succeeded")
+    @Test("A refused token ends a payment only while no send can have succeeded")
     func unauthorized() {
-        var certain = PaymentFlow(stage: .sending(isUncertain: false))
-        _ = certain.handle(.started, jitter: 0)
-        #expect(
-            certain.handle(.sendAnswered(.unauthorized(refusal)), jitter: 0)
-                == .journalEnd(.declined(refusal))
-        )
-        var uncertain = PaymentFlow(stage: .sending(isUncertain: true))
-        _ = uncertain.handle(.started, jitter: 0)
-        guard case .wait = uncertain.handle(.sendAnswered(.unauthorized(refusal)), jitter: 0) else {
+        let refused = MoneyFlowEvent.answered(.unauthorized(refusal))
+        #expect(last(from: .locking, refused) == .journal(.ended(.declined(refusal))))
+        #expect(last(from: .locking, done, .journalled, refused) == .ask(.unlock))
+        guard case .wait(_, because: .unauthorized(refusal)) = last(from: .sending, refused) else {
             Issue.record("the earlier send may have moved money")
             return
         }
     }
 
-    @Test("a lock that was never answered may be given up once the session is over")
+    @Test("A lock that was never answered is given up, and given back, once the session is over")
     func expired() {
-        var flow = PaymentFlow(stage: .locking)
-        _ = flow.handle(.started, jitter: 0)
-        _ = flow.handle(.lockAnswered(.unknown(retryAfter: nil)), jitter: 0)
-        guard case .journalEnd(.declined(let why)) = flow.handle(.expired, jitter: 0) else {
+        var flow = PaymentFlow(from: .locking)
+        var action = flow.handle(.started, jitter: 0)
+        var waited = Duration.zero
+        while action == .ask(.lock) {
+            guard case .wait(let duration, because: .noAnswer) = flow.handle(silence, jitter: 0)
+            else {
+                Issue.record("a lock without an answer must be waited for")
+                return
+            }
+            waited += duration
+            action = flow.handle(.waited, jitter: 0)
+        }
+        #expect(waited >= PaymentFlow.longestSession)
+        #expect(action == .ask(.unlock))
+        guard case .journal(.ended(.declined(let why))) = flow.handle(silence, jitter: 0) else {
             Issue.record("nothing was sent, so nothing was paid")
             return
         }
         #expect(why.code == "SESSION_EXPIRED")
     }
 
-    @Test(
-        "A step that cannot be journalled is not sent, and no decline is told; paid is told anyway"
-    )
+    @Test("A cancelled payment gives back a lock that it may hold, and asks nothing else")
+    func cancelled() {
+        let end = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
+            .finish(.declined(.cancelled))
+        #expect(last(from: .locking, silence, .cancelled) == .ask(.unlock))
+        #expect(last(from: .locking, done, .cancelled) == .ask(.unlock))
+        #expect(last(from: .locking, done, .cancelled, silence, .cancelled) == end)
+        let other = MoneyFlowEvent.answered(.notAsked(.otherLogin))
+        #expect(last(from: .locking, other, .cancelled, .cancelled) == end)
+        let busy = MoneyFlowEvent.answered(.refused(refusal))
+        #expect(last(from: .locking, busy, .cancelled) == end)
+    }
+
+    @Test("What was not asked leaves a payment as certain as it was")
+    func notAsked() {
+        let other = MoneyFlowEvent.answered(.notAsked(.otherServer))
+        let refused = MoneyFlowEvent.answered(.refused(Decline(code: "FORBIDDEN", detail: "No.")))
+        for events in [[MoneyFlowEvent](), [other, .waited]] {
+            var flow = PaymentFlow(from: .locking)
+            for event in [.started, done, .journalled] + events {
+                _ = flow.handle(event, jitter: 0)
+            }
+            #expect(flow.handle(refused, jitter: 0) == .ask(.unlock))
+        }
+        guard case .wait(_, because: .otherServer) = last(from: .sending, other) else {
+            Issue.record("only the server where it was begun can end it")
+            return
+        }
+        #expect(last(from: .sending, other, .waited, refused) == .ask(.lookUp))
+    }
+
+    @Test("A step that cannot be journalled is not done, but for the news that it was paid")
     func journalFails() {
-        var unsent = PaymentFlow(stage: .locking)
-        _ = unsent.handle(.started, jitter: 0)
-        _ = unsent.handle(.lockAnswered(.done(Receipt())), jitter: 0)
-        guard case .wait = unsent.handle(.journalFailed, jitter: 0) else {
+        guard case .wait(_, because: .journal) = last(from: .locking, done, .journalFailed) else {
             Issue.record("the journal's older record would be driven on at the next start")
             return
         }
-        #expect(unsent.stage == .locking)
-        var refused = PaymentFlow(stage: .locking)
-        _ = refused.handle(.started, jitter: 0)
-        _ = refused.handle(.lockAnswered(.refused(refusal)), jitter: 0)
-        guard case .wait = refused.handle(.journalFailed, jitter: 0) else {
+        #expect(last(from: .locking, done, .journalFailed, .waited) == .ask(.lock))
+        let busy = MoneyFlowEvent.answered(.refused(refusal))
+        guard case .wait(_, because: .journal) = last(from: .locking, busy, .journalFailed) else {
             Issue.record("declined is told only once the journal has it")
             return
         }
-        #expect(refused.handle(.waited, jitter: 0) == .journalEnd(.declined(refusal)))
-        #expect(refused.handle(.journalled, jitter: 0) == .finish(.declined(refusal)))
-        var sent = PaymentFlow(stage: .sending(isUncertain: false))
-        _ = sent.handle(.started, jitter: 0)
-        _ = sent.handle(.sendAnswered(.done(receipt)), jitter: 0)
-        #expect(sent.handle(.journalFailed, jitter: 0) == .finish(.paid(receipt)))
+        let again = last(from: .locking, busy, .journalFailed, .waited)
+        #expect(again == .journal(.ended(.declined(refusal))))
+        let paid = MoneyFlowEvent.answered(.done(receipt))
+        #expect(last(from: .sending, paid, .journalFailed) == .finish(.paid(receipt)))
     }
 
-    @Test("after a send without an answer, only what the server decided by the key is believed")
+    @Test("After a send without an answer, only a decision by the key ends a payment")
     func doorRefusals() {
         for code in ["FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "SOME_GATEWAYS"] {
             let door = Decline(code: code, detail: "Not here.")
-            var uncertain = PaymentFlow(stage: .sending(isUncertain: true))
-            _ = uncertain.handle(.started, jitter: 0)
-            #expect(uncertain.handle(.sendAnswered(.refused(door)), jitter: 0) == .lookUp)
-            guard case .wait = uncertain.handle(.lookedUp(.unknown(retryAfter: nil)), jitter: 0)
+            let refused = MoneyFlowEvent.answered(.refused(door))
+            #expect(last(from: .sending, refused) == .ask(.lookUp))
+            guard case .wait(_, because: .refused(door)) = last(from: .sending, refused, silence)
             else {
                 Issue.record("\(code) says nothing about the earlier send")
                 return
             }
-            #expect(uncertain.handle(.waited, jitter: 0) == .send)
-            var certain = PaymentFlow(stage: .sending(isUncertain: false))
-            _ = certain.handle(.started, jitter: 0)
-            #expect(
-                certain.handle(.sendAnswered(.refused(door)), jitter: 0)
-                    == .journalEnd(.declined(door))
-            )
+            #expect(last(from: .sending, refused, silence, .waited) == .ask(.send))
+            #expect(last(from: .locking, done, .journalled, refused) == .ask(.unlock))
         }
     }
 
     @Test("An answer that the server stored under the key ends a payment whose answer was lost")
     func replayed() {
         let gone = Decline(code: "NOT_FOUND", detail: "There is no such session.")
-        var resent = PaymentFlow(stage: .sending(isUncertain: true))
-        _ = resent.handle(.started, jitter: 0)
-        let answer = PaymentAnswer.refused(gone, isReplay: true)
-        guard case .journalEnd(.declined(let why)) = resent.handle(.sendAnswered(answer), jitter: 0)
-        else {
-            Issue.record("the key can never be charged")
-            return
+        let refused = MoneyFlowEvent.answered(.refused(gone))
+        let replay = MoneyFlowEvent.answered(.refused(gone, isReplay: true))
+        for events in [[replay], [refused, replay]] {
+            var flow = PaymentFlow(from: .sending)
+            var action = flow.handle(.started, jitter: 0)
+            for event in events { action = flow.handle(event, jitter: 0) }
+            #expect(action == .ask(.unlock))
+            guard case .journal(.ended(.declined(let why))) = flow.handle(done, jitter: 0) else {
+                Issue.record("the key can never be charged")
+                return
+            }
+            #expect(why.code == "NOT_FOUND" && why.detail.contains("backup"))
         }
-        #expect(why.code == "NOT_FOUND" && why.detail.contains("backup"))
-
-        var asked = PaymentFlow(stage: .sending(isUncertain: true))
-        _ = asked.handle(.started, jitter: 0)
-        #expect(asked.handle(.sendAnswered(.refused(gone)), jitter: 0) == .lookUp)
-        guard case .journalEnd(.declined) = asked.handle(.lookedUp(answer), jitter: 0) else {
-            Issue.record("the server has decided about the key")
-            return
-        }
-        var paid = PaymentFlow(stage: .sending(isUncertain: true))
-        _ = paid.handle(.started, jitter: 0)
-        #expect(paid.handle(.sendAnswered(.refused(gone)), jitter: 0) == .lookUp)
-        #expect(paid.handle(.lookedUp(.done(receipt)), jitter: 0) == .journalEnd(.paid(receipt)))
+        let paid = MoneyFlowEvent.answered(.done(receipt))
+        #expect(last(from: .sending, refused, paid) == .journal(.ended(.paid(receipt))))
     }
 
-    @Test(
-        "Any answers: no send before the journal, one end, declined only if certain"
-    )
+    @Test("Whatever the server answers: no send before the journal, one end, declined if certain")
     func anything() async {
-        var generator = SeededGenerator("anything")
+        var world = World(random: SeededGenerator("anything"))
         for index in 0..<20_000 {
             if index.isMultiple(of: 64) { await Task.yield() }
-            var flow = PaymentFlow(stage: .locking)
-            var event = PaymentFlow.Event.started
-            var journalHasSending = false
-            var journalHasEnd = false
-            var serverPaid = false
+            world.begin()
+            var flow = PaymentFlow(from: .locking)
+            var event = MoneyFlowEvent.started
             for _ in 0..<40 {
                 let action = flow.handle(event, jitter: 0.5)
-                switch action {
-                case .lock:
-                    event = .lockAnswered(answer(using: &generator))
-                case .lookUp:
-                    event = .lookedUp(lookUp(paid: serverPaid, using: &generator))
-                case .journalNextKey:
-                    Issue.record("a payment's key is its own for life")
-                    return
-                case .journalSending:
-                    journalHasSending = Int.random(in: 0..<10, using: &generator) > 0
-                    event = journalHasSending ? .journalled : .journalFailed
-                case .send:
-                    #expect(journalHasSending)
-                    let isUncertain = flow.stage == .sending(isUncertain: true)
-                    event = send(
-                        paid: &serverPaid,
-                        isUncertain: isUncertain,
-                        using: &generator
-                    )
-                case .journalEnd:
-                    journalHasEnd = Bool.random(using: &generator)
-                    event = journalHasEnd ? .journalled : .journalFailed
-                case .wait:
-                    event =
-                        flow.stage == .locking && Bool.random(using: &generator)
-                        ? .expired : .waited
-                case .finish(let end):
+                if case .finish(let end) = action {
                     if case .paid = end {
-                        #expect(serverPaid)
+                        #expect(world.isPaid)
                     } else {
                         // Otherwise the next start would go on with it.
-                        #expect(!serverPaid && journalHasEnd)
+                        #expect(!world.isPaid && world.journal.end == end)
                     }
+                    break
                 }
-                if case .finish = action { break }
+                event = world.carryOut(action)
             }
         }
     }
 
-    private func answer(using generator: inout SeededGenerator) -> PaymentAnswer {
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: .refused(refusal)
-        case 1: .unauthorized(refusal)
-        case 2: .unknown(retryAfter: nil)
-        default: .done(Receipt())
-        }
-    }
+    /// A server that remembers, and a journal that may fail.
+    private struct World {
+        var random: SeededGenerator
+        private(set) var isPaid = false
+        private(set) var journal = MoneyStage<PaymentFlow.Progress>.open(.locking)
+        /// True once a send's answer was lost.
+        private var isUncertain = false
+        private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
 
-    /// What the server knows of the key, or no answer.
-    private func lookUp(paid: Bool, using generator: inout SeededGenerator) -> PaymentAnswer {
-        switch Int.random(in: 0..<3, using: &generator) {
-        case 0: .unauthorized(refusal)
-        case 1: .unknown(retryAfter: nil)
-        default: paid ? .done(receipt) : .unknown(retryAfter: nil)
+        init(random: SeededGenerator) {
+            self.random = random
         }
-    }
 
-    /// A server that remembers: once paid it answers paid, or is not heard, or asks for a login.
-    private func send(
-        paid: inout Bool,
-        isUncertain: Bool,
-        using generator: inout SeededGenerator
-    ) -> PaymentFlow.Event {
-        let choice = Int.random(in: 0..<6, using: &generator)
-        if choice == 5, isUncertain {
-            // At the door, whatever was decided. Before any send was lost it is believed.
-            return .sendAnswered(.refused(Decline(code: "NOT_FOUND", detail: "Not here.")))
+        mutating func begin() {
+            isPaid = false
+            isUncertain = false
+            journal = .open(.locking)
         }
-        if choice == 0 { return .sendAnswered(.unauthorized(refusal)) }
-        if choice == 1, !paid { return .sendAnswered(.refused(refusal)) }
-        if choice == 2 { return .sendAnswered(.unknown(retryAfter: nil)) }
-        paid = true
-        return .sendAnswered(choice == 3 ? .unknown(retryAfter: nil) : .done(receipt))
+
+        private mutating func flip(_ oneIn: Int) -> Bool {
+            Int.random(in: 0..<oneIn, using: &random) == 0
+        }
+
+        mutating func carryOut(_ action: Action) -> MoneyFlowEvent {
+            switch action {
+            case .ask(.lock), .ask(.unlock): return .answered(anyAnswer())
+            case .ask(.lookUp): return .answered(lookUp())
+            case .ask(.send):
+                #expect(journal == .open(.sending))
+                let answer = send()
+                if case .unknown = answer { isUncertain = true }
+                return .answered(answer)
+            case .journal(let stage):
+                if journal.end?.isCancellation == true { return .cancelled }
+                if flip(5) { return .journalFailed }
+                journal = stage
+                return .journalled
+            case .wait:
+                guard journal == .open(.locking), flip(8) else { return .waited }
+                journal = .ended(.declined(.cancelled))
+                return .cancelled
+            case .finish: preconditionFailure("nothing follows an end")
+            }
+        }
+
+        private mutating func anyAnswer() -> PaymentAnswer {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: .refused(refusal)
+            case 1: .unauthorized(refusal)
+            case 2: .unknown(retryAfter: nil)
+            case 3: .notAsked(.otherLogin)
+            default: .done(Receipt())
+            }
+        }
+
+        /// The server's decision on the key, or no answer.
+        private mutating func lookUp() -> PaymentAnswer {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: .unauthorized(refusal)
+            case 1: .unknown(retryAfter: nil)
+            default: isPaid ? .done(Receipt()) : .unknown(retryAfter: nil)
+            }
+        }
+
+        /// Once paid it answers paid, or is not heard, or refuses at the door.
+        private mutating func send() -> PaymentAnswer {
+            if flip(6) { return .notAsked(.otherLogin) }
+            if flip(6), isUncertain {
+                return .refused(Decline(code: "NOT_FOUND", detail: "Not here."))
+            }
+            if flip(6) { return .unauthorized(refusal) }
+            if flip(6), !isPaid { return .refused(refusal) }
+            if flip(6) { return .unknown(retryAfter: nil) }
+            isPaid = true
+            return flip(2) ? .unknown(retryAfter: nil) : .done(Receipt())
+        }
     }
+}
+
+extension PaymentEnd {
+    fileprivate var isCancellation: Bool { self == .declined(.cancelled) }
 }

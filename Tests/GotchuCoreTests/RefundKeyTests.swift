@@ -26,7 +26,7 @@ struct RefundKeyTests {
         #expect(named.rawValue == "refund-5bc4c0a39404fab9d83849da0261b277")
     }
 
-    @Test("Each other request, and each attempt, has another key")
+    @Test("Each other refund and each attempt has another key")
     func distinct() throws {
         let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
         var keys: [IdempotencyKey] = [
@@ -69,13 +69,7 @@ struct RefundKeyTests {
         }
     }
 
-    /// What a daemon's journal holds of one press.
-    private struct Press {
-        var attempt: Int
-        var isSending = false
-    }
-
-    @Test("A refund is made at most once, and can always be made, whoever forgets what")
+    @Test("The same refund is made at most once, whatever is forgotten, and can always be made")
     func anything() async {
         var world = World(random: SeededGenerator("refund keys"))
         for index in 0..<3000 {
@@ -86,8 +80,7 @@ struct RefundKeyTests {
             for press in 0..<400 {
                 let wasMade = world.made > 0
                 // Half of the daemons know nothing of what was before.
-                let start = Press(attempt: world.flip(2) ? 0 : remembered)
-                let (end, last) = drive(start, &world)
+                let (end, last) = drive(world.flip(2) ? 0 : remembered, &world)
                 remembered = last
                 #expect(world.made <= 1)
                 if case .paid(let receipt) = end {
@@ -101,39 +94,32 @@ struct RefundKeyTests {
         }
     }
 
-    /// - Returns: The end, and the last try's number; `nil` if the daemon lost all its state.
-    private func drive(_ started: Press, _ world: inout World) -> (PaymentEnd?, Int) {
-        var journal = started
-        var flow = PaymentFlow(stage: .locking, isKeyDerived: true)
-        var event = PaymentFlow.Event.started
+    /// - Returns: The end, and the last attempt; no end if the daemon lost all its state.
+    private func drive(_ attempt: Int, _ world: inout World) -> (PaymentEnd?, Int) {
+        var journal = RefundFlow.Progress(attempt: attempt)
+        var flow = RefundFlow(from: journal, isResumed: false)
+        var event = MoneyFlowEvent.started
         for _ in 0..<400 {
             let action = flow.handle(event, jitter: 0.5)
             if world.flip(40) { return (nil, journal.attempt) }
             if world.flip(20) {
                 // Killed before the action, and started again.
-                flow = PaymentFlow(
-                    stage: journal.isSending ? .sending(isUncertain: true) : .locking,
-                    isKeyDerived: true
-                )
+                flow = RefundFlow(from: journal, isResumed: true)
                 event = .started
                 continue
             }
             switch action {
-            case .lock: event = .lockAnswered(.done(Receipt()))
-            case .journalSending:
-                journal.isSending = true
-                event = .journalled
-            case .journalNextKey:
+            case .ask(.refund):
+                event = .answered(world.answer(to: key(attempt: journal.attempt)))
+            case .journal(.open(let progress)):
                 guard !world.flip(4) else {
                     event = .journalFailed
                     continue
                 }
-                journal.attempt += 1
+                journal = progress
                 event = .journalled
-            case .send: event = .sendAnswered(world.answer(to: key(attempt: journal.attempt)))
-            case .lookUp: event = .lookedUp(.unknown(retryAfter: nil))
+            case .journal(.ended): event = .journalled
             case .wait: event = .waited
-            case .journalEnd: event = .journalled
             case .finish(let end): return (end, journal.attempt)
             }
         }

@@ -14,22 +14,22 @@ struct JournalTests {
         folder = try TemporaryFolder()
     }
 
-    func payment(_ id: String, _ stage: PaymentRecord.Stage = .locking) throws
-        -> PaymentRecord
-    {
+    func payment(
+        _ id: String,
+        _ stage: MoneyStage<PaymentFlow.Progress> = .open(.locking)
+    ) throws -> PaymentRecord {
         PaymentRecord(
             id: id,
             key: .random(),
             sid: try #require(SessionID(rawValue: "s-\(id)")),
             eid: EID(literal: "a1b2c3d4e5"),
             server: "http://127.0.0.1:8080",
-            payer: "ann",
+            user: "ann",
             body: #"{"sid":"s"}"#,
             amountCents: 5000,
             currency: .usd,
             payee: "Café “Zur Post”",
             createdAt: Timestamp(milliseconds: Int64(id.hashValue & 0xFFFF)),
-            expiresAt: nil,
             updatedAt: Timestamp(milliseconds: 1),
             stage: stage
         )
@@ -43,7 +43,7 @@ struct JournalTests {
         let journal = try Journal(folder: folder.path)
         try await journal.append(.payment(first))
         try await journal.append(.payment(try payment("b")))
-        first.stage = .sending
+        first.stage = .open(.sending)
         try await journal.append(.payment(first))
         #expect(throws: JournalFailure.inUse(folder: folder.path)) {
             try Journal(folder: folder.path)
@@ -105,7 +105,7 @@ struct JournalTests {
         let journal = try Journal(folder: folder.path)
         var record = try payment("a")
         try await journal.append(.payment(record))
-        record.stage = .sending
+        record.stage = .open(.sending)
         try await journal.append(.payment(record))
         return record
     }
@@ -136,7 +136,7 @@ struct JournalTests {
                 // A digit of a checksum may be a small letter or a capital.
                 let opened = try? Journal(folder: damaged.path)
                 let stage = opened?.contentsAtStart.payments["a"]?.stage
-                #expect(opened == nil || stage == .sending, "byte \(index), mask \(mask)")
+                #expect(opened == nil || stage == .open(.sending), "byte \(index), mask \(mask)")
             }
         }
     }
@@ -179,7 +179,7 @@ struct JournalTests {
         let open = try payment("open")
         var text: [UInt8] = JournalLine.encode(.payment(open))
         for index in 0..<JournalFile.lineLimit {
-            text += JournalLine.encode(.payment(try payment("\(index)", .paid)))
+            text += JournalLine.encode(.payment(try payment("\(index)", .ended(.paid(Receipt())))))
         }
         try Data(text).write(to: URL(fileURLWithPath: file))
         let journal = try Journal(folder: folder.path)

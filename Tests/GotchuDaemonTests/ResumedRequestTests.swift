@@ -85,7 +85,7 @@ struct ResumedRequestTests {
         let request = try record()
         let service = try service(resuming: [request], radio, log, folder)
         func tell(_ tip: Int64) async throws -> RequestView {
-            await service.take(Self.paid(request, tip: tip), of: request.sid)
+            await service.apply(Self.paid(request, tip: tip), to: request.sid)
             return try await service.view(of: request.sid)
         }
         for tip in [-1, Money.allowedRequest.upperBound, .max] {
@@ -113,13 +113,13 @@ struct ResumedRequestTests {
             Self.paid(request, currency: .jpy),
         ]
         for word in words {
-            await service.take(word, of: request.sid)
+            await service.apply(word, to: request.sid)
             #expect(try await service.view(of: request.sid).state == .advertising, "\(word)")
         }
         #expect(log.lines.count { $0.contains("told of another session") } == words.count)
         #expect(try await service.view(of: other.sid).state == .advertising)
         // A server that knows of no currencies means dollars.
-        await service.take(Self.paid(request, currency: nil), of: request.sid)
+        await service.apply(Self.paid(request, currency: nil), to: request.sid)
         #expect(try await service.view(of: request.sid).state == .paid)
     }
 

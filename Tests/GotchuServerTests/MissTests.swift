@@ -38,7 +38,7 @@ struct MissTests {
         #expect(limiter.wait(for: .login(login)) == nil)
     }
 
-    @Test("What a device asks in the background is counted apart from its user's own questions")
+    @Test("Background questions of a device are counted apart from its user's own")
     func background() async throws {
         let server = try await ServerProcess()
         let token = try await server.wire.login("ann")

@@ -154,6 +154,7 @@ struct ScanPlan: Sendable {
         now: MonotonicTime
     ) {
         switch result {
+        case .success where !isWanted: stage = .off(isRestart: true)
         case .success:
             stage = .on
             retry = Retry(timings: timings)

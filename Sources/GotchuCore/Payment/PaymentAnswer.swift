@@ -2,25 +2,18 @@
 package enum PaymentAnswer: Equatable, Sendable {
     /// It was carried out. The receipt of a lock is empty.
     case done(Receipt)
-    /// It was refused. `isReplay`: the server repeats a refusal that it stored under the key, so
-    /// that nothing can ever be done under that key.
+    /// Not done. `isReplay`: the server had remembered this refusal under the key and repeats it:
+    /// nothing can ever be done under that key.
     case refused(Decline, isReplay: Bool = false)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
-    /// The outcome is unknown: no answer, or one that decides nothing. `retryAfter` if the server
-    /// sent one.
+    /// No answer, or one that says nothing definite. `retryAfter` if the server said so.
     case unknown(retryAfter: Duration?)
-
-    /// True if the command may have been carried out.
-    package var mayBeDone: Bool {
-        switch self {
-        case .done, .unknown: true
-        case .refused, .unauthorized: false
-        }
-    }
+    /// No byte has left: this login or this server is not the payment's.
+    case notAsked(UnresolvedReason)
 }
 
-/// The server's description of a payment that it made.
+/// The server's particulars of a payment or refund that it made.
 package struct Receipt: Equatable, Codable, Sendable {
     /// The payer's balance right after it, in minor units.
     package var newBalanceCents: Int64?
@@ -67,11 +60,11 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "It was cancelled before anything was sent."
     )
 
-    /// The same reason, worded for a send whose answer was lost.
+    /// The same refusal in the words that it needs after a send whose answer was lost.
     ///
-    /// The server had known the session, or it could not have been locked: if it does not know it
-    /// any more, its books are older than the payment.
-    var toldLate: Decline {
+    /// The server had known the session, or it could not have been locked: that it knows it no more
+    /// means that its books are older than the payment.
+    var afterLostAnswer: Decline {
         guard code == "NOT_FOUND" else { return self }
         return Decline(
             code: code,
@@ -92,10 +85,4 @@ package struct Decline: Equatable, Codable, Sendable {
         default: false
         }
     }
-}
-
-/// The definite outcome of a payment.
-package enum PaymentEnd: Equatable, Sendable {
-    case paid(Receipt)
-    case declined(Decline)
 }

@@ -2,9 +2,10 @@ import GotchuAPI
 import PaymentClient
 
 extension Answer {
-    /// The reply, or the problem that the daemon's own caller is told.
+    /// Returns the reply.
     ///
-    /// - Parameter tokens: What was asked with.
+    /// - Parameter tokens: The login that the call was made with.
+    /// - Throws: The problem for the daemon's own caller.
     func getOrThrow(_ tokens: TokenStore) throws(Problem) -> Reply {
         switch self {
         case .success(let reply): return reply

@@ -2,13 +2,13 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// A call that its caller may repeat: the key that names it, and what was asked for.
+/// A call that its caller may repeat: its key and its body.
 ///
-/// It stands in the record of what the call made, so a repeat after a restart is known too, and is
-/// forgotten with that record.
+/// It stands in the record that the call created: a repeat after a restart is known too, and the
+/// call is forgotten with that record.
 struct IdempotentCall: Codable, Equatable, Sendable {
     let key: IdempotencyKey
-    /// The body as canonical JSON: the same wish is the same text.
+    /// The body as canonical JSON: the same input is the same text.
     let body: String
 
     init(key: IdempotencyKey, _ body: some Encodable) {
@@ -22,7 +22,7 @@ struct IdempotentCall: Codable, Equatable, Sendable {
         throw Problem(
             .idempotencyKeyReused,
             detail: "This Idempotency-Key was used for another call.",
-            fix: "Use a new key for a new wish."
+            fix: "Use a new key for another call."
         )
     }
 }

@@ -2,14 +2,19 @@ import GotchuCore
 import NIOPosix
 import Synchronization
 
-/// The daemon's fsynced record of what it has started.
-///
-/// Writes happen one after the other on a thread of their own; `append` returns when the record is
-/// on the disk.
-final class Journal: Sendable {
-    /// What it held when it was opened.
+/// A durable record of what the daemon has started.
+protocol RecordJournal: Sendable {
+    /// The records that it held when it was opened.
+    var contentsAtStart: JournalContents { get }
+
+    /// Writes one record; returns when it is on the disk.
+    func append(_ record: JournalRecord) async throws(JournalFailure)
+}
+
+/// The journal in the state folder. Writes happen one after the other on a thread of their own.
+final class Journal: RecordJournal {
     let contentsAtStart: JournalContents
-    /// Whether a torn write was cut off then.
+    /// True if a torn write was cut off then.
     let wasTorn: Bool
 
     private let file: Mutex<JournalFile>
@@ -31,16 +36,15 @@ final class Journal: Sendable {
         thread.start()
     }
 
-    /// How it has worked since the start.
+    /// The numbers of its writes since the start.
     struct Statistics: Sendable {
-        /// From a record to its being on the disk, the waiting for others included.
+        /// The time from a record to its being on the disk, the wait for others included.
         var latency = Histogram.local
         var failures = 0
     }
 
     var counts: Statistics { statistics.withLock(\.self) }
 
-    /// Writes one record and syncs it.
     func append(_ record: JournalRecord) async throws(JournalFailure) {
         let start = MonotonicTime.now
         let result: Result<Void, JournalFailure>
@@ -65,13 +69,13 @@ final class Journal: Sendable {
         try result.get()
     }
 
-    /// In the order of the writes: called with the file's lock.
+    /// Publishes an outcome. Called with the file's lock, in the order of the writes.
     private func report(_ failure: JournalFailure?) {
         isFailing.withLock { $0 = failure != nil }
         outcome.yield(failure)
     }
 
-    /// Looks whether a record could be written: an element of `outcomes`.
+    /// Checks that a record could be written: an element of `outcomes`.
     func check() async {
         try? await thread.runIfActive {
             self.file.withLock { file in
@@ -84,7 +88,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Waits for what is being written and lets no more be written.
+    /// Waits for the write that is under way and refuses all others.
     func close() async {
         try? await thread.shutdownGracefully()
     }

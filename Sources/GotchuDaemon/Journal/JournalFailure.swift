@@ -1,4 +1,4 @@
-/// Why the journal cannot be used.
+/// The reason why the journal cannot be used.
 enum JournalFailure: Error, Equatable, Sendable {
     /// Another gotchud uses this state folder.
     case inUse(folder: String)
@@ -25,7 +25,7 @@ enum JournalFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What a person can do.
+    /// The next step of a person.
     var fix: String {
         switch self {
         case .inUse: "Stop the other one, or give this one its own folder with --state."

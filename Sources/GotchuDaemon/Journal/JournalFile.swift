@@ -15,7 +15,7 @@ struct JournalFile: ~Copyable {
     /// The number of bytes of a torn line that are copied to a file beside the journal.
     private static let keptLength = 64 * 1024
 
-    /// What it held when it was opened.
+    /// The records that it held when it was opened.
     let contentsAtStart: JournalContents
     /// True if a torn last line was cut off at the start. A crash before the sync leaves one,
     /// without its line feed; nothing was sent because of it.
@@ -25,9 +25,9 @@ struct JournalFile: ~Copyable {
     private let lock: Int32
     private var descriptor: Int32
     private var contents: JournalContents
-    /// Where the last whole record ends; what lies behind it is a torn write.
+    /// The end of the last whole record; a torn write may lie behind it.
     private var length: Int
-    /// Whether something may lie behind it on the disk.
+    /// True if something may lie behind it on the disk.
     private var hasRemains = false
 
     /// Opens the journal of a state folder, making it if it is not there.
@@ -86,7 +86,7 @@ struct JournalFile: ~Copyable {
     /// Looks at the disk, and where there is doubt proves with a file beside the journal that a
     /// record could be written and synced.
     ///
-    /// - Parameter isDoubtful: Whether to prove it whatever the disk says of itself.
+    /// - Parameter isDoubtful: True to prove it even if the disk has room.
     mutating func check(isDoubtful: Bool) throws(JournalFailure) {
         if hasRemains { try cutBack() }
         var disk = statvfs()

@@ -11,7 +11,7 @@ enum JournalLine {
         return Array("\(checksum) ".utf8) + json + [UInt8(ascii: "\n")]
     }
 
-    /// What a line turned out to be.
+    /// The result of decoding a line.
     enum Decoded {
         case record(JournalRecord)
         /// It is as it was written, and of a form that is not known here.

@@ -1,47 +1,52 @@
 import GotchuAPI
 import GotchuCore
 
-/// One line of the journal: the newest state of a payment or of a request.
+/// One line of the journal: the newest state of a payment, a refund or a request.
 enum JournalRecord: Codable, Equatable, Sendable {
     case payment(PaymentRecord)
+    case refund(RefundRecord)
     case request(RequestRecord)
 }
 
 /// Everything that the journal knows.
 struct JournalContents: Equatable, Sendable {
     var payments: [String: PaymentRecord] = [:]
+    var refunds: [String: RefundRecord] = [:]
     var requests: [String: RequestRecord] = [:]
-    /// How many lines it was read from.
+    /// The number of lines that it was read from.
     var lineCount = 0
 
-    /// How many ended payments, and as many requests, are kept when the journal is rewritten.
+    /// The number of ended records of each kind that stay when the journal is rewritten.
     static let endedLimit = 200
 
-    /// For how long a request is kept whose end nobody could tell. It costs the payee nothing: the
-    /// server's books have it.
+    /// The time for which a request stays whose end is unknown. Forgetting it costs the payee
+    /// nothing: the server's books have it.
     static let unknownLifetime: Duration = .seconds(24 * 3600)
 
     mutating func add(_ record: JournalRecord) {
         lineCount += 1
         switch record {
         case .payment(let payment): payments[payment.id] = payment
+        case .refund(let refund): refunds[refund.id] = refund
         case .request(let request): requests[request.sid.rawValue] = request
         }
     }
 
-    /// What a rewritten journal holds: all that is open and the newest of what has ended, oldest
-    /// first.
+    /// The records of a rewritten journal: all that is open and the newest that have ended.
     var worthKeeping: [JournalRecord] {
-        let endedPayments = payments.values.filter { !$0.isOpen }
-            .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
-        let endedRequests = requests.values.filter(\.state.isFinal)
-            .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
-        let open: [JournalRecord] =
-            payments.values.filter(\.isOpen).map(JournalRecord.payment)
+        return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)
+            + requests.values.filter(\.state.isFinal)
+            .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
+            .map(JournalRecord.request)
             + requests.values.filter { !$0.state.isFinal && $0.expiresAt > oldest }
             .map(JournalRecord.request)
-        return endedPayments.map(JournalRecord.payment) + endedRequests.map(JournalRecord.request)
-            + open
+    }
+
+    private static func worthKeeping(_ records: some Sequence<some MoneyRecord>) -> [JournalRecord]
+    {
+        let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }
+        return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
+            + oldestFirst.filter(\.isOpen).map(\.line)
     }
 }

@@ -1,21 +1,20 @@
+import FoundationEssentials
 import GotchuAPI
 import GotchuCore
+import PaymentClient
 
-/// What the journal keeps of one payment, before its first byte is sent and until its end is known.
-struct PaymentRecord: Codable, Equatable, Sendable {
+/// A payment that a person has agreed to.
+struct PaymentRecord: MoneyRecord {
     let id: String
-    /// The one key of this payment, for its whole life. A refund takes the next one if the server
-    /// says that it had declined this one for good before.
-    var key: IdempotencyKey
+    /// The one key of this payment, for its whole life.
+    let key: IdempotencyKey
     let sid: SessionID
     let eid: EID?
-    /// The payment server it was agreed with; a payment is never taken to another one.
     let server: String
-    /// Whose wallet pays: the subject of the token at the time. It is never sent as somebody else.
-    let payer: String
+    let user: String
     /// The exact bytes of the send.
     let body: String
-    /// As the person saw them.
+    /// The amount that the person saw.
     let amountCents: Int64
     /// As in `PaymentView`.
     var tipCents: Int64?
@@ -24,44 +23,78 @@ struct PaymentRecord: Codable, Equatable, Sendable {
     /// The id that tells that payee from others of the same name, if the server gave one.
     var payeeID: String?
     let createdAt: Timestamp
-    /// When the session ends, if the server said so.
-    let expiresAt: Timestamp?
     var updatedAt: Timestamp
-    var stage: Stage
-    var receipt: Receipt?
-    var refusal: Decline?
+    var stage: MoneyStage<PaymentFlow.Progress>
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
     /// Further calls that asked for it while it was open, and may be repeated too.
     var joined: [IdempotentCall]?
-    /// What was asked for, if money goes back: it is driven like a payment that needs no lock.
-    var refund: NewRefund?
-    /// With a refund whose key follows from the wish: which try of that wish it is, from 0.
-    var attempt: Int?
-
-    /// How far the payment is known to have come.
-    enum Stage: String, Codable, Sendable {
-        /// No send has left.
-        case locking
-        /// A send may have left.
-        case sending
-        case paid
-        case declined
-    }
 
     var amount: TippedAmount {
-        let money = Money(minorUnits: amountCents, currency: currency)
-        return TippedAmount(money, tip: tipCents, isIncluded: refund != nil)
+        TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
     /// All calls that asked for it and may be repeated.
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 
-    /// Whether it still has to be driven to its end.
-    var isOpen: Bool {
-        switch stage {
-        case .locking, .sending: true
-        case .paid, .declined: false
+    /// A Boolean that is true while it can be cancelled: giving up is certain.
+    var isLocking: Bool { stage == .open(.locking) }
+    var mayBeSent: Bool { !isLocking }
+    var line: JournalRecord { .payment(self) }
+
+    func flow(from progress: PaymentFlow.Progress, isResumed: Bool) -> PaymentFlow {
+        PaymentFlow(from: progress)
+    }
+
+    func ask(_ question: PaymentFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
+        switch question {
+        case .lock: await client.lock(sid).paymentAnswer { _ in Receipt() }
+        case .unlock: await client.unlock(sid).paymentAnswer { _ in Receipt() }
+        case .lookUp: await client.sendOutcome(of: key).paymentAnswer
+        case .send:
+            await client.send(body: Array(body.utf8), key: key).paymentAnswer { reply in
+                Receipt(
+                    newBalanceCents: reply.newBalanceCents.value,
+                    transferID: reply.transferID
+                )
+            }
         }
+    }
+}
+
+extension PaymentRecord {
+    /// Begins a payment that a person has just agreed to.
+    init(
+        new: NewPayment,
+        session: ResolvedSession,
+        user: String,
+        server: String,
+        call: IdempotentCall?
+    ) {
+        let key = IdempotencyKey.random()
+        let send = SendRequest(
+            sid: session.sid,
+            expectedAmountCents: new.confirmAmountCents,
+            tipCents: new.tipCents
+        )
+        let now = Timestamp.now
+        self.init(
+            id: String(key.rawValue.prefix(12)),
+            key: key,
+            sid: session.sid,
+            eid: new.eid,
+            server: server,
+            user: user,
+            body: String(decoding: CanonicalJSON.bytes(of: send), as: UTF8.self),
+            amountCents: session.amountCents,
+            tipCents: new.tipCents,
+            currency: session.currency,
+            payee: session.payee,
+            payeeID: session.payeeID,
+            createdAt: now,
+            updatedAt: now,
+            stage: .open(.locking),
+            call: call
+        )
     }
 }

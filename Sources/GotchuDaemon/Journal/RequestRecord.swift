@@ -1,7 +1,7 @@
 import GotchuAPI
 import GotchuCore
 
-/// What the journal keeps of one request, so that a restarted kiosk goes on with it.
+/// A request in the journal: a restarted kiosk goes on with it.
 struct RequestRecord: Codable, Equatable, Sendable {
     let sid: SessionID
     /// The EID that it is on the air with.
@@ -18,7 +18,7 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var paidAt: Timestamp?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
-    /// Whether the server may have given it another EID that is not known here yet.
+    /// True if the server may have given it another EID that is not known here yet.
     var isRotating: Bool?
     /// The EID that its caller was told, once it has another one.
     var firstEID: EID?

@@ -4,15 +4,15 @@ import Logging
 import PaymentClient
 import Synchronization
 
-/// The token for each call: the one that was given at login, or a short one that this fetches with
-/// a device's credential, before the last one ends and when the server refuses it.
+/// The token for each call: the one of the login, or a short one that this fetches with a device's
+/// credential, before the last one ends and when the server refuses it.
 ///
-/// The successor of a credential is on the disk before it is used. If it cannot be kept, the old
-/// one stays in use, which the server takes until it has seen the successor.
+/// The successor of a credential is on the disk before it is used. If it cannot be written, the old
+/// one stays in use, which the server accepts until it has seen the successor.
 final class AccessTokens: AccessSource {
-    /// Of a token's life this part is used; the rest is for clocks and slow networks.
+    /// The part of a token's life that is used; the rest is for clocks and slow networks.
     private static let usedPart = 0.75
-    /// Two refusals in a row within this time are not the token's fault.
+    /// The time within which two refusals in a row are not the token's fault.
     private static let shortestUse: Duration = .seconds(1)
 
     private struct Grant {
@@ -30,13 +30,13 @@ final class AccessTokens: AccessSource {
         var fetch: Task<Held, Never>?
     }
 
-    /// What a call may carry, and whose it is: the login can change between two looks at it.
+    /// A token and its user, read at once: the login can change between two reads.
     private struct Held {
         /// `nil` if nobody is logged in.
         let identity: String?
         let access: Access
 
-        /// For a call that may be made as this user alone.
+        /// The token of a call that may be made as this user alone.
         func access(of user: String) -> Access {
             identity == user ? access : .outage(Outage(.otherUser))
         }
@@ -44,23 +44,26 @@ final class AccessTokens: AccessSource {
 
     private let tokens: TokenStore
     private let client: PaymentClient
-    private let onNote: @Sendable () -> Void
+    private let status: DaemonStatus
+    private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - client: Makes calls without a token.
-    ///   - onNote: Called when the server begins to refuse the login, or takes it again.
+    ///   - client: A client that makes calls without a token.
+    ///   - status: Published when the server begins to refuse the login, or accepts it again.
     init(
         tokens: TokenStore,
         client: PaymentClient,
-        logger: Logger,
-        onNote: @escaping @Sendable () -> Void
+        status: DaemonStatus,
+        now: @escaping @Sendable () -> MonotonicTime = { .now },
+        logger: Logger
     ) {
         self.tokens = tokens
         self.client = client
+        self.status = status
+        self.now = now
         self.logger = logger
-        self.onNote = onNote
     }
 
     func access() async -> Access { await held().access }
@@ -69,15 +72,14 @@ final class AccessTokens: AccessSource {
         await held(insteadOf: refused).access
     }
 
-    func note(isTaken: Bool, token: String?) {
-        // Not of a login that another has taken the place of. What becomes of a device's is known
-        // when it is shown.
+    func report(isAccepted: Bool, token: String?) {
+        // Not of a login that another has replaced. A device's is judged by its exchange.
         guard let login = tokens.login, !login.isDevice, token == login.text else { return }
-        note(login, isTaken: isTaken)
+        report(login, isAccepted: isAccepted)
     }
 
-    private func note(_ login: TokenStore.Login, isTaken: Bool) {
-        if tokens.note(login.text, isTaken: isTaken) { onNote() }
+    private func report(_ login: TokenStore.Login, isAccepted: Bool) {
+        if tokens.record(login.text, isAccepted: isAccepted) { status.publish() }
     }
 
     /// The same tokens for calls that may be made as one user alone: while another one is logged
@@ -94,7 +96,9 @@ final class AccessTokens: AccessSource {
             await tokens.held(insteadOf: refused).access(of: user)
         }
 
-        func note(isTaken: Bool, token: String?) { tokens.note(isTaken: isTaken, token: token) }
+        func report(isAccepted: Bool, token: String?) {
+            tokens.report(isAccepted: isAccepted, token: token)
+        }
     }
 
     private func held() async -> Held {
@@ -102,13 +106,13 @@ final class AccessTokens: AccessSource {
         guard login.isDevice else {
             return Held(identity: login.identity, access: .bearer(login.text))
         }
-        let now = MonotonicTime.now
+        let now = now()
         let grant = state.withLock { $0.grant }.flatMap { grant in
             grant.identity == login.identity && now < grant.endsAt ? grant : nil
         }
         if let grant, now < grant.renewAt { return grant.held }
         let renewed = await fetch()
-        // A server that is away for a minute takes the token that is still good when it is back.
+        // A server that is away for a minute accepts the token that is still good when it is back.
         if case .outage = renewed.access, let grant { return grant.held }
         return renewed
     }
@@ -117,7 +121,7 @@ final class AccessTokens: AccessSource {
         guard let login = tokens.login else { return Held(identity: nil, access: .none) }
         let nothing = Held(identity: login.identity, access: .none)
         guard login.isDevice else { return nothing }
-        let now = MonotonicTime.now
+        let now = now()
         if let grant = state.withLock({ $0.grant }), grant.identity == login.identity {
             if grant.token != refused { return grant.held }
             guard now - grant.fetchedAt >= Self.shortestUse else { return nothing }
@@ -125,18 +129,18 @@ final class AccessTokens: AccessSource {
         return await fetch()
     }
 
-    /// Exchanges the credential that a device was given for the one that is kept.
+    /// Exchanges the credential that a device was enrolled with for the one that it stores.
     ///
-    /// - Returns: What to keep.
+    /// - Returns: The one to store.
     func enrol(_ credential: String) async throws(Problem) -> String {
-        let asked = MonotonicTime.now
+        let asked = now()
         let reply = try await client.refresh(Self.withNonce(credential)).getOrThrow(tokens)
         grant(reply, since: asked)
         return Self.withNonce(reply.refreshToken)
     }
 
-    /// A credential with what names its exchange: kept with it, the server takes a repeat for one
-    /// even when it comes late, and tells it from what a copy of this machine asks for.
+    /// A credential with the id of its exchange: stored with it, the server knows a repeat for one
+    /// even when it comes late, and tells it from the exchange of a copy of this machine.
     private static func withNonce(_ credential: String) -> String {
         "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
@@ -164,15 +168,15 @@ final class AccessTokens: AccessSource {
         guard login.isDevice else {
             return Held(identity: login.identity, access: .bearer(login.text))
         }
-        let asked = MonotonicTime.now
+        let asked = now()
         switch await client.refresh(login.text) {
         case .success(let reply):
-            note(login, isTaken: true)
+            report(login, isAccepted: true)
             do {
                 try tokens.replace(login.text, with: Self.withNonce(reply.refreshToken))
             } catch {
                 logger.error(
-                    "The device's new credential cannot be kept; the old one stays in use",
+                    "The device's new credential cannot be written; the old one stays in use",
                     metadata: ["error": "\(error)"]
                 )
             }
@@ -180,7 +184,7 @@ final class AccessTokens: AccessSource {
         case .unauthorized, .refused:
             logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
-            note(login, isTaken: false)
+            report(login, isAccepted: false)
             return Held(identity: login.identity, access: .none)
         case .unknown(let outage):
             return Held(identity: login.identity, access: .outage(outage))

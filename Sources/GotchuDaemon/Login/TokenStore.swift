@@ -3,22 +3,22 @@ import Glibc
 import ServiceProcess
 import Synchronization
 
-/// The bearer token of whoever is logged in, or a device's credential, in memory and in one file.
+/// The bearer token of the login, or a device's credential, in memory and in one file.
 ///
 /// Neither is ever logged, and no error carries it.
 final class TokenStore: Sendable {
     private let path: String
-    /// Where the successors of a credential are kept that stands in a file of the operator's.
+    /// The file of a credential's successors, where the credential is in a file of the operator's.
     private let successorPath: String
-    /// Whose the file is.
+    /// The owner of the file.
     let origin: Origin
     private let cached: Mutex<String?>
-    /// What the server has refused last.
+    /// The login that the server has refused last.
     private let refused = Mutex<String?>(nil)
 
-    /// Where the login comes from.
+    /// The source of the login.
     enum Origin: Equatable {
-        /// A file of ours, which `login` writes.
+        /// The daemon's own file, which `login` writes.
         case own
         /// A file of the operator's.
         case file(path: String)
@@ -26,7 +26,7 @@ final class TokenStore: Sendable {
         case credential
     }
 
-    /// Why a token could not be kept.
+    /// The reason why a token could not be stored.
     enum Failure: Error, Equatable {
         /// The token comes from a file that belongs to the operator.
         case fixed(path: String)
@@ -36,7 +36,7 @@ final class TokenStore: Sendable {
     /// - Parameters:
     ///   - configured: The configured token file.
     ///   - credentials: The folder of systemd's credentials, if this is a service.
-    ///   - stateDirectory: Where a token is kept that came by `login`.
+    ///   - stateDirectory: The folder of a token that came by `login`.
     init(configured: String?, credentials: String?, stateDirectory: String) {
         let credential = credentials.map { $0 + "/token" }
         if let configured {
@@ -55,44 +55,44 @@ final class TokenStore: Sendable {
 
     var token: String? { cached.withLock(\.self) }
 
-    /// What there is to log in with.
+    /// The token, or the credential to exchange for one.
     struct Login {
         let text: String
 
-        /// Whether it must be exchanged for a token first.
+        /// A Boolean that is true if it must be exchanged for a token first.
         var isDevice: Bool { TokenStore.isDevice(text) }
         var identity: String { TokenStore.identity(of: text) }
     }
 
     var login: Login? { token.map(Login.init) }
 
-    /// Whether the server does not take what there is to log in with.
+    /// A Boolean that is true while the server refuses the login.
     var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
 
     private var isWritable: Bool { origin == .own }
 
-    /// Notes what the server made of it.
+    /// Records the server's verdict on a login.
     ///
-    /// - Returns: Whether that is news.
-    func note(_ login: String, isTaken: Bool) -> Bool {
+    /// - Returns: True if it is another than before.
+    func record(_ login: String, isAccepted: Bool) -> Bool {
         refused.withLock { refused in
-            guard (refused == login) == isTaken else { return false }
-            refused = isTaken ? nil : login
+            guard (refused == login) == isAccepted else { return false }
+            refused = isAccepted ? nil : login
             return true
         }
     }
 
     private static let devicePrefix = "gotchu-device."
 
-    /// Whether a text is a device's credential: `gotchu-device.ID.FAMILY.SECRET…`.
+    /// Returns true for a device's credential: `gotchu-device.ID.FAMILY.SECRET…`.
     static func isDevice(_ text: String) -> Bool { text.hasPrefix(devicePrefix) }
 
-    /// What a credential and its successors have in common.
+    /// The part that a credential and its successors have in common.
     private static func family(_ text: String) -> ArraySlice<Substring> {
         text.split(separator: ".").prefix(3)
     }
 
-    /// What the file holds, or a credential that has taken its place since.
+    /// The content of the file, or the successor of the credential that it holds.
     private static func newest(_ path: String, _ successorPath: String) -> String? {
         guard let given = read(path), isDevice(given), let kept = read(successorPath),
             family(kept) == family(given)
@@ -100,15 +100,15 @@ final class TokenStore: Sendable {
         return kept
     }
 
-    /// Keeps the successor of a credential, durably before this returns, unless another login has
-    /// taken the place of `old` meanwhile.
+    /// Stores the successor of a credential, durably before this returns, unless another login has
+    /// replaced `old` meanwhile.
     func replace(_ old: String, with successor: String) throws(Failure) {
         guard token == old else { return }
         try Self.write(successor, to: isWritable ? path : successorPath)
         cached.withLock { if $0 == old { $0 = successor } }
     }
 
-    /// Whose token it is: the `sub` claim of a JSON Web Token, read without checking it: only the
+    /// The token's user: the `sub` claim of a JSON Web Token, read without checking it: only the
     /// server can check, and here it only tells one user from another. A token of another form
     /// names itself by a hash.
     var identity: String? { token.map(Self.identity(of:)) }
@@ -119,7 +119,7 @@ final class TokenStore: Sendable {
         cached.withLock { $0 = token }
     }
 
-    /// Keeps a new token, or with `nil` forgets the one there is.
+    /// Stores a new token; `nil` removes the one there is.
     func store(_ token: String?) throws(Failure) {
         guard isWritable else { throw .fixed(path: path) }
         if let token {
@@ -179,8 +179,8 @@ final class TokenStore: Sendable {
         return String(trimmed)
     }
 
-    /// Durably: the successor of a credential must not go back with the power, for the one before
-    /// it is taken for stolen once its successor has been seen.
+    /// Writes durably: a power cut must not bring back the credential before a successor, which is
+    /// taken for stolen once its successor has been seen.
     private static func write(_ token: String, to path: String) throws(Failure) {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: Array(token.utf8))

@@ -6,8 +6,18 @@ extension PaymentService {
     struct Counts: Sendable {
         var payments = Tally()
         var refunds = Tally()
-        /// From the first sighting at a near level to the server's word that it is paid.
+        /// The time from the first sighting at a near level to the server's word that it is paid.
         var tapLatency = Histogram.human
+
+        mutating func began(_ record: any MoneyRecord) {
+            if record is RefundRecord { refunds.started += 1 } else { payments.started += 1 }
+        }
+
+        mutating func ended(_ record: any MoneyRecord, nearSince since: MonotonicTime?) {
+            if record is RefundRecord { return refunds.count(record) }
+            payments.count(record)
+            if let since, record.receipt != nil { tapLatency.observe(MonotonicTime.now - since) }
+        }
     }
 
     /// The numbers of payments, or refunds, that began and ended.
@@ -19,14 +29,14 @@ extension PaymentService {
         /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
         var declined: [ErrorCode?: Int] = [:]
 
-        mutating func count(_ ended: PaymentRecord) {
-            guard ended.stage != .paid else {
+        mutating func count(_ ended: any MoneyRecord) {
+            if let receipt = ended.receipt {
                 done += 1
-                if ended.receipt?.wasMadeBefore == true { repeated += 1 }
-                return
+                if receipt.wasMadeBefore == true { repeated += 1 }
+            } else {
+                let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
+                declined[code, default: 0] += 1
             }
-            let code = ended.refusal.flatMap { ErrorCode(rawValue: $0.code) }
-            declined[code, default: 0] += 1
         }
     }
 }

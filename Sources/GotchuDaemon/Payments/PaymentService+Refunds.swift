@@ -3,50 +3,53 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// The payee's side of giving money back.
+/// The payee's side: refunds of what their requests were paid.
 extension PaymentService {
-    /// Gives back what a request was paid. Returns once the journal has it.
+    /// Refunds what a request was paid. Returns once the journal has it.
     ///
-    /// What has the same session, amount and reference as an earlier refund is that refund, unless
-    /// the earlier one was declined: a person who asks again because no answer came, or because a
-    /// window was closed, gives nothing back twice. What is remembered here is only the quick way
-    /// to see that: the key follows from the wish, so that the server knows it too, for ever.
-    func refund(_ wish: NewRefund) async throws(Problem) -> Created<PaymentView> {
-        guard let payee = tokens.identity else { throw .notLoggedIn(tokens) }
-        var new = wish
-        new.currency = nil
-        if let known = known(new) {
-            try Self.require(wish.currency, toBe: known.currency)
+    /// A wish with the same session, amount and reference as an earlier refund is that refund,
+    /// unless the earlier one was declined: a person who asks again because no answer came, or
+    /// because a window was closed, refunds nothing twice. The records here are only the quick way
+    /// to see that: the key follows from the wish, and the server knows it for ever.
+    func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        var wish = new
+        wish.currency = nil
+        if let known = known(wish) {
+            try Self.require(new.currency, toBe: known.currency)
             return Created(repeated(known), isReplay: true)
         }
-        let amount = try await refundable(new)
-        try Self.require(wish.currency, toBe: amount.currency)
-        // Somebody else may have asked meanwhile.
-        if let known = known(new) { return Created(repeated(known), isReplay: true) }
-        guard !isStarting(new.sid), !refunds(of: new.sid).contains(where: \.isOpen) else {
+        let amount = try await refundable(wish)
+        try Self.require(new.currency, toBe: amount.currency)
+        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
+        // The same may have been asked meanwhile.
+        if let known = known(wish) { return Created(repeated(known), isReplay: true) }
+        let earlier = refunds.filter { $0.sid == wish.sid }
+        guard !starting.contains(wish.sid), !earlier.contains(where: \.isOpen) else {
             throw Problem(
                 .paymentInProgress,
                 detail: "Another refund of this request is under way.",
                 fix: "gotchu-ctl history"
             )
         }
-        let record = PaymentRecord(
-            new: new,
+        let record = RefundRecord(
+            wish,
             amount: amount,
-            attempt: refunds(of: new.sid).filter { $0.refund == new }.compactMap(\.attempt).max()
-                ?? 0,
-            payee: payee,
-            server: client.server.description
+            attempt: earlier.filter { $0.wish == wish }.map(\.attempt).max() ?? 0,
+            user: user,
+            server: core.client.server.description
         )
         try await start(record)
         return Created(view(record), isReplay: false)
     }
 
-    private func known(_ new: NewRefund) -> PaymentRecord? {
-        refunds(of: new.sid).first { $0.refund == new && $0.stage != .declined }
+    /// The oldest refund of this wish that was not declined.
+    private func known(_ wish: NewRefund) -> RefundRecord? {
+        refunds.filter { $0.wish == wish && $0.refusal == nil }
+            .min { $0.createdAt < $1.createdAt }
     }
 
-    /// An amount is digits: 500 yen are not 500 cents.
+    /// Refuses an amount that is meant in another currency: 500 yen are not 500 cents.
     private static func require(_ given: Currency?, toBe paid: Currency) throws(Problem) {
         guard let given, given != paid else { return }
         throw Problem(
@@ -56,23 +59,26 @@ extension PaymentService {
         )
     }
 
-    /// What somebody is told who asks for the same once more: if it was made, that it was before.
-    private func repeated(_ known: PaymentRecord) -> PaymentView {
+    /// The answer to the same wish again: if the refund was made, it was made before.
+    private func repeated(_ known: RefundRecord) -> PaymentView {
         var record = known
-        record.receipt?.wasMadeBefore = true
+        if var receipt = record.receipt {
+            receipt.wasMadeBefore = true
+            record.stage = .ended(.paid(receipt))
+        }
         return view(record)
     }
 
-    /// How much that is, in figures.
-    private func refundable(_ new: NewRefund) async throws(Problem) -> Money {
+    /// The wish in figures.
+    private func refundable(_ wish: NewRefund) async throws(Problem) -> Money {
         let session: SessionReply
         do throws(Problem) {
-            session = try await client.session(new.sid).getOrThrow(tokens)
+            session = try await core.client.session(wish.sid).getOrThrow(core.tokens)
         } catch {
             guard error.errorCode == .notFound else { throw error }
             throw Problem(
                 .notFound,
-                detail: "The payment server knows no request \(new.sid).",
+                detail: "The payment server knows no request \(wish.sid).",
                 fix: "gotchu-ctl history"
             )
         }
@@ -87,7 +93,7 @@ extension PaymentService {
         let amount = Money(minorUnits: session.amountCents.value, currency: currency)
         let paid = TippedAmount(amount, tip: session.tipCents?.value).total
         let rest = paid.minorUnits - refunded
-        guard let amount = new.amountCents else {
+        guard let amount = wish.amountCents else {
             guard rest > 0 else {
                 throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")
             }

@@ -15,7 +15,7 @@ extension DaemonBackend {
                     + "\(NewCalibration.sampleLimit) each."
             )
         }
-        let radio = daemonStatus.reply.radio
+        let radio = core.status.reply.radio
         guard new.adapter == radio.adapter else {
             throw .invalid("\(new.adapter.prefix(32)) is not the adapter that is used.")
         }

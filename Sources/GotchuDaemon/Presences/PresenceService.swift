@@ -1,7 +1,6 @@
 import GotchuAPI
 import GotchuCore
 import LocalAPI
-import PaymentClient
 import Radio
 import ServiceLifecycle
 import Synchronization
@@ -76,7 +75,7 @@ final class PresenceService: Service {
         demandInterval: Duration = PresenceService.demandInterval,
         policy: ProximityPolicy,
         calibrations: CalibrationStore,
-        client: PaymentClient,
+        resolver: SessionResolver,
         hub: EventHub,
         recorder: SightingRecorder,
         onRadioState: @escaping @Sendable (RadioState) async -> Void
@@ -90,7 +89,7 @@ final class PresenceService: Service {
         self.recorder = recorder
         self.onRadioState = onRadioState
         state = Mutex(State(policy: policy, board: ProximityBoard(policy: policy)))
-        resolver = SessionResolver(client: client)
+        self.resolver = resolver
         (demands, demand) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (radioStates, radioState) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -46,6 +46,8 @@ struct ResolvePlan: Sendable {
 
     private struct Answered {
         var session: ResolvedSession?
+        /// The time until which the session needs no other answer.
+        var sessionUntil: MonotonicTime?
         var misses = 0
         var validUntil: MonotonicTime
     }
@@ -69,6 +71,11 @@ struct ResolvePlan: Sendable {
 
     /// The session of an EID, as far as it is known.
     func session(of eid: EID) -> ResolvedSession? { answers[eid]?.session }
+
+    /// The session of an EID, while the answer is fresh.
+    func freshSession(of eid: EID, at now: MonotonicTime) -> ResolvedSession? {
+        answers[eid].flatMap { $0.sessionUntil.map { $0 > now } == true ? $0.session : nil }
+    }
 
     /// A Boolean that is true while the answer is fresh that an EID is nobody's.
     func isNobodys(_ eid: EID, at now: MonotonicTime) -> Bool {
@@ -132,7 +139,8 @@ struct ResolvePlan: Sendable {
         var answer = answers[eid] ?? Answered(session: nil, validUntil: now)
         switch outcome {
         case .session(let session):
-            answer = Answered(session: session, validUntil: now + Self.lifetime)
+            let until = now + Self.lifetime
+            answer = Answered(session: session, sessionUntil: until, validUntil: until)
         case .nobodys:
             answer.session = nil
             answer.misses += 1

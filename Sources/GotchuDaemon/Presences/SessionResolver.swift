@@ -16,6 +16,20 @@ final class SessionResolver: Sendable {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// The session of an EID, by an answer that is still fresh or by the server's now.
+    ///
+    /// One payment asks once, however many steps of it need the answer.
+    func resolve(_ eid: EID) async -> Answer<ResolvedSession> {
+        if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
+            return .success(session)
+        }
+        let answer = await client.resolve(eid).map(ResolvedSession.init)
+        if case .success(let session) = answer {
+            plan.withLock { $0.answer(eid, .session(session), at: .now) }
+        }
+        return answer
+    }
+
     /// The session of an EID as far as it is known, without asking.
     func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 

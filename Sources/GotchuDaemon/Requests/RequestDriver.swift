@@ -24,13 +24,13 @@ struct RequestDriver {
         while let record = await service.record(id), !record.state.isFinal {
             let answer = await service.client.followSession(id) { session in
                 schedule = RetrySchedule()
-                await service.take(session, of: id)
+                await service.apply(session, to: id)
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }
             // The server does not know it, or not for us, and its time is over: no one will say
             // more.
-            if case .refused = answer, isOver(record) { return await service.noteUnknown(id) }
+            if case .refused = answer, isOver(record) { return await service.recordUnknown(id) }
             var retryAfter: Duration?
             if case .unknown(let outage) = answer {
                 retryAfter = outage.retryAfter
@@ -50,11 +50,10 @@ struct RequestDriver {
         record.expiresAt.advanced(by: RequestService.expiryGrace) < .now
     }
 
-    /// Never longer than this between two attempts to reach the server.
+    /// The longest wait between two attempts to reach the server.
     private static let longestPause: Duration = .seconds(5)
 
-    /// Gives it another EID each time that it has had one for its time, and at once if a change was
-    /// interrupted.
+    /// Changes its EID after each lifetime of one, and at once if a change was interrupted.
     private func rotate() async {
         var isDue = await service.record(id)?.isRotating == true
         var schedule = RetrySchedule()
@@ -77,7 +76,7 @@ struct RequestDriver {
         }
     }
 
-    /// At its expiry a request leaves the air even if the server cannot be asked.
+    /// Takes the request off the air at its expiry, even if the server cannot be asked.
     private func leaveAirAtExpiry() async {
         guard let record = await service.record(id) else { return }
         let left = Timestamp.now.duration(to: record.expiresAt)
@@ -89,6 +88,6 @@ struct RequestDriver {
         // The server's last word may still be on its way.
         try? await Task.sleep(for: RequestService.expiryGrace)
         guard !Task.isCancelled else { return }
-        await service.noteUnknown(id)
+        await service.recordUnknown(id)
     }
 }

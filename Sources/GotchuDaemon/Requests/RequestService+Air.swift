@@ -7,7 +7,7 @@ import ServiceLifecycle
 ///
 /// One piece of work at a time changes the air, so that an adapter's places are counted right.
 extension RequestService {
-    /// What the radio says of itself. Returns at once; what follows from it is done elsewhere.
+    /// Applies a state of the radio. Returns at once; `keepAir` does what follows from it.
     func take(radio state: RadioState) {
         guard air.stated != state.advertisingCapacity else { return }
         air.stated = state.advertisingCapacity
@@ -21,9 +21,9 @@ extension RequestService {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
                 await pauseAir(until: due)
-                await enterAir()
+                await air.lock.lock()
                 await settle()
-                air.turnstile.leave()
+                air.lock.unlock()
             }
         }
     }
@@ -46,8 +46,8 @@ extension RequestService {
 
     /// Puts a request on the air; returns once it is there.
     func bringOnAir(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
-        await enterAir()
-        defer { air.turnstile.leave() }
+        await air.lock.lock()
+        defer { air.lock.unlock() }
         air.add(id, eid, at: .now)
         do throws(RadioFailure) {
             try await start(id, eid)
@@ -61,8 +61,8 @@ extension RequestService {
 
     /// Wants a request on the air until it is taken off: at once, or as soon as the radio can.
     func wantOnAir(_ id: SessionID, _ eid: EID) async {
-        await enterAir()
-        defer { air.turnstile.leave() }
+        await air.lock.lock()
+        defer { air.lock.unlock() }
         air.add(id, eid, at: .now)
         await settle()
     }
@@ -70,24 +70,19 @@ extension RequestService {
     /// Takes a request off the air; returns when it is off.
     func takeOffAir(_ id: SessionID) async {
         guard air.targets[id] != nil || air.onAir[id] != nil else { return }
-        await enterAir()
-        defer { air.turnstile.leave() }
+        await air.lock.lock()
+        defer { air.lock.unlock() }
         air.remove(id)
         await settle()
     }
 
     /// Has a request heard with another EID: the new one is on the air before the old one leaves.
     func replaceOnAir(_ id: SessionID, by eid: EID) async {
-        await enterAir()
-        defer { air.turnstile.leave() }
+        await air.lock.lock()
+        defer { air.lock.unlock() }
         guard air.targets[id] != nil else { return }
         air.targets[id] = eid
         await settle()
-    }
-
-    private func enterAir() async {
-        if air.turnstile.enter() { return }
-        await withCheckedContinuation { air.turnstile.wait($0) }
     }
 
     /// Makes what is on the air what should be there.

@@ -8,7 +8,7 @@ import PaymentClient
 /// The journal knows each EID before it is on the air, and that another is being asked for before
 /// the server is asked: after a crash the same question gets the answer that was lost.
 extension RequestService {
-    /// What became of an attempt to change an EID.
+    /// The outcome of an attempt to change an EID.
     enum Rotation: Sendable {
         case done
         /// A payer is at it, or it has ended.
@@ -48,7 +48,7 @@ extension RequestService {
 
     /// Changes a record here and in the journal.
     ///
-    /// - Returns: Whether the journal has it.
+    /// - Returns: True if the journal has it.
     private func change(
         _ id: SessionID,
         _ change: (inout RequestRecord) -> Void

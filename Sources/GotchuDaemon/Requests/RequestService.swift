@@ -6,29 +6,30 @@ import PaymentClient
 import Radio
 import ServiceLifecycle
 
-/// The kiosk's side: asks the server for a session, advertises it, and learns how it ended.
-actor RequestService: Service, KeyedCreation {
-    /// How many requests can be open at once.
+/// The kiosk's side: creates a session at the server, advertises it, and follows it to its end.
+actor RequestService: Service, IdempotentCreation, LocalCollection {
+    /// The number of requests that can be open at once.
     static let openLimit = 16
-    /// How many requests are remembered; the oldest ended ones are forgotten.
+    /// The number of requests that are remembered; the oldest ended ones are forgotten.
     static let memoryLimit = 200
-    /// How long after its expiry the server is waited for before a request is called unknown.
+    /// The time after its expiry for which the server is waited for before a request is called
+    /// unknown.
     static let expiryGrace: Duration = .seconds(2)
 
-    /// What became of requests since the start.
+    /// The outcomes of requests since the start.
     struct Counts: Sendable {
-        /// Those that came on the air.
+        /// The number that came on the air.
         var started = 0
         var ended: [RequestView.State: Int] = [:]
-        /// Those that the server knew but the journal or the radio could not take.
+        /// The number that the server knew but the journal or the radio could not take.
         var abandoned = 0
     }
 
     let client: PaymentClient
     let radio: any Radio
     let logger: Logger
-    let journal: Journal
-    /// How long a request keeps its EID; `nil`: for as long as it is open.
+    let journal: any RecordJournal
+    /// The time for which a request has one EID; `nil`: for as long as it is open.
     let eidLifetime: Duration?
     private let tokens: TokenStore
     private let hub: EventHub
@@ -36,9 +37,9 @@ actor RequestService: Service, KeyedCreation {
     var records: [SessionID: RequestRecord] = [:]
     var air = AirState()
     private var toWatch: [SessionID] = []
-    /// How many are being created, and are in nobody's list yet.
+    /// The number that is being created and in no list yet.
     private var creating = 0
-    var calls = CallsUnderWay()
+    var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var isStopping = false
     private(set) var counts = Counts()
     private let wakes: AsyncStream<Void>
@@ -51,7 +52,7 @@ actor RequestService: Service, KeyedCreation {
         tokens: TokenStore,
         radio: any Radio,
         eidLifetime: Duration?,
-        journal: Journal,
+        journal: any RecordJournal,
         hub: EventHub,
         logger: Logger
     ) {
@@ -89,15 +90,16 @@ actor RequestService: Service, KeyedCreation {
         for id in air.targets.keys { await takeOffAir(id) }
     }
 
-    func made(under key: IdempotencyKey) -> (call: IdempotentCall, view: RequestView)? {
+    func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: RequestView)? {
         for record in records.values {
             if let call = record.call, call.key == key { return (call, view(record)) }
         }
         return nil
     }
 
-    /// Asks for money: the request is on the air when this returns.
+    /// Creates a request; it is on the air when this returns.
     func make(_ new: NewRequest, call: IdempotentCall?) async throws(Problem) -> RequestView {
+        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
         guard !isStopping else { throw .stopping }
         guard openCount + creating < Self.openLimit else {
             throw Problem(
@@ -108,14 +110,14 @@ actor RequestService: Service, KeyedCreation {
         }
         creating += 1
         defer { creating -= 1 }
-        let wish = CreateSessionRequest(
+        let terms = CreateSessionRequest(
             amountCents: new.amountCents,
             currency: new.currency,
             memo: new.memo,
             ttlSeconds: new.ttlSeconds,
             allowsTip: new.allowsTip
         )
-        let session = try await client.createSession(wish).getOrThrow(tokens)
+        let session = try await client.createSession(terms).getOrThrow(tokens)
         let record = RequestRecord(
             sid: session.sid,
             eid: session.eid,
@@ -158,7 +160,7 @@ actor RequestService: Service, KeyedCreation {
         return view(record)
     }
 
-    /// Whether a request may still be paid, so that its payee must stay logged in.
+    /// A Boolean that is true while a request may be paid: its payee must stay logged in.
     var hasOpenRequest: Bool { openCount > 0 || creating > 0 }
 
     private var openCount: Int {
@@ -181,31 +183,28 @@ actor RequestService: Service, KeyedCreation {
         records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
     }
 
-    /// Takes a request back. Does nothing more to one that has ended.
+    /// Cancels a request. Does nothing to one that has ended.
     func cancel(_ id: SessionID) async throws(Problem) -> RequestView {
         let before = try view(of: id)
         if before.state.isFinal { return before }
         let answer = await client.cancel(id)
         if case .success = answer {
-            await note(id, state: .cancelled)
+            await changeState(of: id, to: .cancelled)
         } else if case .success(let session) = await client.session(id) {
             // It may have been paid at this very moment: the server's word decides.
-            await take(session, of: id)
+            await apply(session, to: id)
         }
         if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
-        // Also when the server's push told of the end first: whoever takes a request back may rely
-        // on it.
+        // Also when the server's push told of the end first: the caller may rely on it.
         await takeOffAir(id)
         return try view(of: id)
     }
 
-    // What the driver of one request tells.
-
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
-    /// Takes the server's word on a request. What is another's is no word on it, whatever stream it
-    /// came by: goods are handed out for it.
-    func take(_ session: SessionReply, of id: SessionID) async {
+    /// Applies the server's word on a request. One on another session is refused, whatever its
+    /// stream: goods are handed out for it.
+    func apply(_ session: SessionReply, to id: SessionID) async {
         guard let record = records[id] else { return }
         guard session.sid == id, session.amountCents.value == record.amountCents,
             session.currency ?? .usd == record.currency,
@@ -224,13 +223,13 @@ actor RequestService: Service, KeyedCreation {
             case .timeout: .expired
             case .cancelled: .cancelled
             }
-        await note(id, state: state, paidAt: session.paidAt, tip: session.tipCents?.value)
+        await changeState(of: id, to: state, paidAt: session.paidAt, tip: session.tipCents?.value)
     }
 
-    /// The session has ended by our clock and the server could not be asked.
-    func noteUnknown(_ id: SessionID) async {
+    /// Records that a session has ended by our clock and the server could not be asked.
+    func recordUnknown(_ id: SessionID) async {
         guard let record = records[id], !record.state.isFinal else { return }
-        await note(id, state: .unknown)
+        await changeState(of: id, to: .unknown)
     }
 
     /// Has a request that was resumed after a restart on the air again, as soon as the radio can.
@@ -250,9 +249,9 @@ actor RequestService: Service, KeyedCreation {
         if let record = records[id] { tell(record) }
     }
 
-    private func note(
-        _ id: SessionID,
-        state: RequestView.State,
+    private func changeState(
+        of id: SessionID,
+        to state: RequestView.State,
         paidAt: Timestamp? = nil,
         tip: Int64? = nil
     ) async {
@@ -261,7 +260,7 @@ actor RequestService: Service, KeyedCreation {
         record.paidAt = paidAt
         record.tipCents = tip ?? record.tipCents
         records[id] = record
-        // Whoever waits at the till is told first; the radio may take its time.
+        // Published first: somebody waits at the till, and the radio may take its time.
         tell(record)
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }

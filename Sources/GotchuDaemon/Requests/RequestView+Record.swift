@@ -22,7 +22,7 @@ extension RequestView {
 }
 
 extension RequestView.State {
-    /// What a person is told.
+    /// The sentence for a person.
     fileprivate var sentence: String {
         switch self {
         case .advertising: "Waiting for a payer."

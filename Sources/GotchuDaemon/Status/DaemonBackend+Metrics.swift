@@ -39,7 +39,7 @@ extension DaemonBackend {
             "Presences that appeared or changed, by their new verdict.",
             Verdict.allCases.map { (["verdict": $0.rawValue], counts.verdicts[$0] ?? 0) }
         )
-        let radio = daemonStatus.reply.radio
+        let radio = core.status.reply.radio
         page.gauge("gotchu_scanning", "1 while the radio listens.", radio.isScanning ? 1 : 0)
         page.gauge(
             "gotchu_scan_wanted",
@@ -47,7 +47,7 @@ extension DaemonBackend {
             radio.listening.isWanted ? 1 : 0
         )
         page.gauge("gotchu_advertisements", "EIDs on the air now.", radio.advertising.count)
-        let recovery = daemonStatus.radioState.recovery
+        let recovery = core.status.radioState.recovery
         page.counter(
             "gotchu_scan_restarts_total",
             "What was done to get a silent scan back, by the rung of the ladder.",
@@ -147,7 +147,7 @@ extension DaemonBackend {
     }
 
     private func addSocket(to page: inout MetricsPage) {
-        let events = hub.counts
+        let events = core.hub.counts
         page.counter("gotchu_events_total", "Events told to readers.", events.published)
         page.counter(
             "gotchu_events_dropped_total",
@@ -191,7 +191,7 @@ extension DaemonBackend {
             "Records that could not be written.",
             journal.failures
         )
-        let status = daemonStatus.reply
+        let status = core.status.reply
         page.gauge(
             "gotchu_ready",
             "1 when requests and payments can be made.",

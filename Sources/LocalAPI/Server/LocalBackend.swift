@@ -18,30 +18,37 @@ package protocol LocalBackend: Sendable {
     func calibrate(_ new: NewCalibration) async throws(Problem) -> CalibrationsReply
     func resetCalibration() async throws(Problem) -> CalibrationsReply
 
-    /// - Parameter key: The caller's name for this call, by which a repeat of it is recognised.
-    func createRequest(
-        _ new: NewRequest,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<RequestView>
-    func requests() async -> RequestsReply
-    func request(_ id: SessionID) async throws(Problem) -> RequestView
-    func cancelRequest(_ id: SessionID) async throws(Problem) -> RequestView
+    var requests: any LocalCollection<NewRequest, RequestView, SessionID> { get }
+    /// Payments and refunds.
+    var payments: any LocalCollection<NewPayment, PaymentView, String> { get }
+    var logins: any LocalLogins { get }
 
-    /// - Parameter key: The caller's name for this call, by which a repeat of it is recognised.
-    func createPayment(
-        _ new: NewPayment,
-        key: IdempotencyKey?
-    ) async throws(Problem) -> Created<PaymentView>
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
-    func payments() async -> PaymentsReply
-    func payment(_ id: String) async throws(Problem) -> PaymentView
-    func cancelPayment(_ id: String) async throws(Problem) -> PaymentView
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
 
-    func logIn(_ login: LocalLogin) async throws(Problem) -> StatusReply
-    func logOut() async throws(Problem) -> StatusReply
     /// Starts a recording of what the radio notices: its lines, without line feeds.
     func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]>
     func reload() async throws(Problem) -> StatusReply
+}
+
+/// A collection of the socket's resources, such as `/v1/requests`.
+package protocol LocalCollection<New, View, ID>: Sendable {
+    associatedtype New: Sendable
+    associatedtype View: Sendable
+    associatedtype ID: Sendable
+
+    /// - Parameter key: The key of a call that may be repeated.
+    func create(_ new: New, key: IdempotencyKey?) async throws(Problem) -> Created<View>
+    /// All that are remembered, newest first.
+    func views() async -> [View]
+    func view(of id: ID) async throws(Problem) -> View
+    /// Cancels it; returns one that has ended as it is.
+    func cancel(_ id: ID) async throws(Problem) -> View
+}
+
+/// The daemon's one login.
+package protocol LocalLogins: Sendable {
+    func logIn(_ login: LocalLogin) async throws(Problem)
+    func logOut() async throws(Problem)
 }

@@ -48,34 +48,38 @@ struct LocalRoutes {
     private func addRequests(to table: LevelledRouter) {
         table.add(.cashier, .post, "/v1/requests") { request, _ in
             let new = try NewRequest(try await fields(request))
-            let created = try await backend.createRequest(new, key: try key(of: request))
+            let created = try await backend.requests.create(new, key: try key(of: request))
             return .created(created, status: .created)
         }
-        table.add(.cashier, .get, "/v1/requests") { _, _ in .json(await backend.requests()) }
+        table.add(.cashier, .get, "/v1/requests") { _, _ in
+            .json(RequestsReply(requests: await backend.requests.views()))
+        }
         table.add(.cashier, .get, "/v1/requests/{id}") { _, context in
-            .json(try await backend.request(try sessionID(context)))
+            .json(try await backend.requests.view(of: try sessionID(context)))
         }
         table.add(.cashier, .delete, "/v1/requests/{id}") { _, context in
-            .json(try await backend.cancelRequest(try sessionID(context)))
+            .json(try await backend.requests.cancel(try sessionID(context)))
         }
     }
 
     private func addPayments(to table: LevelledRouter) {
         table.add(.spender, .post, "/v1/payments") { request, _ in
             let new = try NewPayment(try await fields(request))
-            let created = try await backend.createPayment(new, key: try key(of: request))
+            let created = try await backend.payments.create(new, key: try key(of: request))
             return .created(created, status: .accepted)
         }
         table.add(.spender, .post, "/v1/refunds") { request, _ in
             let new = try NewRefund(try await fields(request))
             return .created(try await backend.createRefund(new), status: .accepted)
         }
-        table.add(.spender, .get, "/v1/payments") { _, _ in .json(await backend.payments()) }
+        table.add(.spender, .get, "/v1/payments") { _, _ in
+            .json(PaymentsReply(payments: await backend.payments.views()))
+        }
         table.add(.spender, .get, "/v1/payments/{id}") { _, context in
-            .json(try await backend.payment(try context.parameters.require("id")))
+            .json(try await backend.payments.view(of: try context.parameters.require("id")))
         }
         table.add(.spender, .delete, "/v1/payments/{id}") { _, context in
-            .json(try await backend.cancelPayment(try context.parameters.require("id")))
+            .json(try await backend.payments.cancel(try context.parameters.require("id")))
         }
         table.add(.spender, .post, "/v1/resolve") { request, _ in
             let body = try ResolveRequest(try await fields(request))
@@ -84,9 +88,13 @@ struct LocalRoutes {
         table.add(.spender, .get, "/v1/wallet") { _, _ in .json(try await backend.wallet()) }
         table.add(.spender, .post, "/v1/login") { request, _ in
             let login = try LocalLogin(try await fields(request))
-            return .json(try await backend.logIn(login))
+            try await backend.logins.logIn(login)
+            return .json(await backend.status())
         }
-        table.add(.spender, .delete, "/v1/login") { _, _ in .json(try await backend.logOut()) }
+        table.add(.spender, .delete, "/v1/login") { _, _ in
+            try await backend.logins.logOut()
+            return .json(await backend.status())
+        }
     }
 
     /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line. With
@@ -115,8 +123,8 @@ struct LocalRoutes {
             status: await backend.status(),
             sessions: topics.contains(.sessions)
                 ? await backend.presences(afterListening: false).sessions : [],
-            requests: topics.contains(.requests) ? await backend.requests().requests : [],
-            payments: topics.contains(.payments) ? await backend.payments().payments : []
+            requests: topics.contains(.requests) ? await backend.requests.views() : [],
+            payments: topics.contains(.payments) ? await backend.payments.views() : []
         )
         return Response(
             status: .ok,

@@ -29,9 +29,7 @@ struct CrashMatrixTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let stage = try await CrashStage()
-                for text in [
-                    "\"stage\":\"locking\"", "\"stage\":\"sending\"", "\"stage\":\"paid\"",
-                ] {
+                for text in [JournalText.locking, JournalText.sending, JournalText.paid] {
                     try stage.payer.faults.plan(["write\t\(text)\ttear"])
                     try await Self.story(stage, amount: 100)
                     #expect(stage.payer.faults.pending.isEmpty)

@@ -46,12 +46,12 @@ enum CrashStep: String, CaseIterable, Sendable {
         case .asked: "after\t\"state\":\"advertising\"\tkill"
         case .toldLost: "before\t\"state\":\"paid\"\tlose"
         case .told: "after\t\"state\":\"paid\"\tkill"
-        case .agreedLost: "before\t\"stage\":\"locking\"\tlose"
-        case .agreed: "after\t\"stage\":\"locking\"\tkill"
-        case .lockedLost: "before\t\"stage\":\"sending\"\tlose"
-        case .locked: "after\t\"stage\":\"sending\"\tkill"
-        case .paidLost: "before\t\"stage\":\"paid\"\tlose"
-        case .paid: "after\t\"stage\":\"paid\"\tkill"
+        case .agreedLost: "before\t\(JournalText.locking)\tlose"
+        case .agreed: "after\t\(JournalText.locking)\tkill"
+        case .lockedLost: "before\t\(JournalText.sending)\tlose"
+        case .locked: "after\t\(JournalText.sending)\tkill"
+        case .paidLost: "before\t\(JournalText.paid)\tlose"
+        case .paid: "after\t\(JournalText.paid)\tkill"
         case .createWritten, .lockWritten, .sendWritten: "before\t-\tkill"
         case .createCommitted, .lockCommitted, .sendCommitted: "after\t-\tkill"
         }
@@ -60,11 +60,18 @@ enum CrashStep: String, CaseIterable, Sendable {
     /// For a server's step: the payer's sync after which the server's next commit is meant.
     var payersMoment: String? {
         switch self {
-        case .lockWritten, .lockCommitted: "after\t\"stage\":\"locking\""
-        case .sendWritten, .sendCommitted: "after\t\"stage\":\"sending\""
+        case .lockWritten, .lockCommitted: "after\t\(JournalText.locking)"
+        case .sendWritten, .sendCommitted: "after\t\(JournalText.sending)"
         case .createWritten, .createCommitted, .askedLost, .asked, .toldLost, .told, .agreedLost,
             .agreed, .lockedLost, .locked, .paidLost, .paid:
             nil
         }
     }
+}
+
+/// The text of a payment's stage in the journal.
+enum JournalText {
+    static let locking = #""open":{"_0":"locking""#
+    static let sending = #""open":{"_0":"sending""#
+    static let paid = #""ended":{"_0":{"paid""#
 }

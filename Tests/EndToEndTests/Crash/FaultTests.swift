@@ -84,7 +84,7 @@ struct FaultTests {
         #expect(try await stage.balance(payer) == before)
         // Lost between the lock and the send: it waits, and sends when the disk is back.
         try payer.faults.plan([
-            "after\t\"stage\":\"locking\"\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
+            "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
         let waiting = try await pay(stage, first)
         try await doubt(stage, of: waiting)
@@ -94,7 +94,7 @@ struct FaultTests {
         // Lost after the send left: it is paid, and still is after a kill, once.
         let second = try await ask(stage, 200)
         try payer.faults.plan([
-            "after\t\"stage\":\"sending\"\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
+            "after\t\(JournalText.sending)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
         let told = try await pay(stage, second)
         #expect(try await state(stage, of: told, \.isFinal).state == .paid)
@@ -127,7 +127,7 @@ struct FaultTests {
     func clocks(seconds: Int) async throws {
         let stage = try await CrashStage()
         try stage.payer.faults.plan([
-            "after\t\"stage\":\"locking\"\ttell\t\(stage.payer.faults.clockFile)\t\(seconds)"
+            "after\t\(JournalText.locking)\ttell\t\(stage.payer.faults.clockFile)\t\(seconds)"
         ])
         try stage.kiosk.faults.plan([
             "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
@@ -147,7 +147,7 @@ struct FaultTests {
         )
         // It dies after it has committed the first payment and before it has said so.
         try stage.payer.faults.plan([
-            "after\t\"stage\":\"sending\"\ttell\t\(stage.server.faults.plan)\tafter|-|kill"
+            "after\t\(JournalText.sending)\ttell\t\(stage.server.faults.plan)\tafter|-|kill"
         ])
         let committed = try await pay(stage, sent)
         try await eventually("the server is dead") {

@@ -1,0 +1,56 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// An actor that creates one record for each key, however often the call is repeated.
+protocol IdempotentCreation: Actor {
+    associatedtype Input: Encodable & Sendable
+    associatedtype View: Sendable
+
+    /// The keyed calls that are not answered yet. Bounded by the socket's connections.
+    var inFlight: [IdempotencyKey: InFlightCall] { get set }
+
+    /// Refuses what can never be created.
+    static func validate(_ new: Input) throws(Problem)
+
+    /// The remembered call of a key, and the present state of what it created.
+    func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: View)?
+
+    /// Creates a record that remembers its call; returns once both are on the disk.
+    func make(_ new: Input, call: IdempotentCall?) async throws(Problem) -> View
+}
+
+/// A keyed call that is not answered yet; its repeats wait for the lock.
+struct InFlightCall {
+    let call: IdempotentCall
+    let lock: AsyncLock
+}
+
+extension IdempotentCreation {
+    /// Creates a record.
+    ///
+    /// - Parameter key: The key of a call that may be repeated. A repeat creates nothing: its reply
+    ///   is the first one's record in its present state.
+    func create(_ new: Input, key: IdempotencyKey?) async throws(Problem) -> Created<View> {
+        try Self.validate(new)
+        guard let key else { return Created(try await make(new, call: nil), isReplay: false) }
+        let call = IdempotentCall(key: key, new)
+        while let earlier = inFlight[key] {
+            try call.requireSame(earlier.call)
+            await earlier.lock.lock()
+            earlier.lock.unlock()
+        }
+        if let known = created(under: key) {
+            try call.requireSame(known.call)
+            return Created(known.view, isReplay: true)
+        }
+        let lock = AsyncLock()
+        inFlight[key] = InFlightCall(call: call, lock: lock)
+        await lock.lock()
+        defer {
+            inFlight[key] = nil
+            lock.unlock()
+        }
+        return Created(try await make(new, call: call), isReplay: false)
+    }
+}

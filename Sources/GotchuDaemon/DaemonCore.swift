@@ -1,0 +1,60 @@
+import GotchuAPI
+import LocalAPI
+import Logging
+import PaymentClient
+
+/// The parts that every service stands on: the journal, the login, the way to the payment server.
+struct DaemonCore {
+    let configuration: DaemonConfiguration
+    let journal: any RecordJournal
+    let hub = EventHub()
+    let tokens: TokenStore
+    let status: DaemonStatus
+    let access: AccessTokens
+    /// The client that carries the login.
+    let client: PaymentClient
+    /// The outcomes of its calls.
+    let calls: ServerCalls
+    let logger: Logger
+
+    init(
+        _ configuration: DaemonConfiguration,
+        http: any HTTPTransport,
+        journal: any RecordJournal,
+        credentials: String?,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.journal = journal
+        self.logger = logger
+        tokens = TokenStore(
+            configured: configuration.tokenFile,
+            credentials: credentials,
+            stateDirectory: configuration.stateDirectory
+        )
+        if tokens.origin != .own, tokens.token == nil {
+            logger.warning("\(HealthItem.notLoggedIn(from: tokens.origin).text)")
+        }
+        status = DaemonStatus(
+            radioKind: configuration.radio.kind,
+            listen: configuration.listen,
+            route: configuration.serverRoute,
+            tokens: tokens,
+            hub: hub
+        )
+        access = AccessTokens(
+            tokens: tokens,
+            client: PaymentClient(server: configuration.server, http: http),
+            status: status,
+            logger: logger
+        )
+        let calls = ServerCalls()
+        self.calls = calls
+        client = PaymentClient(
+            server: configuration.server,
+            http: http,
+            access: access,
+            onAnswer: { calls.record($0) }
+        )
+    }
+}

@@ -1,0 +1,81 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+
+/// A refund of what one of the user's own requests was paid.
+struct RefundRecord: MoneyRecord {
+    let id: String
+    /// The refund as it was asked for: the key follows from it.
+    let wish: NewRefund
+    let server: String
+    let user: String
+    /// The exact bytes of the question.
+    let body: String
+    /// All that goes back, tip included, in figures.
+    let amountCents: Int64
+    let currency: Currency
+    let createdAt: Timestamp
+    var updatedAt: Timestamp
+    var stage: MoneyStage<RefundFlow.Progress> {
+        didSet { if case .open(let progress) = stage { attempt = progress.attempt } }
+    }
+    /// The attempt of the key that it was asked with last: an ended one's successor begins there.
+    private(set) var attempt: Int
+
+    /// - Parameters:
+    ///   - amount: The wish in figures: a resend asks for the same.
+    ///   - attempt: The newest attempt at the same wish that is remembered, or 0. If the server has
+    ///     declined that one for good, the flow goes on to the next.
+    init(_ wish: NewRefund, amount: Money, attempt: Int, user: String, server: String) {
+        let question = RefundRequest(amountCents: amount.minorUnits)
+        id = String(IdempotencyKey.random().rawValue.prefix(12))
+        self.wish = wish
+        self.server = server
+        self.user = user
+        body = String(decoding: CanonicalJSON.bytes(of: question), as: UTF8.self)
+        amountCents = amount.minorUnits
+        currency = amount.currency
+        createdAt = .now
+        updatedAt = createdAt
+        stage = .open(RefundFlow.Progress(attempt: attempt))
+        self.attempt = attempt
+    }
+
+    var sid: SessionID { wish.sid }
+    var mayBeSent: Bool { true }
+    var line: JournalRecord { .refund(self) }
+
+    var amount: TippedAmount {
+        let money = Money(minorUnits: amountCents, currency: currency)
+        return TippedAmount(money, tip: receipt?.tipCents, isIncluded: true)
+    }
+
+    private var key: IdempotencyKey {
+        .refund(
+            of: sid,
+            wished: wish.amountCents,
+            amount: amountCents,
+            reference: wish.reference,
+            attempt: attempt
+        )
+    }
+
+    func flow(from progress: RefundFlow.Progress, isResumed: Bool) -> RefundFlow {
+        RefundFlow(from: progress, isResumed: isResumed)
+    }
+
+    func ask(_ question: RefundFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
+        switch question {
+        case .refund:
+            await client.refund(sid, body: Array(body.utf8), key: key).paymentAnswer { reply in
+                Receipt(
+                    newBalanceCents: reply.newBalanceCents.value,
+                    transferID: reply.transferID,
+                    tipCents: reply.tipCents?.value,
+                    wasMadeBefore: reply.isReplay ? true : nil
+                )
+            }
+        }
+    }
+}

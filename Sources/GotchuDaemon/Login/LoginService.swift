@@ -1,0 +1,90 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// Changes who is logged in, unless the next user could not finish what is open.
+struct LoginService: LocalLogins {
+    let core: DaemonCore
+    let payments: PaymentService
+    let requests: RequestService
+
+    private var tokens: TokenStore { core.tokens }
+
+    func logIn(_ login: LocalLogin) async throws(Problem) {
+        var token: String
+        switch (login.token, login.devEmail) {
+        case (let given?, nil):
+            guard let usable = TokenStore.usable(given) else {
+                throw Problem(.validationError, detail: "A token is one line of visible ASCII.")
+            }
+            token = usable
+            if !TokenStore.isDevice(token) { try await refuseUnaccepted(token) }
+        case (nil, let email?):
+            token = try await core.client.devLogin(email: email).getOrThrow(tokens).token
+        case (nil, nil), (_?, _?):
+            throw Problem(.validationError, detail: "One of token and dev_email must be there.")
+        }
+        try await refuseWhileOpen(for: TokenStore.identity(of: token))
+        if TokenStore.isDevice(token) { token = try await core.access.enrol(token) }
+        try store(token)
+    }
+
+    func logOut() async throws(Problem) {
+        try await refuseWhileOpen(for: nil)
+        try store(nil)
+    }
+
+    /// Refuses a change of the user while something is open that the next one could not finish.
+    ///
+    /// - Parameter user: The next one, `nil` for nobody.
+    private func refuseWhileOpen(for user: String?) async throws(Problem) {
+        // The same user may log in anew whatever is open.
+        guard user == nil || user != tokens.identity else { return }
+        let hasPayment = await payments.hasOpenRecord(notOf: user)
+        // With nobody logged in an open request waits for a login, and its user is not known here.
+        let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
+        let hasRequest = isChange ? await requests.hasOpenRequest : false
+        guard hasPayment || hasRequest else { return }
+        throw Problem(
+            .paymentInProgress,
+            detail: "A \(hasPayment ? "payment" : "request") of this user is still open.",
+            fix: "gotchu-ctl history"
+        )
+    }
+
+    /// Refuses a token that the server certainly does not accept. While it cannot be asked, the
+    /// token is stored.
+    private func refuseUnaccepted(_ token: String) async throws(Problem) {
+        guard case .unauthorized = await core.client.using(GivenToken(token)).wallet() else {
+            return
+        }
+        throw Problem(
+            .notLoggedIn,
+            detail: "The payment server does not accept this token.",
+            fix: "gotchu-ctl login"
+        )
+    }
+
+    private func store(_ token: String?) throws(Problem) {
+        do throws(TokenStore.Failure) {
+            try tokens.store(token)
+            core.status.publish()
+        } catch {
+            switch error {
+            case .fixed(let path):
+                throw Problem(
+                    .forbidden,
+                    detail: "The token comes from \(path), which gotchud does not change.",
+                    fix: HealthItem.login(from: tokens.origin)
+                )
+            case .system(let reason):
+                throw Problem(
+                    .journalUnwritable,
+                    detail: "The token could not be kept: \(reason).",
+                    fix: "df -h"
+                )
+            }
+        }
+    }
+}

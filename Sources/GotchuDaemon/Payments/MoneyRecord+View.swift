@@ -1,0 +1,157 @@
+import GotchuAPI
+import GotchuCore
+
+extension PaymentRecord {
+    func view(_ reason: UnresolvedReason?) -> PaymentView {
+        PaymentView(
+            id: id,
+            state: state(reason),
+            sid: sid,
+            eid: eid,
+            amountCents: amountCents,
+            tipCents: tipCents,
+            currency: currency,
+            payee: payee,
+            payeeID: payeeID,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            code: refusal?.code ?? reason?.refusal?.code,
+            detail: sentence(reason),
+            nextStep: nextStep(reason),
+            newBalanceCents: receipt?.newBalanceCents,
+            transferID: receipt?.transferID
+        )
+    }
+
+    private func state(_ reason: UnresolvedReason?) -> PaymentView.State {
+        switch stage {
+        case .open(.locking): .locking
+        case .open(.sending): reason == nil ? .sending : .unknown
+        case .ended(.paid): .paid
+        case .ended(.declined): .declined
+        }
+    }
+
+    private func sentence(_ reason: UnresolvedReason?) -> String {
+        switch stage {
+        case .open(let progress):
+            reason?.sentence(
+                "it charges once",
+                server: server,
+                mayBeSent: mayBeSent
+            ) ?? (progress == .locking ? "Asking for the session." : "Sending \(amount).")
+        case .ended(.paid): "Paid \(amount)."
+        case .ended(.declined(let refusal)): refusal.detail
+        }
+    }
+
+    private func nextStep(_ reason: UnresolvedReason?) -> String? {
+        switch stage {
+        case .open(.locking): reason?.nextStep(otherwise: "gotchu-ctl cancel \(id)")
+        case .open(.sending): reason?.nextStep(otherwise: "gotchu-ctl history")
+        case .ended(.paid): nil
+        case .ended(.declined(let refusal)): refusal.nextStep(otherwise: "gotchu-ctl scan")
+        }
+    }
+}
+
+extension RefundRecord {
+    func view(_ reason: UnresolvedReason?) -> PaymentView {
+        PaymentView(
+            id: id,
+            kind: .refund,
+            state: state(reason),
+            sid: sid,
+            eid: nil,
+            amountCents: amountCents,
+            tipCents: receipt?.tipCents,
+            currency: currency,
+            payee: "",
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            code: refusal?.code ?? reason?.refusal?.code,
+            detail: sentence(reason),
+            nextStep: nextStep(reason),
+            newBalanceCents: receipt?.newBalanceCents,
+            transferID: receipt?.transferID,
+            wasMadeBefore: receipt?.wasMadeBefore
+        )
+    }
+
+    private func state(_ reason: UnresolvedReason?) -> PaymentView.State {
+        switch stage {
+        case .open: reason == nil ? .sending : .unknown
+        case .ended(.paid): .paid
+        case .ended(.declined): .declined
+        }
+    }
+
+    private func sentence(_ reason: UnresolvedReason?) -> String {
+        switch stage {
+        case .open:
+            reason?.sentence("it gives back once", server: server, mayBeSent: true)
+                ?? "Giving \(amount) back."
+        case .ended(.paid(let receipt)):
+            receipt.wasMadeBefore == true
+                ? "\(amount) had gone back already by the same refund; nothing more went."
+                : "Gave \(amount) back."
+        case .ended(.declined(let refusal)): refusal.detail
+        }
+    }
+
+    private func nextStep(_ reason: UnresolvedReason?) -> String? {
+        switch stage {
+        case .open: reason?.nextStep(otherwise: "gotchu-ctl history")
+        case .ended(.paid): nil
+        case .ended(.declined(let refusal)): refusal.nextStep(otherwise: "gotchu-ctl history")
+        }
+    }
+}
+
+extension UnresolvedReason {
+    /// The reason why it is open, and what a person can do about it.
+    ///
+    /// - Parameter once: The promise that a resend keeps.
+    fileprivate func sentence(_ once: String, server: String, mayBeSent: Bool) -> String {
+        let known = mayBeSent ? "It is not known whether it was done" : "Nothing was sent yet"
+        return switch self {
+        case .noAnswer:
+            mayBeSent
+                ? "The payment server has not confirmed. gotchud keeps asking; \(once)."
+                : "The payment server does not answer. \(known); gotchud keeps trying."
+        case .journal: "\(known): the journal cannot be written. gotchud keeps trying."
+        case .refused(let refusal):
+            "\(known): the payment server only says “\(refusal.detail)” "
+                + "(\(refusal.code)). gotchud keeps asking; \(once). Tell its operator."
+        case .unauthorized:
+            "\(known): the payment server does not accept the login any more. "
+                + "Log in again as the same user, and gotchud asks."
+        case .otherLogin:
+            "\(known): it was begun under another login. "
+                + "Log in as that user again, and gotchud asks."
+        case .otherServer:
+            "\(known): it was begun at \(server). "
+                + "Configure that payment server again, and gotchud asks."
+        }
+    }
+
+    fileprivate func nextStep(otherwise: String) -> String {
+        switch self {
+        case .unauthorized, .otherLogin: "gotchu-ctl login"
+        case .otherServer: DaemonFailure.checkCommand
+        case .journal: "df -h"
+        case .noAnswer, .refused: otherwise
+        }
+    }
+}
+
+extension Decline {
+    fileprivate func nextStep(otherwise: String) -> String {
+        switch ErrorCode(rawValue: code) {
+        case .unauthorized: "gotchu-ctl login"
+        case .insufficientWalletBalance: "gotchu-ctl wallet"
+        case .journalUnwritable: "df -h"
+        default: otherwise  // SAFETY: every other refusal is about the session.
+        }
+    }
+}

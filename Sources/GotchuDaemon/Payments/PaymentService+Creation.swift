@@ -1,0 +1,233 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// A person's agreement to a payment, and their change of mind.
+extension PaymentService: IdempotentCreation, LocalCollection {
+    /// The number of calls besides the first that may ask for one open payment.
+    static let joinLimit = 16
+
+    static func validate(_ new: NewPayment) throws(Problem) {
+        guard Money.allowedRequest.contains(new.confirmAmountCents) else {
+            throw Problem(
+                .validationError,
+                detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
+            )
+        }
+        let tips = Money.allowedTip(on: new.confirmAmountCents)
+        guard tips.contains(new.tipCents ?? 0) else {
+            throw Problem(
+                .validationError,
+                detail: "tip_cents must be 0 to \(tips.upperBound) with this amount."
+            )
+        }
+    }
+
+    func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: PaymentView)? {
+        for record in payments {
+            for call in record.calls where call.key == key { return (call, view(record)) }
+        }
+        return nil
+    }
+
+    /// The session that an EID stands for: what a person is shown before they agree.
+    func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
+        var session = try await sessions.resolve(eid).getOrThrow(core.tokens)
+        session.isPayeeKnown =
+            session.payeeID != nil
+            && payments.contains { $0.receipt != nil && $0.payeeID == session.payeeID }
+        return session
+    }
+
+    /// Starts a payment that a person has agreed to. Returns once the journal has it.
+    func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        let session = try await agreedSession(new)
+        try await checkProximity(new, session.sid)
+        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
+        let since = new.eid.flatMap { proximity.nearSince($0) }
+        if let open = payments.first(where: { $0.isOpen && $0.sid == session.sid }) {
+            guard open.user == user else {
+                throw Problem(
+                    .paymentInProgress,
+                    detail: "Somebody else, who was logged in before, is paying this.",
+                    fix: "gotchu-ctl history"
+                )
+            }
+            // The same person pressing twice wants one payment.
+            guard open.amountCents == session.amountCents, open.tipCents == new.tipCents else {
+                throw Problem(
+                    .amountChanged,
+                    detail: "\(open.amount) is being paid for this already.",
+                    fix: "gotchu-ctl history"
+                )
+            }
+            return try await join(open.id, call)
+        }
+        guard !starting.contains(session.sid), !closing.values.contains(session.sid) else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "A payment of this is being started, or was cancelled a moment ago.",
+                fix: "Try again in a few seconds."
+            )
+        }
+        let record = PaymentRecord(
+            new: new,
+            session: session,
+            user: user,
+            server: core.client.server.description,
+            call: call
+        )
+        try await start(record, nearSince: since)
+        return view(record)
+    }
+
+    /// Records that another call asked for the same payment: repeated after its end, that one must
+    /// not start a second.
+    private func join(_ id: String, _ call: IdempotentCall?) async throws(Problem) -> PaymentView {
+        guard let call else { return try view(of: id) }
+        await changes.lock()
+        defer { changes.unlock() }
+        guard var joined = record(id) as? PaymentRecord else { throw .noSuchPayment }
+        guard joined.joined?.count ?? 0 < Self.joinLimit else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "This payment was asked for \(Self.joinLimit) times already.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        joined.joined = (joined.joined ?? []) + [call]
+        try await append(joined)
+        // It may have ended meanwhile without the journal.
+        if var now = record(id) as? PaymentRecord {
+            now.joined = joined.joined
+            update(now)
+        }
+        return try view(of: id)
+    }
+
+    /// Ends a payment of which nothing was sent. Again is no error.
+    ///
+    /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` where a send may have left: then only the
+    ///   server can say how it ends.
+    func cancel(_ id: String) async throws(Problem) -> PaymentView {
+        await changes.lock()
+        defer { changes.unlock() }
+        guard let record = record(id) else { throw .noSuchPayment }
+        guard record.isOpen else { return view(record) }
+        guard var payment = record as? PaymentRecord, payment.isLocking else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "It may have been sent already, and ends as the payment server says.",
+                fix: "gotchu-ctl history"
+            )
+        }
+        payment.stage = .ended(.declined(.cancelled))
+        payment.updatedAt = .now
+        try await append(payment)
+        closing[id] = payment.sid
+        update(payment)
+        endWait(of: id)
+        return view(payment)
+    }
+
+    private func append(_ record: PaymentRecord) async throws(Problem) {
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension PaymentService {
+    /// The session that is to be paid, if it is what the person has seen.
+    ///
+    /// The server is not asked again about an EID that it has resolved a moment ago: a session's
+    /// amount, currency and payee never change, its state is what the lock says, and the send
+    /// carries the amount once more.
+    private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
+        guard let eid = new.eid else { return try Self.unresolved(new) }
+        let session = try await sessions.resolve(eid).getOrThrow(core.tokens)
+        guard new.sid == nil || new.sid == session.sid else {
+            throw Problem(.validationError, detail: "eid and sid name two different sessions.")
+        }
+        guard session.amountCents == new.confirmAmountCents,
+            new.confirmCurrency == nil || new.confirmCurrency == session.currency
+        else {
+            throw Problem(
+                .amountChanged,
+                detail: "The payee now asks for \(session.amount).",
+                fix: "Look again, and confirm the new amount if it is right."
+            )
+        }
+        guard new.tipCents == nil || session.allowsTip == true else {
+            throw Problem(
+                .tipNotAllowed,
+                detail: "The payee takes no tip with this request.",
+                fix: "Pay without a tip."
+            )
+        }
+        guard new.confirmPayee == nil || new.confirmPayee == session.payee,
+            new.confirmPayeeID == nil || new.confirmPayeeID == session.payeeID
+        else {
+            throw Problem(
+                .payeeChanged,
+                detail: "The payee is not the one that was confirmed.",
+                fix: "Look again, and pay only whom you mean."
+            )
+        }
+        return session
+    }
+
+    /// A session that was named by its id alone: the server checks the amount when it is sent. Not
+    /// so a tip: a server that knows of none would leave it out.
+    private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
+        guard let sid = new.sid else {
+            throw Problem(.validationError, detail: "eid or sid is missing.")
+        }
+        guard new.confirmPayee == nil, new.confirmPayeeID == nil, new.confirmCurrency == nil,
+            new.proximity == nil, new.tipCents == nil
+        else {
+            throw Problem(
+                .validationError,
+                detail: "confirm_payee, confirm_payee_id, confirm_currency, proximity and "
+                    + "tip_cents can only be checked with an eid."
+            )
+        }
+        return ResolvedSession(
+            sid: sid,
+            amountCents: new.confirmAmountCents,
+            currency: .usd,
+            payee: "",
+            payeeID: nil,
+            memo: nil,
+            status: nil,
+            expiresAt: nil
+        )
+    }
+
+    /// Refuses an EID that is not as near as was asked for at this moment, unless its session is
+    /// by another EID of it.
+    private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
+        guard let eid = new.eid, let wanted = new.proximity else { return }
+        // While the person made up their mind, the radio may have ended to listen.
+        await proximity.hear()
+        let verdict = proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
+        let isNear = verdict == .tap || (verdict == .near && wanted == .near)
+        if isNear { return }
+        if verdict == .ambiguous {
+            throw Problem(
+                .ambiguous,
+                detail: "Two tills are equally near, so it is not certain which one is meant.",
+                fix: "Move closer to the right one, or away from the other."
+            )
+        }
+        throw Problem(
+            .notNear,
+            detail: "\(eid) is not at \(wanted.rawValue) distance.",
+            fix: "Hold the device closer: gotchu-ctl scan"
+        )
+    }
+}

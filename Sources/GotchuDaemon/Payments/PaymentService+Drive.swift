@@ -1,0 +1,87 @@
+import GotchuAPI
+import GotchuCore
+import Logging
+import PaymentClient
+import ServiceLifecycle
+
+/// The steps of a payment or refund, as its flow decides them.
+extension PaymentService {
+    /// Drives a record until it has ended, or the daemon stops.
+    func drive(_ id: String, isResumed: Bool) async {
+        if let record = record(id) { await drive(record, isResumed: isResumed) }
+        // Its session may be paid again.
+        closing[id] = nil
+    }
+
+    private func drive<Record: MoneyRecord>(_ record: Record, isResumed: Bool) async {
+        guard case .open(let progress) = record.stage else { return }
+        var flow = record.flow(from: progress, isResumed: isResumed)
+        var event = MoneyFlowEvent.started
+        while true {
+            switch flow.handle(event, jitter: .random(in: 0..<1)) {
+            case .ask(let question):
+                // The journal has what a stop leaves behind: stop between two steps.
+                guard !isTaskStopping, let now = self.record(record.id) as? Record else { return }
+                event = .answered(await ask(question, about: now))
+            case .journal(let stage):
+                event = await journal(stage, of: record)
+            case .wait(let duration, let reason):
+                report(reason, of: record.id)
+                if isOpen(record.id) { await wait(record.id, for: duration) }
+                guard !isTaskStopping else { return }
+                event = isOpen(record.id) ? .waited : .cancelled
+            case .finish(let end): return finish(record, end)
+            }
+        }
+    }
+
+    /// Asks the server, unless that could be a second payment: the key protects one wallet and one
+    /// server from paying twice, and nothing is sent as somebody else or to another server.
+    private func ask<Record: MoneyRecord>(
+        _ question: Record.Flow.Question,
+        about record: Record
+    ) async -> PaymentAnswer {
+        guard core.client.server.description == record.server else {
+            return .notAsked(.otherServer)
+        }
+        return await record.ask(question, core.client.using(core.access.only(of: record.user)))
+    }
+
+    /// Journals how far a record has come, and publishes it once it is on the disk.
+    ///
+    /// - Returns: `.cancelled`, and writes nothing, if a person has cancelled it.
+    private func journal<Record: MoneyRecord>(
+        _ stage: MoneyStage<Record.Flow.Progress>,
+        of record: Record
+    ) async -> MoneyFlowEvent {
+        await changes.lock()
+        defer { changes.unlock() }
+        guard var record = self.record(record.id) as? Record, record.isOpen else {
+            return .cancelled
+        }
+        record.stage = stage
+        record.updatedAt = .now
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            core.logger.error(
+                "A payment could not be journalled",
+                metadata: ["payment": "\(record.id)", "reason": "\(error.sentence)"]
+            )
+            return .journalFailed
+        }
+        update(record)
+        return .journalled
+    }
+
+    /// Publishes an end that the journal could not take.
+    private func finish<Record: MoneyRecord>(_ record: Record, _ end: PaymentEnd) {
+        guard var record = self.record(record.id) as? Record, record.isOpen else { return }
+        record.stage = .ended(end)
+        update(record)
+    }
+
+    private func isOpen(_ id: String) -> Bool { record(id)?.isOpen == true }
+
+    private var isTaskStopping: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
+}

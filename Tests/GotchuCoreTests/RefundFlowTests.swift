@@ -1,0 +1,88 @@
+import GotchuCore
+import Testing
+
+@Suite("The refund flow")
+struct RefundFlowTests {
+    private let refusal = Decline(code: "INSUFFICIENT_WALLET_BALANCE", detail: "Too little.")
+    private let silence = MoneyFlowEvent.answered(.unknown(retryAfter: nil))
+    private let first = RefundFlow.Progress(attempt: 0)
+
+    /// The last action of a flow that goes through these events.
+    private func last(
+        isResumed: Bool = false,
+        _ events: MoneyFlowEvent...
+    ) -> MoneyFlowAction<RefundFlow.Question, RefundFlow.Progress> {
+        var flow = RefundFlow(from: first, isResumed: isResumed)
+        var action = flow.handle(.started, jitter: 0)
+        for event in events { action = flow.handle(event, jitter: 0) }
+        return action
+    }
+
+    @Test("A refund asks, journals the end, and only then has ended")
+    func made() {
+        let receipt = Receipt(transferID: "t", wasMadeBefore: true)
+        let done = MoneyFlowEvent.answered(.done(receipt))
+        #expect(last() == .ask(.refund))
+        #expect(last(done) == .journal(.ended(.paid(receipt))))
+        #expect(last(done, .journalled) == .finish(.paid(receipt)))
+        #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
+        // Repeated to a resend, it is this refund's own.
+        let own = Receipt(transferID: "t")
+        #expect(last(silence, .waited, done) == .journal(.ended(.paid(own))))
+        #expect(last(isResumed: true, done) == .journal(.ended(.paid(own))))
+    }
+
+    @Test("A refusal ends a refund only if it is certain, or decided by the key")
+    func refused() {
+        let door = Decline(code: "FORBIDDEN", detail: "Not yours.")
+        let atDoor = MoneyFlowEvent.answered(.refused(door))
+        let token = MoneyFlowEvent.answered(.unauthorized(door))
+        let byKey = MoneyFlowEvent.answered(.refused(refusal))
+        for refused in [atDoor, token] {
+            #expect(last(refused) == .journal(.ended(.declined(door))))
+        }
+        for isResumed in [true, false] {
+            #expect(last(isResumed: isResumed, byKey) == .journal(.ended(.declined(refusal))))
+        }
+        guard case .wait(_, because: .refused(door)) = last(isResumed: true, atDoor),
+            case .wait(_, because: .unauthorized(door)) = last(silence, .waited, token)
+        else {
+            Issue.record("an earlier call may have been carried out")
+            return
+        }
+        let other = MoneyFlowEvent.answered(.notAsked(.otherLogin))
+        #expect(last(other, .waited, atDoor) == .journal(.ended(.declined(door))))
+    }
+
+    @Test("A decline that is not written is not published")
+    func unwritten() {
+        let byKey = MoneyFlowEvent.answered(.refused(refusal))
+        guard case .wait(_, because: .journal) = last(byKey, .journalFailed) else {
+            Issue.record("the next start would ask again")
+            return
+        }
+        let again = last(byKey, .journalFailed, .waited)
+        #expect(again == .journal(.ended(.declined(refusal))))
+        #expect(last(byKey, .journalled) == .finish(.declined(refusal)))
+    }
+
+    @Test("A key that was declined before is passed, once the journal has the next, up to a limit")
+    func nextKey() {
+        let replay = MoneyFlowEvent.answered(.refused(refusal, isReplay: true))
+        let next = MoneyFlowAction<RefundFlow.Question, RefundFlow.Progress>
+            .journal(.open(RefundFlow.Progress(attempt: 1)))
+        #expect(last(replay) == next)
+        guard case .wait(_, because: .journal) = last(replay, .journalFailed) else {
+            Issue.record("nothing is asked under a key that the journal does not have")
+            return
+        }
+        #expect(last(replay, .journalFailed, .waited) == next)
+        var flow = RefundFlow(from: first, isResumed: false)
+        _ = flow.handle(.started, jitter: 0)
+        for _ in 0..<RefundFlow.attemptLimit {
+            _ = flow.handle(replay, jitter: 0)
+            #expect(flow.handle(.journalled, jitter: 0) == .ask(.refund))
+        }
+        #expect(flow.handle(replay, jitter: 0) == .journal(.ended(.declined(refusal))))
+    }
+}

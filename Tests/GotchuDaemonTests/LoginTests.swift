@@ -1,0 +1,243 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Logging in and out", .timeLimit(.minutes(hangLimit)))
+struct LoginTests {
+    private func logins(_ bench: Bench) -> LoginService {
+        LoginService(core: bench.core, payments: bench.payments, requests: bench.requests)
+    }
+
+    private func login(as user: String) -> LocalLogin { LocalLogin(token: Bench.token(of: user)) }
+
+    private func code(
+        _ call: () async throws(Problem) -> Void
+    ) async -> ErrorCode? {
+        do throws(Problem) {
+            try await call()
+            return nil
+        } catch {
+            return error.errorCode
+        }
+    }
+
+    @Test("A token is stored unless the server certainly refuses it")
+    func tokens() async throws {
+        let bench = try Bench(user: nil)
+        let logins = logins(bench)
+        bench.server.script(.wallet, .refused(401, "UNAUTHORIZED"), .lost)
+        #expect(
+            await code { () async throws(Problem) in try await logins.logIn(login(as: "ann")) }
+                == .notLoggedIn
+        )
+        #expect(bench.core.tokens.token == nil)
+        try await logins.logIn(login(as: "ann"))
+        #expect(bench.core.tokens.identity == "ann")
+        try await logins.logIn(LocalLogin(devEmail: "dev@example"))
+        #expect(bench.core.tokens.identity == "dev")
+        for odd in [LocalLogin(), LocalLogin(token: "a b"), LocalLogin(token: "a", devEmail: "b")] {
+            #expect(
+                await code { () async throws(Problem) in try await logins.logIn(odd) }
+                    == .validationError
+            )
+        }
+        try await logins.logOut()
+        #expect(bench.core.tokens.token == nil)
+    }
+
+    @Test("While a payment is open only its own user may log in, and nobody may log out")
+    func openPayment() async throws {
+        let bench = try Bench()
+        let logins = logins(bench)
+        _ = try await bench.agree()
+        #expect(
+            await code { () async throws(Problem) in try await logins.logIn(login(as: "bob")) }
+                == .paymentInProgress
+        )
+        #expect(
+            await code { () async throws(Problem) in try await logins.logOut() }
+                == .paymentInProgress
+        )
+        try await logins.logIn(login(as: "ann"))
+        await bench.drive()
+        try await logins.logIn(login(as: "bob"))
+        try await logins.logOut()
+    }
+
+    @Test("A payment whose own login the server refuses keeps nobody else out")
+    func refusedLogin() async throws {
+        let bench = try Bench()
+        for _ in 0..<2 { bench.server.script(.send, .lost, .refused(401, "UNAUTHORIZED")) }
+        let id = try await bench.agree()
+        var isReported = false
+        while !isReported {
+            let wait = bench.clock.holdNextSleep()
+            // SAFETY: ended and awaited below.
+            let driver = Task { await bench.payments.drive(id, isResumed: true) }
+            await wait.reached()
+            isReported = try await bench.payments.view(of: id).detail.contains("accept the login")
+            driver.cancel()
+            await driver.value
+        }
+        #expect(bench.core.tokens.isRefused)
+        #expect(!bench.core.status.reply.server.isLoggedIn)
+        try await logins(bench).logIn(login(as: "bob"))
+        #expect(bench.core.tokens.identity == "bob")
+        #expect(try await !bench.payments.view(of: id).state.isFinal)
+    }
+
+    @Test("A login of the operator's file is not changed")
+    func fixed() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Bench.token(of: "ann"), to: "operator")
+        let bench = try Bench(tokenFile: file)
+        let logins = logins(bench)
+        #expect(await code { () async throws(Problem) in try await logins.logOut() } == .forbidden)
+        #expect(
+            await code { () async throws(Problem) in try await logins.logIn(login(as: "ann")) }
+                == .forbidden
+        )
+        #expect(bench.core.tokens.identity == "ann")
+    }
+
+    @Test("A device's credential is exchanged at login, and its successor is what is stored")
+    func enrol() async throws {
+        let bench = try Bench(user: nil)
+        try await logins(bench).logIn(LocalLogin(token: "gotchu-device.d1.f1.first"))
+        #expect(bench.core.tokens.identity == "device-d1")
+        #expect(bench.core.tokens.token?.hasPrefix("gotchu-device.d1.f1.secret1~") == true)
+        #expect(bench.server.calls(.refresh).count == 1)
+        #expect(bench.server.calls(.refresh)[0].body.contains("gotchu-device.d1.f1.first~"))
+        guard case .success = await bench.core.client.wallet() else {
+            Issue.record("the token of the exchange is good")
+            return
+        }
+        #expect(bench.server.calls(.wallet).map(\.token) == ["short-1"])
+        // A credential that is refused replaces nothing.
+        bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
+        let other = LocalLogin(token: "gotchu-device.d1.f2.second")
+        #expect(
+            await code { () async throws(Problem) in try await logins(bench).logIn(other) }
+                == .notLoggedIn
+        )
+        #expect(bench.core.tokens.token?.hasPrefix("gotchu-device.d1.f1.secret1~") == true)
+    }
+}
+
+@Suite("The tokens of a device", .timeLimit(.minutes(hangLimit)))
+struct AccessTokenTests {
+    /// A time that a test sets.
+    private final class Time: Sendable {
+        private let time = Mutex(MonotonicTime(sinceStart: .zero))
+        var now: MonotonicTime { time.withLock(\.self) }
+        func advance(_ duration: Duration) { time.withLock { $0 = $0 + duration } }
+    }
+
+    private let bench: Bench
+    private let time = Time()
+    private let access: AccessTokens
+
+    init() throws {
+        bench = try Bench(user: "gotchu-device.d1.f1.first")
+        access = AccessTokens(
+            tokens: bench.core.tokens,
+            client: PaymentClient(
+                server: try #require(ServerURL(Bench.server)),
+                http: bench.server
+            ),
+            status: bench.core.status,
+            now: { [time] in time.now },
+            logger: bench.log.logger
+        )
+    }
+
+    private var refreshes: Int { bench.server.calls(.refresh).count }
+
+    @Test("A token is fetched once for all who want it, and again before it ends")
+    func renewal() async {
+        let refresh = bench.server.stop(at: .refresh)
+        async let first = access.access()
+        await refresh.reached()
+        async let second = access.access()
+        refresh.open()
+        #expect(await [first, second] == [.bearer("short-1"), .bearer("short-1")])
+        time.advance(.seconds(74))
+        #expect(await access.access() == .bearer("short-1"))
+        time.advance(.seconds(2))
+        #expect(await access.access() == .bearer("short-2"))
+        #expect(refreshes == 2)
+        // The successor was stored before its token was used.
+        #expect(bench.server.calls(.refresh)[1].body.contains("f1.secret1~"))
+    }
+
+    @Test("A server that is away leaves a token in use for as long as it is good")
+    func away() async {
+        #expect(await access.access() == .bearer("short-1"))
+        bench.server.script(.refresh, .lost, .lost)
+        time.advance(.seconds(80))
+        #expect(await access.access() == .bearer("short-1"))
+        time.advance(.seconds(21))
+        guard case .outage = await access.access() else {
+            Issue.record("a token that has ended is not sent")
+            return
+        }
+        #expect(await access.access() == .bearer("short-2"))
+    }
+
+    @Test("A refused token is replaced at once, but not again and again")
+    func refused() async {
+        #expect(await access.access() == .bearer("short-1"))
+        #expect(await access.access(insteadOf: "short-1") == .none)
+        time.advance(.seconds(2))
+        #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
+        // Another call that was refused meanwhile has the new one at once.
+        #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
+        #expect(refreshes == 2)
+    }
+
+    @Test("A credential that is refused is reported, and one that works again too")
+    func credential() async {
+        bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
+        #expect(await access.access() == .none)
+        #expect(bench.core.tokens.isRefused)
+        #expect(await access.access() == .bearer("short-1"))
+        #expect(!bench.core.tokens.isRefused)
+    }
+
+    @Test("A successor that cannot be stored leaves the old credential in use")
+    func unwritable() async throws {
+        // A folder stands where the new file would be written.
+        try FileManager.default.createDirectory(
+            atPath: bench.folder.path + "/token.new/x",
+            withIntermediateDirectories: true
+        )
+        #expect(await access.access() == .bearer("short-1"))
+        #expect(bench.core.tokens.token == "gotchu-device.d1.f1.first")
+        #expect(bench.log.lines.contains { $0.contains("cannot be written") })
+        time.advance(.seconds(100))
+        _ = await access.access()
+        #expect(bench.server.calls(.refresh)[1].body.contains("f1.first"))
+    }
+
+    @Test("A call of one user is not made while another, or nobody, is logged in")
+    func oneUser() async throws {
+        let own = access.only(of: "device-d1")
+        #expect(await own.access() == .bearer("short-1"))
+        guard case .outage(let outage) = await access.only(of: "ann").access() else {
+            Issue.record("the device's token is not ann's")
+            return
+        }
+        #expect(outage.code == .otherUser)
+        try bench.core.tokens.store(nil)
+        guard case .outage = await own.access() else {
+            Issue.record("nobody is logged in")
+            return
+        }
+    }
+}

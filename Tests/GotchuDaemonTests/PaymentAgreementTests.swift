@@ -1,0 +1,174 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Agreeing to a payment", .timeLimit(.minutes(hangLimit)))
+struct PaymentAgreementTests {
+    private let eid = EID(literal: ScriptedServer.eid)
+
+    @Test("The server resolves an EID once for what a person is shown and what they agree to")
+    func oneResolve() async throws {
+        let bench = try Bench()
+        let shown = try await bench.payments.resolve(eid)
+        #expect(shown.amountCents == 500 && shown.isPayeeKnown == false)
+        var wish = Bench.wish
+        wish.confirmCurrency = shown.currency
+        wish.confirmPayee = shown.payee
+        wish.confirmPayeeID = shown.payeeID
+        wish.tipCents = 50
+        let id = try await bench.agree(wish)
+        await bench.drive()
+        #expect(try await bench.payments.view(of: id).state == .paid)
+        #expect(bench.server.routes == [.resolve, .lock, .send])
+        #expect(bench.server.calls(.send)[0].body.contains(#""expected_amount_cents":500"#))
+        #expect(try await bench.payments.resolve(eid).isPayeeKnown == true)
+    }
+
+    @Test("An answer about an EID is asked for again once it is old, and a refusal at once")
+    func lifetime() throws {
+        var plan = ResolvePlan()
+        let start = MonotonicTime(sinceStart: .zero)
+        let session = ResolvedSession(
+            sid: try #require(SessionID(rawValue: ScriptedServer.sid)),
+            amountCents: 500,
+            currency: .usd,
+            payee: "",
+            payeeID: nil,
+            memo: nil,
+            status: nil,
+            expiresAt: nil
+        )
+        plan.answer(eid, .session(session), at: start)
+        let end = start + ResolvePlan.lifetime
+        #expect(plan.freshSession(of: eid, at: start + .seconds(59)) == session)
+        #expect(plan.freshSession(of: eid, at: end) == nil)
+        // No answer makes nothing fresh, and what is nobody's has no session.
+        plan.answer(eid, .unknown(retryAfter: nil), at: end)
+        #expect(plan.freshSession(of: eid, at: end) == nil)
+        plan.answer(eid, .session(session), at: end)
+        plan.answer(eid, .nobodys, at: end)
+        #expect(plan.freshSession(of: eid, at: end) == nil)
+    }
+
+    @Test("An EID that the server refuses is asked about each time")
+    func refusedResolve() async throws {
+        let bench = try Bench()
+        bench.server.script(.resolve, .refused(410, "SESSION_EXPIRED"), .lost)
+        for code in [ErrorCode.sessionExpired, .serverUnreachable] {
+            await #expect { try await bench.agree() } throws: {
+                ($0 as? Problem)?.errorCode == code
+            }
+        }
+        #expect(try await bench.pay().state == .paid)
+        #expect(bench.server.calls(.resolve).count == 3)
+    }
+
+    /// Agreements that are not to what the server says.
+    private static let others: [(NewPayment, ErrorCode)] = {
+        func wish(_ change: (inout NewPayment) -> Void) -> NewPayment {
+            var wish = Bench.wish
+            change(&wish)
+            return wish
+        }
+        return [
+            (wish { $0.confirmAmountCents = 501 }, .amountChanged),
+            (wish { $0.confirmCurrency = .eur }, .amountChanged),
+            (wish { $0.confirmPayee = "Corner Café" }, .payeeChanged),
+            (wish { $0.confirmPayeeID = "p-2" }, .payeeChanged),
+            (wish { $0.sid = SessionID(rawValue: "s-2") }, .validationError),
+            (wish { $0.confirmAmountCents = 0 }, .validationError),
+            (wish { $0.tipCents = -1 }, .validationError),
+            (wish { $0.proximity = .near }, .notNear),
+            (wish { $0.eid = nil }, .validationError),
+        ]
+    }()
+
+    @Test("Nothing but what the person saw is paid, whether or not the answer is remembered")
+    func changed() async throws {
+        let bench = try Bench()
+        for isRemembered in [false, true] {
+            if isRemembered { _ = try await bench.payments.resolve(eid) }
+            for (wish, code) in Self.others {
+                await #expect("\(wish)") { try await bench.agree(wish) } throws: {
+                    ($0 as? Problem)?.errorCode == code
+                }
+            }
+        }
+        #expect(bench.server.routes == [.resolve])
+        #expect(bench.journal.records.isEmpty)
+    }
+
+    @Test("A proximity that was asked for is judged at that moment")
+    func proximity() async throws {
+        let bench = try Bench()
+        var wish = Bench.wish
+        for (wanted, heard, code) in [
+            (Verdict.tap, Verdict.near, ErrorCode.notNear), (.near, .far, .notNear),
+            (.near, .ambiguous, .ambiguous),
+        ] {
+            wish.proximity = wanted
+            bench.proximity.hear(heard)
+            await #expect { try await bench.agree(wish) } throws: {
+                ($0 as? Problem)?.errorCode == code
+            }
+        }
+        bench.proximity.hear(.tap)
+        _ = try await bench.agree(wish)
+    }
+
+    @Test("Nobody pays who is not logged in")
+    func notLoggedIn() async throws {
+        let bench = try Bench(user: nil)
+        await #expect { try await bench.agree() } throws: {
+            ($0 as? Problem)?.errorCode == .notLoggedIn
+        }
+        #expect(bench.server.calls.isEmpty)
+    }
+
+    @Test("Two presses are one payment, and both keys know it after its end")
+    func twoPresses() async throws {
+        let bench = try Bench()
+        let keys = [IdempotencyKey.random(), .random()]
+        let resolve = bench.server.stop(at: .resolve)
+        async let first = bench.payments.create(Bench.wish, key: keys[0])
+        await resolve.reached()
+        async let repeated = bench.payments.create(Bench.wish, key: keys[0])
+        resolve.open()
+        let views = try await [first, repeated]
+        #expect(Set(views.map(\.view.id)).count == 1)
+        #expect(Set(views.map(\.isReplay)) == [true, false])
+        let id = views[0].view.id
+        #expect(try await bench.payments.create(Bench.wish, key: keys[1]).view.id == id)
+        await bench.drive()
+        for key in keys {
+            let again = try await bench.payments.create(Bench.wish, key: key)
+            #expect(again.isReplay && again.view.id == id && again.view.state == .paid)
+        }
+        var other = Bench.wish
+        other.tipCents = 1
+        await #expect { try await bench.payments.create(other, key: keys[1]) } throws: {
+            ($0 as? Problem)?.errorCode == .idempotencyKeyReused
+        }
+        #expect(bench.server.movements == 1)
+    }
+
+    @Test("A second payment of an open session is refused if it is another amount or user")
+    func otherWish() async throws {
+        let bench = try Bench()
+        _ = try await bench.agree()
+        var tipped = Bench.wish
+        tipped.tipCents = 50
+        await #expect { try await bench.agree(tipped) } throws: {
+            ($0 as? Problem)?.errorCode == .amountChanged
+        }
+        try bench.core.tokens.store(Bench.token(of: "bob"))
+        await #expect { try await bench.agree() } throws: {
+            ($0 as? Problem)?.errorCode == .paymentInProgress
+        }
+        #expect(await bench.payments.views().count == 1)
+    }
+}

@@ -1,0 +1,86 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Cancelling a payment", .timeLimit(.minutes(hangLimit)))
+struct PaymentCancelTests {
+    @Test("A payment that is cancelled before its first byte asks the server nothing")
+    func beforeFirstByte() async throws {
+        let bench = try Bench()
+        let id = try await bench.agree()
+        let view = try await bench.payments.cancel(id)
+        #expect(view.state == .declined && view.code == "PAYMENT_CANCELLED")
+        await bench.payments.drive(id, isResumed: false)
+        #expect(bench.server.routes == [.resolve])
+        #expect(try await bench.payments.cancel(id) == view)
+        let next = try Bench(bench.journal.records, server: bench.server)
+        await next.drive(isResumed: true)
+        #expect(bench.server.routes == [.resolve])
+    }
+
+    @Test("A payment that is cancelled while its lock is on the way gives the lock back")
+    func whileLocking() async throws {
+        let bench = try Bench()
+        let lock = bench.server.stop(at: .lock)
+        let id = try await bench.agree()
+        async let driven: Void = bench.payments.drive(id, isResumed: false)
+        await lock.reached()
+        #expect(try await bench.payments.cancel(id).code == "PAYMENT_CANCELLED")
+        // Its lock is still on the way.
+        await #expect { try await bench.agree() } throws: {
+            ($0 as? Problem)?.errorCode == .paymentInProgress
+        }
+        lock.open()
+        await driven
+        #expect(bench.server.routes == [.resolve, .lock, .unlock])
+        #expect(try await bench.payments.view(of: id).code == "PAYMENT_CANCELLED")
+        #expect(try await bench.pay().state == .paid)
+    }
+
+    @Test("A cancellation ends the wait for a server that does not answer")
+    func whileWaiting() async throws {
+        let bench = try Bench()
+        bench.server.script(.lock, .lost)
+        let wait = bench.clock.holdNextSleep()
+        let id = try await bench.agree()
+        async let driven: Void = bench.payments.drive(id, isResumed: false)
+        await wait.reached()
+        let before = try await bench.payments.view(of: id)
+        #expect(before.state == .locking && before.nextStep == "gotchu-ctl cancel \(id)")
+        _ = try await bench.payments.cancel(id)
+        await driven
+        #expect(bench.server.routes == [.resolve, .lock, .unlock])
+        #expect(bench.server.movements == 0)
+    }
+
+    @Test("A payment whose send may have left cannot be cancelled")
+    func sent() async throws {
+        let bench = try Bench()
+        let send = bench.server.stop(at: .send)
+        let id = try await bench.agree()
+        async let driven: Void = bench.payments.drive(id, isResumed: false)
+        await send.reached()
+        await #expect { try await bench.payments.cancel(id) } throws: {
+            ($0 as? Problem)?.errorCode == .paymentInProgress
+        }
+        send.open()
+        await driven
+        #expect(try await bench.payments.view(of: id).state == .paid)
+    }
+
+    @Test("A cancellation that the journal does not have is none")
+    func unwritten() async throws {
+        let bench = try Bench()
+        let id = try await bench.agree()
+        bench.journal.fail(2)
+        await #expect { try await bench.payments.cancel(id) } throws: {
+            ($0 as? Problem)?.errorCode == .journalUnwritable
+        }
+        await bench.payments.drive(id, isResumed: false)
+        #expect(try await bench.payments.view(of: id).state == .paid)
+    }
+}

@@ -1,0 +1,261 @@
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Driving a payment", .timeLimit(.minutes(hangLimit)))
+struct PaymentDriveTests {
+    typealias Reply = ScriptedServer.Reply
+
+    @Test("A payment locks and sends, each only once the journal has that it may")
+    func paid() async throws {
+        let bench = try Bench()
+        let end = try await bench.pay()
+        #expect(end.state == .paid && end.newBalanceCents == 5000)
+        #expect(bench.server.routes == [.resolve, .lock, .send])
+        try expectJournalFirst(bench)
+        #expect(bench.proximity.endedSessions.map(\.rawValue) == [ScriptedServer.sid])
+        #expect(bench.journal.records.count == 3)
+    }
+
+    /// Checks that the journal had each step before its first byte, and that all sends are one.
+    private func expectJournalFirst(_ bench: Bench) throws {
+        for call in bench.server.calls {
+            guard case .payment(let record) = call.journalled else {
+                #expect(call.route == .resolve, "nothing but a question before the journal")
+                continue
+            }
+            switch call.route {
+            case .lock: #expect(record.stage == .open(.locking))
+            case .send:
+                #expect(record.stage == .open(.sending))
+                #expect(call.key == record.key.rawValue && call.body == record.body)
+            case .unlock: #expect(record.isOpen || record.refusal == .cancelled)
+            case .resolve, .lookUp, .refund, .session, .refresh, .wallet, .devLogin: break
+            }
+        }
+        #expect(Set(bench.server.calls(.send).map(\.key)).count <= 1)
+        #expect(Set(bench.server.calls(.send).map(\.body)).count <= 1)
+        #expect(bench.server.movements <= 1)
+    }
+
+    @Test(
+        "The server's refusal of a lock ends a payment of which nothing was sent",
+        arguments: [
+            ([Reply.refused(409, "SESSION_BUSY")], "SESSION_BUSY", 0),
+            ([.refused(401, "UNAUTHORIZED")], "UNAUTHORIZED", 0),
+            (
+                [
+                    .lost, .page(404), .refused(429, "RATE_LIMITED"),
+                    .refused(410, "SESSION_EXPIRED"),
+                ],
+                "SESSION_EXPIRED", 1
+            ),
+        ]
+    )
+    func lockRefused(replies: [Reply], code: String, unlocks: Int) async throws {
+        let bench = try Bench()
+        for reply in replies { bench.server.script(.lock, reply) }
+        let end = try await bench.pay()
+        #expect(end.state == .declined && end.code == code)
+        #expect(bench.server.calls(.lock).count == replies.count)
+        #expect(bench.server.calls(.send).isEmpty)
+        #expect(bench.server.calls(.unlock).count == unlocks)
+    }
+
+    @Test(
+        "A send ends by the server's own words on its key, and by nothing else",
+        arguments: [
+            ([Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")], PaymentView.State.declined),
+            ([.refused(403, "FORBIDDEN")], .declined),
+            ([.refused(401, "UNAUTHORIZED")], .declined),
+            ([.lost, .done], .paid),
+            ([.doneUnheard, .refused(401, "UNAUTHORIZED"), .done], .paid),
+            ([.doneUnheard, .page(404), .page(403), .page(200), .page(502), .done], .paid),
+            ([.doneUnheard, .refused(503, "TRY_AGAIN"), .refused(429, "RATE_LIMITED")], .paid),
+            ([.doneUnheard, .refused(403, "FORBIDDEN")], .paid),
+            ([.lost, .refused(404, "NOT_FOUND"), .lost, .done], .paid),
+            (
+                [.declinedUnheard(402, "INSUFFICIENT_WALLET_BALANCE"), .refused(403, "X")],
+                .declined
+            ),
+            ([.lost, .refused(409, "SESSION_PAID")], .declined),
+        ]
+    )
+    func sends(replies: [Reply], end state: PaymentView.State) async throws {
+        let bench = try Bench()
+        for reply in replies { bench.server.script(.send, reply) }
+        let end = try await bench.pay()
+        #expect(end.state == state)
+        #expect(bench.server.movements == (state == .paid ? 1 : 0))
+        #expect(bench.server.calls(.unlock).count == (state == .paid ? 0 : 1))
+        try expectJournalFirst(bench)
+    }
+
+    @Test("A lock is given back before the decline is published")
+    func unlockFirst() async throws {
+        let bench = try Bench()
+        bench.server.script(.send, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
+        let unlock = bench.server.stop(at: .unlock)
+        let id = try await bench.agree()
+        async let driven: Void = bench.payments.drive(id, isResumed: false)
+        await unlock.reached()
+        #expect(try await bench.payments.view(of: id).state == .sending)
+        unlock.open()
+        await driven
+        #expect(try await bench.payments.view(of: id).state == .declined)
+    }
+
+    @Test("Nothing is started that the journal does not have")
+    func startFails() async throws {
+        let bench = try Bench()
+        bench.journal.fail(1)
+        await #expect { try await bench.agree() } throws: {
+            ($0 as? Problem)?.errorCode == .journalUnwritable
+        }
+        #expect(bench.server.routes == [.resolve])
+        #expect(await bench.payments.views().isEmpty)
+        // A new try is a new payment.
+        #expect(try await bench.pay().state == .paid)
+    }
+
+    @Test(
+        "A step that cannot be journalled waits, and its end is published once the journal has it",
+        arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6], [4]],
+        [true, false]
+    )
+    func journalFails(writes: [Int], isPaid: Bool) async throws {
+        let bench = try Bench()
+        for write in writes { bench.journal.fail(write) }
+        if !isPaid { bench.server.script(.send, .declined(402, "INSUFFICIENT_WALLET_BALANCE")) }
+        let end = try await bench.pay()
+        #expect(end.state == (isPaid ? .paid : .declined))
+        try expectJournalFirst(bench)
+        guard case .payment(let last) = bench.journal.records.last else {
+            Issue.record("a payment was journalled")
+            return
+        }
+        // "Paid" may be published without the journal: the next start hears it again.
+        #expect(isPaid || !last.isOpen)
+        let next = try Bench(bench.journal.records, server: bench.server)
+        await next.drive(isResumed: true)
+        #expect(try await next.payments.view(of: end.id).state == end.state)
+        #expect(bench.server.movements == (isPaid ? 1 : 0))
+        #expect(Set(bench.server.calls(.send).map(\.key)).count == 1)
+    }
+
+    @Test(
+        "A payment that a crash interrupts at any call goes on, and is charged once",
+        arguments: [ScriptedServer.Route.lock, .send],
+        [Reply.lost, .doneUnheard]
+    )
+    func crash(route: ScriptedServer.Route, reply: Reply) async throws {
+        let bench = try Bench()
+        bench.server.script(route, reply)
+        let wait = bench.clock.holdNextSleep()
+        let id = try await bench.agree()
+        // SAFETY: ended and awaited below.
+        let driver = Task { await bench.payments.drive(id, isResumed: false) }
+        await wait.reached()
+        driver.cancel()
+        await driver.value
+        #expect(try await !bench.payments.view(of: id).state.isFinal)
+        let next = try Bench(bench.journal.records, server: bench.server)
+        await next.drive(isResumed: true)
+        #expect(try await next.payments.view(of: id).state == .paid)
+        #expect(bench.server.movements == 1)
+        try expectJournalFirst(next)
+    }
+
+    @Test("A start goes on from each record that a crash may leave, and charges once")
+    func resume() async throws {
+        let first = try Bench()
+        let end = try await first.pay()
+        for count in 1...first.journal.records.count {
+            let records = Array(first.journal.records.prefix(count))
+            let next = try Bench(records, server: first.server)
+            await next.drive(isResumed: true)
+            #expect(try await next.payments.view(of: end.id).state == .paid)
+        }
+        #expect(first.server.movements == 1)
+        #expect(first.server.calls(.send).count == 3)
+        #expect(Set(first.server.calls(.send).map(\.key)).count == 1)
+    }
+
+    @Test("Nothing is sent as another user, and the payment goes on when its own comes back")
+    func otherLogin() async throws {
+        let bench = try Bench()
+        let id = try await bench.agree()
+        for reply in [nil, "bob"] {
+            try bench.core.tokens.store(reply.map(Bench.token))
+            let wait = bench.clock.holdNextSleep()
+            // SAFETY: ended and awaited below.
+            let driver = Task { await bench.payments.drive(id, isResumed: false) }
+            await wait.reached()
+            let view = try await bench.payments.view(of: id)
+            #expect(view.state == .locking && view.detail.contains("another login"))
+            #expect(view.nextStep == "gotchu-ctl login")
+            driver.cancel()
+            await driver.value
+        }
+        #expect(bench.server.routes == [.resolve])
+        try bench.core.tokens.store(Bench.token(of: "ann"))
+        await bench.drive()
+        #expect(try await bench.payments.view(of: id).state == .paid)
+        #expect(Set(bench.server.calls.map(\.token)) == [Bench.token(of: "ann")])
+    }
+
+    @Test("A lock is given back under the login of its payment alone", arguments: [true, false])
+    func unlockLogin(isSame: Bool) async throws {
+        let bench = try Bench()
+        let lock = bench.server.stop(at: .lock)
+        let id = try await bench.agree()
+        async let driven: Void = bench.payments.drive(id, isResumed: false)
+        await lock.reached()
+        _ = try await bench.payments.cancel(id)
+        if !isSame { try bench.core.tokens.store(Bench.token(of: "bob")) }
+        lock.open()
+        await driven
+        #expect(
+            bench.server.calls(.unlock).map(\.token) == (isSame ? [Bench.token(of: "ann")] : [])
+        )
+        #expect(bench.server.calls(.send).isEmpty)
+    }
+
+    @Test("Nothing is sent to another server than the one it was begun at")
+    func otherServer() async throws {
+        let first = try Bench()
+        first.server.script(.send, .lost)
+        let sleep = first.clock.holdNextSleep()
+        let id = try await first.agree()
+        // SAFETY: ended and awaited below.
+        let driver = Task { await first.payments.drive(id, isResumed: false) }
+        await sleep.reached()
+        driver.cancel()
+        await driver.value
+
+        let other = try Bench(first.journal.records, url: "http://127.0.0.1:2")
+        let wait = other.clock.holdNextSleep()
+        // SAFETY: ended and awaited below.
+        let second = Task { await other.payments.drive(id, isResumed: true) }
+        await wait.reached()
+        let view = try await other.payments.view(of: id)
+        #expect(view.state == .unknown && view.detail.contains(Bench.server))
+        #expect(other.core.status.reply.health.contains { $0.code == "payment-unresolved" })
+        second.cancel()
+        await second.value
+        #expect(other.server.calls.isEmpty)
+    }
+
+    @Test("A lock without an answer is given up after a session's longest life")
+    func neverLocked() async throws {
+        let bench = try Bench()
+        for _ in 0..<50 { bench.server.script(.lock, .lost) }
+        let end = try await bench.pay()
+        #expect(end.state == .declined && end.code == "SESSION_EXPIRED")
+        #expect(bench.clock.now.sinceStart >= PaymentFlow.longestSession)
+        #expect(bench.server.calls(.send).isEmpty && bench.server.calls(.unlock).count == 1)
+    }
+}

@@ -1,0 +1,186 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Driving a refund", .timeLimit(.minutes(hangLimit)))
+struct RefundDriveTests {
+    private let wish: NewRefund
+
+    init() throws {
+        wish = NewRefund(
+            sid: try #require(SessionID(rawValue: ScriptedServer.sid)),
+            amountCents: 500
+        )
+    }
+
+    private func bench(
+        _ records: [JournalRecord] = [],
+        after server: ScriptedServer? = nil
+    ) throws -> Bench {
+        let bench = try Bench(records, server: server)
+        bench.server.sessionStatus = "paid"
+        return bench
+    }
+
+    private func refund(on bench: Bench) async throws -> PaymentView {
+        let id = try await bench.payments.refund(wish).view.id
+        await bench.payments.drive(id, isResumed: false)
+        return try await bench.payments.view(of: id)
+    }
+
+    @Test("A refund asks once, after the journal has it, without a lock")
+    func made() async throws {
+        let bench = try bench()
+        let end = try await refund(on: bench)
+        #expect(end.kind == .refund && end.state == .paid && end.wasMadeBefore == nil)
+        #expect(bench.server.routes == [.session, .refund])
+        guard case .refund(let record) = bench.server.calls[1].journalled else {
+            Issue.record("the journal has it before its first byte")
+            return
+        }
+        #expect(record.isOpen && record.body == bench.server.calls[1].body)
+        #expect(bench.journal.records.count == 2)
+        // The same wish again is the same refund, and asks nothing.
+        let again = try await bench.payments.refund(wish)
+        #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
+        #expect(bench.server.calls.count == 2)
+        #expect(await bench.payments.counts.refunds.done == 1)
+    }
+
+    @Test(
+        "A refund ends by the server's own words on its key, and by nothing else",
+        arguments: [
+            (
+                [ScriptedServer.Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")],
+                PaymentView.State.declined
+            ),
+            ([.refused(403, "FORBIDDEN")], .declined),
+            ([.refused(401, "UNAUTHORIZED")], .declined),
+            (
+                [.lost, .page(404), .refused(401, "UNAUTHORIZED"), .refused(403, "FORBIDDEN")],
+                .paid
+            ),
+            ([.doneUnheard, .done], .paid),
+            ([.lost, .refused(409, "SESSION_REFUNDED")], .declined),
+        ]
+    )
+    func ends(replies: [ScriptedServer.Reply], state: PaymentView.State) async throws {
+        let bench = try bench()
+        for reply in replies { bench.server.script(.refund, reply) }
+        let end = try await refund(on: bench)
+        // Repeated to a resend, it is still this refund's own.
+        #expect(end.state == state && end.wasMadeBefore == nil)
+        #expect(bench.server.movements == (state == .paid ? 1 : 0))
+        #expect(Set(bench.server.calls(.refund).map(\.key)).count == 1)
+    }
+
+    @Test("A declined key is passed for the next, which the journal has before it is used")
+    func nextKey() async throws {
+        let bench = try bench()
+        bench.server.script(.refund, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
+        #expect(try await refund(on: bench).state == .declined)
+        // The first ask meets the old decline, the journal fails once, the next key is new.
+        bench.journal.fail(4)
+        #expect(try await refund(on: bench).state == .paid)
+        let calls = bench.server.calls(.refund)
+        #expect(calls.count == 3 && calls[0].key == calls[1].key && calls[1].key != calls[2].key)
+        guard case .refund(let record) = calls[2].journalled else {
+            Issue.record("the journal has the next key before it is used")
+            return
+        }
+        #expect(record.attempt == 1)
+        #expect(bench.server.movements == 1)
+    }
+
+    @Test(
+        "A refund that the server made in an earlier life of this device is said to be made before"
+    )
+    func madeBefore() async throws {
+        let first = try bench()
+        #expect(try await refund(on: first).state == .paid)
+        let forgetful = try bench([], after: first.server)
+        let end = try await refund(on: forgetful)
+        #expect(end.state == .paid && end.wasMadeBefore == true)
+        #expect(first.server.movements == 1)
+    }
+
+    @Test(
+        "A journal that fails at any write loses no refund and makes none twice",
+        arguments: 1...3
+    )
+    func journalFails(write: Int) async throws {
+        for isPaid in [true, false] {
+            let bench = try bench()
+            bench.journal.fail(write)
+            if !isPaid { bench.server.script(.refund, .declined(402, "REFUND_TOO_LARGE")) }
+            if write == 1 {
+                await #expect { try await bench.payments.refund(wish) } throws: {
+                    ($0 as? Problem)?.errorCode == .journalUnwritable
+                }
+                #expect(bench.server.calls(.refund).isEmpty)
+            }
+            let end = try await refund(on: bench)
+            #expect(end.state == (isPaid ? .paid : .declined))
+            let next = try self.bench(bench.journal.records, after: bench.server)
+            await next.drive(isResumed: true)
+            #expect(try await next.payments.view(of: end.id).state == end.state)
+            #expect(bench.server.movements == (isPaid ? 1 : 0))
+        }
+    }
+
+    @Test("A refund goes on after a restart with the same key, and counts as unresolved meanwhile")
+    func resume() async throws {
+        let first = try bench()
+        first.server.script(.refund, .doneUnheard)
+        let wait = first.clock.holdNextSleep()
+        let id = try await first.payments.refund(wish).view.id
+        // SAFETY: ended and awaited below.
+        let driver = Task { await first.payments.drive(id, isResumed: false) }
+        await wait.reached()
+        #expect(try await first.payments.view(of: id).state == .unknown)
+        await #expect { try await first.payments.cancel(id) } throws: {
+            ($0 as? Problem)?.errorCode == .paymentInProgress
+        }
+        driver.cancel()
+        await driver.value
+        let next = try bench(first.journal.records, after: first.server)
+        next.server.script(.refund, .refused(401, "UNAUTHORIZED"))
+        let refused = next.clock.holdNextSleep()
+        async let resumed: Void = next.drive(isResumed: true)
+        await refused.reached()
+        #expect(next.core.status.reply.health.contains { $0.code == "payment-unresolved" })
+        refused.open()
+        await resumed
+        let end = try await next.payments.view(of: id)
+        #expect(end.state == .paid && end.wasMadeBefore == nil)
+        #expect(!next.core.status.reply.health.contains { $0.code == "payment-unresolved" })
+        #expect(Set(first.server.calls(.refund).map(\.key)).count == 1)
+        #expect(first.server.movements == 1)
+    }
+
+    @Test("Another currency, an unpaid session and a second open refund are refused")
+    func refusals() async throws {
+        let bench = try bench()
+        var other = wish
+        other.currency = .eur
+        await #expect { try await bench.payments.refund(other) } throws: {
+            ($0 as? Problem)?.errorCode == .validationError
+        }
+        bench.server.sessionStatus = "locked"
+        await #expect { try await bench.payments.refund(wish) } throws: {
+            ($0 as? Problem)?.errorCode == .sessionNotPaid
+        }
+        bench.server.sessionStatus = "paid"
+        _ = try await bench.payments.refund(wish)
+        other = wish
+        other.reference = "second cup"
+        await #expect { try await bench.payments.refund(other) } throws: {
+            ($0 as? Problem)?.errorCode == .paymentInProgress
+        }
+        #expect(bench.server.calls(.refund).isEmpty)
+    }
+}

@@ -1,0 +1,125 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import PaymentClient
+import Radio
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+/// A payer's daemon without a radio: a scripted server, a journal and a clock in memory.
+struct Bench {
+    static let server = "http://127.0.0.1:1"
+
+    let folder: TemporaryFolder
+    let journal: MemoryJournal
+    let server: ScriptedServer
+    let clock = TestClock()
+    let proximity = StubProximity()
+    let log = RecordedLog(level: .debug)
+    let core: DaemonCore
+    let payments: PaymentService
+    let requests: RequestService
+
+    /// - Parameters:
+    ///   - records: The journal of an earlier run.
+    ///   - server: The server of the earlier run; a new one unless given.
+    ///   - user: The user who is logged in.
+    ///   - tokenFile: A token file of the operator's.
+    ///   - url: The configured payment server.
+    init(
+        _ records: [JournalRecord] = [],
+        server: ScriptedServer? = nil,
+        user: String? = "ann",
+        tokenFile: String? = nil,
+        url: String = Self.server
+    ) throws {
+        folder = try TemporaryFolder()
+        journal = MemoryJournal(records)
+        self.server = server ?? ScriptedServer()
+        self.server.watch(journal)
+        var configuration = DaemonConfiguration()
+        configuration.stateDirectory = folder.path
+        configuration.tokenFile = tokenFile
+        configuration.server = try #require(ServerURL(url))
+        if let user {
+            _ = try folder.write(Self.token(of: user), to: "token")
+        }
+        core = DaemonCore(
+            configuration,
+            http: self.server,
+            journal: journal,
+            credentials: nil,
+            logger: log.logger
+        )
+        payments = PaymentService(
+            core,
+            proximity: proximity,
+            sessions: SessionResolver(client: core.client),
+            clock: clock
+        )
+        requests = RequestService(
+            client: core.client,
+            tokens: core.tokens,
+            radio: SimulatedRadio(
+                folder: "\(folder.path)/air",
+                name: "kiosk",
+                position: AirPosition(x: 0, y: 0)
+            ),
+            eidLifetime: nil,
+            journal: journal,
+            hub: core.hub,
+            logger: log.logger
+        )
+    }
+
+    /// A JSON Web Token of a user, unsigned; a device's credential is its own.
+    static func token(of user: String) -> String {
+        if user.hasPrefix("gotchu-device.") { return user }
+        let claims = Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString()
+        return "e30.\(claims.replacing("=", with: "")).x"
+    }
+
+    static let wish = NewPayment(
+        eid: EID(literal: ScriptedServer.eid),
+        confirmAmountCents: 500
+    )
+
+    /// Agrees to pay, without driving the payment.
+    func agree(_ wish: NewPayment = Self.wish) async throws -> String {
+        try await payments.create(wish, key: nil).view.id
+    }
+
+    /// Drives every open record until it has ended.
+    func drive(isResumed: Bool = false) async {
+        for view in await payments.views() where !view.state.isFinal {
+            await payments.drive(view.id, isResumed: isResumed)
+        }
+    }
+
+    /// Pays, and returns the end.
+    func pay() async throws -> PaymentView {
+        let id = try await agree()
+        await payments.drive(id, isResumed: false)
+        return try await payments.view(of: id)
+    }
+}
+
+/// Presences whose verdicts a test sets.
+final class StubProximity: SessionProximity {
+    private let verdict = Mutex<Verdict?>(nil)
+    private let ended = Mutex<[SessionID]>([])
+
+    func hear() async {}
+    func hear(_ new: Verdict?) { verdict.withLock { $0 = new } }
+    var endedSessions: [SessionID] { ended.withLock(\.self) }
+
+    func verdict(on eid: EID) -> Verdict? { verdict.withLock(\.self) }
+    func verdict(on session: SessionID) -> Verdict? { verdict.withLock(\.self) }
+    func nearSince(_ eid: EID) -> MonotonicTime? { .now }
+    func end(_ session: SessionID) { ended.withLock { $0.append(session) } }
+}

@@ -1,0 +1,40 @@
+import Synchronization
+
+@testable import GotchuDaemon
+
+/// A journal in memory, whose writes fail where a test says so.
+final class MemoryJournal: RecordJournal {
+    let contentsAtStart: JournalContents
+
+    private struct State {
+        var records: [JournalRecord] = []
+        var writes = 0
+        var failing: Set<Int> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// - Parameter records: The lines of an earlier run.
+    init(_ records: [JournalRecord] = []) {
+        var contents = JournalContents()
+        for record in records { contents.add(record) }
+        contentsAtStart = contents
+        state.withLock { $0.records = records }
+    }
+
+    /// Lets writes fail, counted from 1.
+    func fail(_ writes: Int...) { state.withLock { $0.failing.formUnion(writes) } }
+
+    /// All that was written.
+    var records: [JournalRecord] { state.withLock(\.records) }
+
+    func append(_ record: JournalRecord) async throws(JournalFailure) {
+        let isFailing = state.withLock { state in
+            state.writes += 1
+            if state.failing.contains(state.writes) { return true }
+            state.records.append(record)
+            return false
+        }
+        if isFailing { throw .system(operation: "write", reason: "No space left on device") }
+    }
+}

@@ -1,0 +1,253 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import NIOCore
+import NIOHTTP1
+import PaymentClient
+import Synchronization
+
+@testable import GotchuDaemon
+
+/// A payment server in memory, with one session. It answers as its script says, else as a server
+/// that works, and remembers its decisions by their keys.
+final class ScriptedServer: HTTPTransport {
+    enum Route: Hashable, Sendable {
+        case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin
+    }
+
+    /// A call as it arrived.
+    struct Call: Equatable, Sendable {
+        let route: Route
+        /// The bearer token.
+        let token: String?
+        let key: String?
+        let body: String
+        /// The journal's newest record at that moment.
+        let journalled: JournalRecord?
+    }
+
+    enum Reply: Sendable {
+        /// Works, and answers.
+        case done
+        /// Works, and the answer is lost.
+        case doneUnheard
+        /// The call is lost.
+        case lost
+        /// Refuses at the door: nothing is decided about a key.
+        case refused(Int, String)
+        /// Refuses, and remembers that under the key.
+        case declined(Int, String)
+        /// The same, and the answer is lost.
+        case declinedUnheard(Int, String)
+        /// An answer in words that are not the server's.
+        case page(Int)
+    }
+
+    struct Broken: Error {}
+
+    private struct State {
+        var journal: MemoryJournal?
+        var script: [Route: [Reply]] = [:]
+        var calls: [Call] = []
+        var gates: [Route: Gate] = [:]
+        /// The answers to sends and refunds by key.
+        var decided: [String: (status: Int, body: String)] = [:]
+        var sessionStatus = "advertising"
+        var refreshes = 0
+    }
+
+    static let eid = "a1b2c3d4e5"
+    static let sid = "s-1"
+
+    private let state = Mutex(State())
+
+    /// Records with each call what this journal has by then.
+    func watch(_ journal: MemoryJournal) { state.withLock { $0.journal = journal } }
+
+    /// Replies to the next calls of a route.
+    func script(_ route: Route, _ replies: Reply...) {
+        state.withLock { $0.script[route, default: []] += replies }
+    }
+
+    /// Stops the next call of a route where it arrives.
+    func stop(at route: Route) -> Gate {
+        let gate = Gate()
+        state.withLock { $0.gates[route] = gate }
+        return gate
+    }
+
+    var calls: [Call] { state.withLock(\.calls) }
+    var routes: [Route] { calls.map(\.route) }
+    func calls(_ route: Route) -> [Call] { calls.filter { $0.route == route } }
+
+    /// The number of times that money has moved.
+    var movements: Int { state.withLock { $0.decided.values.count { $0.status == 200 } } }
+
+    var sessionStatus: String {
+        get { state.withLock(\.sessionStatus) }
+        set { state.withLock { $0.sessionStatus = newValue } }
+    }
+
+    func execute(
+        _ request: HTTPClientRequest,
+        timeout: TimeAmount
+    ) async throws -> HTTPClientResponse {
+        var body = ByteBuffer()
+        if let parts = request.body {
+            for try await part in parts { body.writeImmutableBuffer(part) }
+        }
+        let call = Call(
+            route: Self.route(request),
+            token: request.headers.first(name: "Authorization").map {
+                String($0.dropFirst("Bearer ".count))
+            },
+            key: request.headers.first(name: "Idempotency-Key")
+                ?? request.url.firstRange(of: "/wallet/sends/").map {
+                    String(request.url[$0.upperBound...])
+                },
+            body: String(buffer: body),
+            journalled: state.withLock(\.journal)?.records.last
+        )
+        let gate = state.withLock { state in
+            state.calls.append(call)
+            return state.gates.removeValue(forKey: call.route)
+        }
+        await gate?.pass()
+        let reply = state.withLock { state in
+            state.script[call.route]?.isEmpty == false
+                ? state.script[call.route]?.removeFirst() ?? .done : .done
+        }
+        return try answer(call, reply)
+    }
+
+    private func answer(_ call: Call, _ reply: Reply) throws -> HTTPClientResponse {
+        switch reply {
+        case .done:
+            let (status, body, isReplay) = state.withLock { Self.carryOut(call, &$0) }
+            return response(status, body, isReplay: isReplay)
+        case .doneUnheard:
+            _ = state.withLock { Self.carryOut(call, &$0) }
+            throw Broken()
+        case .lost: throw Broken()
+        case .refused(let status, let code): return response(status, Self.problem(code))
+        case .declined(let status, let code), .declinedUnheard(let status, let code):
+            let known = state.withLock { state in
+                let known = state.decided[call.key ?? ""]
+                if known == nil { state.decided[call.key ?? ""] = (status, Self.problem(code)) }
+                return known
+            }
+            if case .declinedUnheard = reply { throw Broken() }
+            return response(
+                known?.status ?? status,
+                known?.body ?? Self.problem(code),
+                isReplay: known != nil
+            )
+        case .page(let status): return response(status, "<html>")
+        }
+    }
+
+    private static func carryOut(
+        _ call: Call,
+        _ state: inout State
+    ) -> (status: Int, body: String, isReplay: Bool) {
+        let key = call.key ?? ""
+        switch call.route {
+        case .send, .refund:
+            let isReplay = state.decided[key] != nil
+            let paid =
+                #"{"ok":true,"new_balance_cents":5000,"transfer_id":"t-1","#
+                + #""amount_cents":500,"refunded_cents":500}"#
+            let known = state.decided[key] ?? (200, paid)
+            state.decided[key] = known
+            return (known.status, known.body, isReplay)
+        case .lookUp:
+            guard let known = state.decided[key] else { return (404, problem("NOT_FOUND"), false) }
+            let outcome = known.status == 200 ? "paid" : "declined"
+            let code = known.status == 200 ? "" : #","code":"INSUFFICIENT_WALLET_BALANCE""#
+            let sid = Self.sid
+            return (
+                200,
+                #"{"outcome":"\#(outcome)","status":\#(known.status),"sid":"\#(sid)"\#(code)}"#,
+                false
+            )
+        case .refresh:
+            state.refreshes += 1
+            let number = state.refreshes
+            return (
+                200,
+                #"{"access_token":"short-\#(number)","token_type":"Bearer","expires_in":100,"#
+                    + #""refresh_token":"gotchu-device.d1.f1.secret\#(number)","#
+                    + #""user_id":"u-1","scope":""}"#,
+                false
+            )
+        case .resolve, .lock, .unlock, .session, .wallet, .devLogin:
+            return (200, body(of: call.route, state), false)
+        }
+    }
+
+    private static func body(of route: Route, _ state: State) -> String {
+        switch route {
+        case .resolve:
+            #"{"sid":"\#(sid)","amount_cents":500,"currency":"usd","payee_id":"p-1","#
+                + #""payee_display":{"name":"Corner Cafe"},"allows_tip":true}"#
+        case .lock: #"{"ok":true}"#
+        case .unlock, .session:
+            #"{"sid":"\#(sid)","status":"\#(state.sessionStatus.uppercased())","ok":true,"#
+                + #""amount_cents":500,"currency":"usd","exp_at":"2030-01-01T00:00:00Z","#
+                + #""version":1}"#
+        case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
+        case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#
+        case .send, .lookUp, .refund, .refresh: "{}"
+        }
+    }
+
+    private static func problem(_ code: String) -> String {
+        #"{"code":"\#(code)","detail":"The server says \#(code)."}"#
+    }
+
+    private func response(
+        _ status: Int,
+        _ body: String,
+        isReplay: Bool = false
+    ) -> HTTPClientResponse {
+        HTTPClientResponse(
+            status: HTTPResponseStatus(statusCode: status),
+            headers: isReplay ? ["Idempotent-Replayed": "true"] : [:],
+            body: .bytes(ByteBuffer(string: body))
+        )
+    }
+
+    private static func route(_ request: HTTPClientRequest) -> Route {
+        let path = request.url.dropFirst(Bench.server.count)
+        return switch path {
+        case "/sessions/resolve": .resolve
+        case "/sessions/lock": .lock
+        case "/wallet/send": .send
+        case "/auth/token": .refresh
+        case "/auth/dev-login": .devLogin
+        case "/wallet/me": .wallet
+        case _ where path.hasPrefix("/wallet/sends/"): .lookUp
+        case _ where path.hasSuffix("/unlock"): .unlock
+        case _ where path.hasSuffix("/refund"): .refund
+        default: .session
+        }
+    }
+}
+
+/// A place where something stops until the test lets it go on.
+final class Gate: Sendable {
+    private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    private let (openings, opening) = AsyncStream.makeStream(of: Void.self)
+
+    /// Called by what stops.
+    func pass() async {
+        arrival.finish()
+        for await _ in openings {}
+    }
+
+    /// Returns once something has stopped.
+    func reached() async { for await _ in arrivals {} }
+
+    func open() { opening.finish() }
+}
