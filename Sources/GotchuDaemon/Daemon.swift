@@ -67,7 +67,8 @@ struct Daemon {
         services =
             [
                 RadioService(radio) { parts.presenceService.receive($0) }, parts.presenceService,
-                Self.monitor(core), JournalWatch(journal: journal, status: core.status), parts.requestService,
+                Self.monitor(core), JournalWatch(journal: journal, status: core.status),
+                parts.requestService,
                 parts.paymentService, supervisor, Self.server(parts, notifier),
             ]
             + (configuration.metrics.map { address in

@@ -1,10 +1,9 @@
 import BlueZ
 import BusTestSupport
 import GotchuCore
+import Radio
 import TestSupport
 import Testing
-
-import Radio
 
 @testable import BlueZRadio
 

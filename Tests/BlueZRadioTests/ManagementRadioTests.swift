@@ -18,7 +18,7 @@ struct ManagementRadioTests {
         ManagementFrame.deviceFound(ManagementFrame.kiosk(eid), rssi: rssi, adapter: adapter)
     }
 
-    @Test("The kernel's reports count where the socket is permitted, and bluetoothd's signals do not")
+    @Test("The kernel's reports count where they are permitted, and bluetoothd's signals do not")
     func listens() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

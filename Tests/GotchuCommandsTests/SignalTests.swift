@@ -113,7 +113,7 @@ struct SignalTests {
         for _ in 0..<2 {
             let cancelled = try await cancel(first)
             #expect(cancelled.code == 0, "\(cancelled.err)")
-            #expect(cancelled.out == "Taken back · nobody was charged\n")
+            #expect(cancelled.out == "Cancelled · nobody was charged\n")
         }
         system.signalServer(SIGCONT)
         let second = try await eventually("it may be paid again") { try? await begin() }
@@ -122,7 +122,7 @@ struct SignalTests {
         }
         let late = try await cancel(second)
         #expect(late.code == 1, "\(late.err)")
-        #expect(late.err.contains("It was paid before it could be taken back."), "\(late.err)")
+        #expect(late.err.contains("It was paid before it could be cancelled."), "\(late.err)")
     }
 
     @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")
