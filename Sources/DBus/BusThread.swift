@@ -52,7 +52,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var isCalled = false
         var sleepers = Sleepers()
 
-        /// - Returns: whether the alarm must be sounded.
+        /// - Returns: True if the alarm must be sounded.
         mutating func endWait() -> Bool {
             defer { isWaiting = false }
             return isWaiting
@@ -163,7 +163,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     /// Ends the thread once the jobs that wait have run. A job that comes later still runs, on a
     /// thread of its own: a late caller hears that the connection is closed rather than hang.
     ///
-    /// - Parameter isJoined: whether `join()` follows.
+    /// - Parameter isJoined: True if `join()` follows.
     package func stop(isJoined: Bool) {
         state.withLock { state in
             state.isStopping = true

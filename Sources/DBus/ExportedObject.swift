@@ -76,7 +76,7 @@ package struct Invocation: Sendable {
     package var path: ObjectPath
     package var interface: String
     package var member: String
-    /// Of the types that the method's `input` promises.
+    /// Values of the types that the method's `input` promises.
     package var arguments: [Value]
 }
 

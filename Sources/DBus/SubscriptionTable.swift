@@ -20,7 +20,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was one.
     mutating func remove(id: UInt64, rules: [MatchRule]) -> Bool {
         let entry: Entry?
         if let path = Self.path(of: rules) {

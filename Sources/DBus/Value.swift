@@ -38,7 +38,7 @@ package enum Value: Hashable, Sendable {
 }
 
 extension Value {
-    /// `as`
+    /// An array of strings: `as`
     package static func strings(_ strings: [String]) -> Value {
         .array(strings.map(Value.string), of: .string)
     }

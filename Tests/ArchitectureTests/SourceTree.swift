@@ -26,11 +26,6 @@ struct SourceTree {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The files whose paths begin with none of `exempt`.
-    func files(but exempt: [String]) -> [File] {
-        files.filter { file in !exempt.contains { file.path.hasPrefix($0) } }
-    }
-
     init(_ folders: String...) throws {
         files = try folders.flatMap { folder -> [File] in
             let base = Self.root.appendingPathComponent(folder)

@@ -97,7 +97,7 @@ import Testing
         #expect(again.recognition == .ours(Self.eid, .localName))
     }
 
-    @Test("what signals told of a device before a snapshot stays")
+    @Test("A device that signals told of before a snapshot stays")
     mutating func signalBeforeSnapshot() throws {
         let properties: [String: Value] = [
             "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
@@ -125,7 +125,7 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-61)])?.isNews == false)
     }
 
-    @Test("what is invalidated or removed is forgotten")
+    @Test("Properties that are invalidated or removed are forgotten")
     mutating func forgotten() throws {
         _ = hear(added: ["ServiceData": Self.carried])
         _ = tree.apply(Self.changed(Self.device, [:], invalidated: ["ServiceData", "RSSI"]))

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite("Sleep on the bus thread", .timeLimit(.minutes(hangLimit))) struct BusThreadTests {
-    @Test("ends at its moment and never before, though a longer one began first")
+    @Test("A pause ends at its moment and never before, though a longer one began first")
     func moments() async throws {
         let thread = try BusThread(name: "test")
         let start = ContinuousClock.now
@@ -45,7 +45,7 @@ import Testing
         await end(thread)
     }
 
-    @Test("is ended early by its number")
+    @Test("A pause is ended early by its number")
     func number() async throws {
         let thread = try BusThread(name: "test")
         for pause: Duration in [.zero, .milliseconds(20)] {
@@ -61,14 +61,14 @@ import Testing
         await end(thread)
     }
 
-    @Test("of a moment that has passed is over at once")
+    @Test("A pause until a moment that has passed is over at once")
     func past() async throws {
         let thread = try BusThread(name: "test")
         await thread.sleep(until: .now - .seconds(1))
         await end(thread)
     }
 
-    @Test("ends when its task is cancelled, before it began or in the middle")
+    @Test("A pause ends when its task is cancelled, before it began or in the middle")
     func cancelled() async throws {
         let thread = try BusThread(name: "test")
         for pause: Duration in [.zero, .milliseconds(20)] {
@@ -82,7 +82,7 @@ import Testing
         await end(thread)
     }
 
-    @Test("ends with the thread, and there is none after it")
+    @Test("A pause ends with the thread, and there is none after it")
     func ended() async throws {
         let thread = try BusThread(name: "test")
         // SAFETY: awaited below.

@@ -8,7 +8,7 @@ import Testing
 
     private static func strings(_ strings: String...) -> [Value] { strings.map(Value.string) }
 
-    @Test("what is asked for and is not there gets the standard's own error")
+    @Test("A call of something that is not there gets the standard's own error")
     func errors() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

@@ -238,7 +238,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("why a file cannot be read is said")
+    @Test("A file that cannot be read is reported with the reason")
     func unreadableFile() throws {
         let folder = try TemporaryFolder()
         for (path, reason) in [
@@ -279,7 +279,7 @@ struct ConfigurationTests {
         if let expected { #expect(RadioSpecification("\(expected)") == expected) }
     }
 
-    @Test("whose token it is, is read from its subject; another kind names itself by a hash")
+    @Test("A token's user is read from its subject; another kind is named by a hash")
     func identity() {
         // {"alg":"HS256"} . {"sub":"user-1"} . no signature that anybody checks here
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2ln"

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A private file")
 struct DurableFileTests {
-    @Test("what lies where the new one is written is not written to, nor where it leads")
+    @Test("A file in the new one's place is not written to, nor is the one it links to")
     func planted() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/token"

@@ -37,7 +37,7 @@ struct JournalTests {
 
     private var file: String { folder.path + "/journal" }
 
-    @Test("what was written is there at the next start, the newest record of each")
+    @Test("The newest record of each is there at the next start")
     func reopen() async throws {
         var first = try payment("a")
         let journal = try Journal(folder: folder.path)
@@ -123,7 +123,7 @@ struct JournalTests {
         #expect(kept.prefix(bytes.count) == bytes)
     }
 
-    @Test("Whatever byte of it is damaged, no payment whose send may have left is forgotten")
+    @Test("No payment whose send may have left is forgotten, whatever byte is damaged")
     func flipped() async throws {
         try await journalSending()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -193,7 +193,7 @@ struct JournalTests {
         }
     }
 
-    @Test("when the disk is full nothing is half written, and the next record still fits in")
+    @Test("A full disk leaves nothing half written, and the next record still fits in")
     func fullDisk() async {
         // In a process of its own, because the limit that stands for the full disk is a process's.
         await #expect(processExitsWith: .success) {

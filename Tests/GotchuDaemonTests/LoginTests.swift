@@ -51,7 +51,7 @@ struct LoginTests {
         #expect(bench.core.tokens.token == nil)
     }
 
-    @Test("While a payment is open only its own user may log in, and nobody may log out")
+    @Test("Only its own user may log in while a payment is open, and nobody may log out")
     func openPayment() async throws {
         let bench = try Bench()
         let logins = logins(bench)

@@ -73,7 +73,7 @@ struct ResumedRequestTests {
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
-    @Test("is not believed to have a tip that no payment can have")
+    @Test("A request is not believed to have a tip that no payment can have")
     func impossibleTip() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(
@@ -97,7 +97,7 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    @Test("is not believed to be paid by the word on another session, amount or currency")
+    @Test("A request is not believed to be paid by a reply about another session or amount")
     func otherSession() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(
@@ -124,7 +124,7 @@ struct ResumedRequestTests {
     }
 
     @Test(
-        "is not ended by a time of the year 0, and its journal can still be read",
+        "A request is not ended by a time of the year 0, and its journal can still be read",
         .timeLimit(.minutes(hangLimit))
     )
     func yearZero() async throws {

@@ -34,7 +34,7 @@ struct AccessPolicyTests {
         #expect(policy.levels(of: peer(4_000_004)) == [.observer])
     }
 
-    @Test("who lacks a level is told how to get it")
+    @Test("A user who lacks a level is told how to get it")
     func advice() {
         let caller = peer(4_000_001)
         for (group, level, fix) in [
@@ -69,7 +69,7 @@ struct AccessPolicyTests {
         #expect(throws: Never.self) { _ = try SocketLock(socketPath: path) }
     }
 
-    @Test("what is no socket keeps its place, a link to nowhere too")
+    @Test("A file that is no socket keeps its place, a link to nowhere too")
     func occupied() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("till notes", to: "file")

@@ -37,7 +37,7 @@ import Testing
         return events
     }
 
-    @Test("what was heard is heard again in its rhythm, and then the end is said")
+    @Test("A recording is heard again in its rhythm, and then its end is reported")
     func plays() async throws {
         let eid = EID(literal: "a1b2c3d4e5")
         let events = try await Self.played([

@@ -65,7 +65,7 @@ struct TransportChoice: Sendable {
 
     /// bluetoothd has heard a device just now.
     ///
-    /// - Returns: Whether the management socket must be silent, which should have told of it.
+    /// - Returns: True if the management socket must be silent, which should have told of it.
     mutating func heardOverDBus(now: MonotonicTime) -> Bool {
         guard transport == .management else { return false }
         let new = (since: missed?.since ?? now, count: (missed?.count ?? 0) + 1)

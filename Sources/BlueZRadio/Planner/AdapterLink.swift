@@ -29,7 +29,7 @@ struct AdapterLink: Sendable {
 
     var isPowered: Bool { usable?.isPowered == true }
 
-    /// - Returns: Whether it is another stage.
+    /// - Returns: True if it is another stage.
     mutating func changed(to stage: Stage) -> Bool {
         guard self.stage != stage else { return false }
         self.stage = stage
@@ -40,7 +40,7 @@ struct AdapterLink: Sendable {
 
     mutating func notAnswering() { isNotAnswering = true }
 
-    /// - Parameter isKept: Whether no other adapter may take the place of the one that is off.
+    /// - Parameter isKept: True if no other adapter may take the place of the one that is off.
     /// - Returns: The adapter as it was before.
     mutating func adaptersChanged(_ adapters: [AdapterState], isKept: Bool) -> AdapterState? {
         let before = adapter

@@ -100,7 +100,7 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// - Parameter isExcused: Whether a failure may be that of a controller which does not answer
+    /// - Parameter isExcused: True if a failure may be that of a controller which does not answer
     ///   for a moment: then a new advertisement is tried again.
     mutating func registered(
         _ eid: EID,

@@ -108,7 +108,7 @@ struct ControllerRecovery: Sendable {
     /// A scan that was asked for has begun if the controller was told so, and has answered. Nothing
     /// that bluetoothd says shows it.
     ///
-    /// - Returns: Whether it has.
+    /// - Returns: True if it has.
     mutating func provesScan(_ traffic: ControllerTraffic) -> Bool {
         guard !isUnresponsive, let countsAtRung, traffic.since(countsAtRung).beginsScan else {
             return false

@@ -68,7 +68,7 @@ struct SampleRefresher: Sendable {
 
     /// An EID that is not our own was heard.
     ///
-    /// - Returns: whether the next restart may be due sooner for it; a known candidate that stays
+    /// - Returns: True if the next restart may be due sooner for it; a known candidate that stays
     ///   where it was only puts it off.
     mutating func heard(_ sighting: Sighting) -> Bool {
         let now = sighting.time

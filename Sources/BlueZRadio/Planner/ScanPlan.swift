@@ -75,7 +75,7 @@ struct ScanPlan: Sendable {
 
     /// An advertisement of ours was heard.
     ///
-    /// - Returns: Whether `nextRefresh` may have come nearer.
+    /// - Returns: True if `nextRefresh` may have come nearer.
     mutating func heard(_ sighting: Sighting) -> Bool { refresher.heard(sighting) }
 
     /// Anything was heard.
@@ -83,7 +83,7 @@ struct ScanPlan: Sendable {
 
     // MARK: What bluetoothd and the kernel tell
 
-    /// - Returns: Whether it is a sign of life.
+    /// - Returns: True if it is a sign of life.
     mutating func discoveringChanged(to isDiscovering: Bool, now: MonotonicTime) -> Bool {
         watch.discoveringChanged(to: isDiscovering, now: now)
     }

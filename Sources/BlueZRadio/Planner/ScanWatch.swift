@@ -52,7 +52,7 @@ struct ScanWatch: Sendable {
 
     /// `Discovering` has changed.
     ///
-    /// - Returns: Whether that is a sign of life.
+    /// - Returns: True if that is a sign of life.
     mutating func discoveringChanged(to isDiscovering: Bool, now: MonotonicTime) -> Bool {
         guard isDiscovering else {
             endedAt = endedAt ?? now
@@ -125,7 +125,7 @@ struct ScanWatch: Sendable {
 
     /// Names what is wrong with the scan now, if anything.
     ///
-    /// - Parameter filter: whether a filter of ours restarts the scan.
+    /// - Parameter filter: True if a filter of ours restarts the scan.
     func suspicion(filter: FilterWatch.Effect, now: MonotonicTime) -> RecoveryReason? {
         deadlines(filter).filter { $0.value <= now }.min { $0.value < $1.value }?.key
     }

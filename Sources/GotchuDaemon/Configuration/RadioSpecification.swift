@@ -2,13 +2,13 @@ import BlueZRadio
 import Radio
 import ServiceProcess
 
-/// Which radio to use, as `--radio` says it.
+/// The radio to use, as `--radio` names it.
 enum RadioSpecification: Equatable, Sendable {
     /// BlueZ with this adapter (`hci0`), or with the first that is powered.
     case bluez(adapter: String?, transport: TransportPolicy = .dbus)
     /// The simulated air in a folder.
     case simulated(folder: String, position: AirPosition)
-    /// What was recorded in a file.
+    /// A recording in a file.
     case replay(file: String)
 
     init?(_ text: String) {
@@ -50,7 +50,7 @@ enum RadioSpecification: Equatable, Sendable {
 }
 
 extension RadioSpecification: CustomStringConvertible {
-    /// As it is written in the configuration.
+    /// The text as it is written in the configuration.
     var description: String {
         switch self {
         case .bluez(let adapter, let transport):

@@ -16,7 +16,7 @@ struct PaymentRecord: MoneyRecord {
     let body: String
     /// The amount that the person saw.
     let amountCents: Int64
-    /// As in `PaymentView`.
+    /// The same as in `PaymentView`.
     var tipCents: Int64?
     let currency: Currency
     let payee: String

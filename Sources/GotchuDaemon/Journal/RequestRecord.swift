@@ -8,7 +8,7 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var eid: EID
     let server: String
     let amountCents: Int64
-    /// As in `RequestView`.
+    /// The same as in `RequestView`.
     var tipCents: Int64?
     let currency: Currency
     let memo: String?

@@ -24,7 +24,7 @@ extension PaymentService {
     struct Tally: Sendable {
         var started = 0
         var done = 0
-        /// Of those, how many the server had done before under the same key: nothing more moved.
+        /// Those that the server had done before under the same key: nothing more moved.
         var repeated = 0
         /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
         var declined: [ErrorCode?: Int] = [:]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// What the daemon tells about itself to somebody who looks for a fault; redacted before it leaves.
+/// The daemon's account of itself for somebody who looks for a fault; redacted before it leaves.
 struct BugReport {
     let status: StatusReply
     let configuration: [(key: String, value: String)]
@@ -62,7 +62,7 @@ struct BugReport {
             + presence.reason
     }
 
-    /// What became of the requests and payments, without who they were with and what for.
+    /// The outcomes of the requests and payments, without who they were with and what for.
     private static func summary(requests: [RequestView], payments: [PaymentView]) -> [String] {
         requests.map { "request \($0.state.rawValue) \($0.amount) \($0.createdAt.iso8601)" }
             + payments.map { payment in
