@@ -54,11 +54,11 @@ package struct GotchudCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "auto, bluez, discovery or management, :hciN or not; simulated:FOLDER@X,Y; "
+            "auto, bluez or management, :hciN or not; simulated:FOLDER@X,Y; "
                 + "replay:FILE."
         ),
         completion: .list([
-            "auto", "bluez", "discovery", "management", "simulated:", "replay:",
+            "auto", "bluez", "management", "simulated:", "replay:",
         ])
     )
     var radio: String?

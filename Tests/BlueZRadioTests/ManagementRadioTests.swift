@@ -161,6 +161,29 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
+    @Test("A socket that stays silent while bluetoothd hears devices gives way to D-Bus")
+    func silentSocket() async throws {
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        try await RunningRadio.with(bus, transport: .best) { running in
+            _ = try await running.state { $0.isScanning && $0.transport == .management }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for number in 1... {
+                        try await bluez.hears(number, rssi: -60, data: nil)
+                        // SAFETY: the pace at which devices come by; nothing is expected by then.
+                        try await Task.sleep(for: .milliseconds(200))
+                    }
+                }
+                let state = try await running.state { $0.transport == .dbus }
+                let note = "the management socket is silent while bluetoothd hears"
+                #expect(state.transportNote == "\(note): listening over D-Bus")
+                group.cancelAll()
+            }
+        }
+        await bluez.stop()
+    }
+
     @Test("bluetoothd is asked to scan afresh while a candidate gives no samples by itself")
     func refresh() async throws {
         let bus = try PrivateBus()
