@@ -154,13 +154,8 @@ struct PaymentDriveTests {
     func crash(route: ScriptedServer.Route, reply: Reply) async throws {
         let bench = try Bench()
         bench.server.script(route, reply)
-        let wait = bench.clock.holdNextSleep()
         let id = try await bench.agree()
-        // SAFETY: ended and awaited below.
-        let driver = Task { await bench.payments.drive(id, isResumed: false) }
-        await wait.reached()
-        driver.cancel()
-        await driver.value
+        await bench.driveToWait(id)
         #expect(try await !bench.payments.view(of: id).state.isFinal)
         let next = try Bench(bench.journal.records, server: bench.server)
         await next.drive(isResumed: true)
@@ -190,15 +185,10 @@ struct PaymentDriveTests {
         let id = try await bench.agree()
         for reply in [nil, "bob"] {
             try bench.core.tokens.store(reply.map(Bench.token))
-            let wait = bench.clock.holdNextSleep()
-            // SAFETY: ended and awaited below.
-            let driver = Task { await bench.payments.drive(id, isResumed: false) }
-            await wait.reached()
+            await bench.driveToWait(id)
             let view = try await bench.payments.view(of: id)
             #expect(view.state == .locking && view.detail.contains("another login"))
             #expect(view.nextStep == "gotchu-ctl login")
-            driver.cancel()
-            await driver.value
         }
         #expect(bench.server.routes == [.resolve])
         try bench.core.tokens.store(Bench.token(of: "ann"))
@@ -228,24 +218,13 @@ struct PaymentDriveTests {
     func otherServer() async throws {
         let first = try Bench()
         first.server.script(.send, .lost)
-        let sleep = first.clock.holdNextSleep()
         let id = try await first.agree()
-        // SAFETY: ended and awaited below.
-        let driver = Task { await first.payments.drive(id, isResumed: false) }
-        await sleep.reached()
-        driver.cancel()
-        await driver.value
-
+        await first.driveToWait(id)
         let other = try Bench(first.journal.records, url: "http://127.0.0.1:2")
-        let wait = other.clock.holdNextSleep()
-        // SAFETY: ended and awaited below.
-        let second = Task { await other.payments.drive(id, isResumed: true) }
-        await wait.reached()
+        await other.driveToWait(id, isResumed: true)
         let view = try await other.payments.view(of: id)
         #expect(view.state == .unknown && view.detail.contains(Bench.server))
         #expect(other.core.status.reply.health.contains { $0.code == "payment-unresolved" })
-        second.cancel()
-        await second.value
         #expect(other.server.calls.isEmpty)
     }
 

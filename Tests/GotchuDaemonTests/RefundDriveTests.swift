@@ -136,25 +136,17 @@ struct RefundDriveTests {
     func resume() async throws {
         let first = try bench()
         first.server.script(.refund, .doneUnheard)
-        let wait = first.clock.holdNextSleep()
         let id = try await first.payments.refund(wish).view.id
-        // SAFETY: ended and awaited below.
-        let driver = Task { await first.payments.drive(id, isResumed: false) }
-        await wait.reached()
+        await first.driveToWait(id)
         #expect(try await first.payments.view(of: id).state == .unknown)
         await #expect { try await first.payments.cancel(id) } throws: {
             ($0 as? Problem)?.errorCode == .paymentInProgress
         }
-        driver.cancel()
-        await driver.value
         let next = try bench(first.journal.records, after: first.server)
         next.server.script(.refund, .refused(401, "UNAUTHORIZED"))
-        let refused = next.clock.holdNextSleep()
-        async let resumed: Void = next.drive(isResumed: true)
-        await refused.reached()
+        await next.driveToWait(id, isResumed: true)
         #expect(next.core.status.reply.health.contains { $0.code == "payment-unresolved" })
-        refused.open()
-        await resumed
+        await next.drive(isResumed: true)
         let end = try await next.payments.view(of: id)
         #expect(end.state == .paid && end.wasMadeBefore == nil)
         #expect(!next.core.status.reply.health.contains { $0.code == "payment-unresolved" })

@@ -101,6 +101,19 @@ struct Bench {
         }
     }
 
+    /// Drives a record to its first wait, or its end, and stops there as a crash does.
+    func driveToWait(_ id: String, isResumed: Bool = false) async {
+        let wait = clock.holdNextSleep()
+        // SAFETY: ended and awaited here.
+        let driver = Task {
+            await payments.drive(id, isResumed: isResumed)
+            wait.leave()
+        }
+        await wait.reached()
+        driver.cancel()
+        await driver.value
+    }
+
     /// Pays, and returns the end.
     func pay() async throws -> PaymentView {
         let id = try await agree()

@@ -246,6 +246,9 @@ final class Gate: Sendable {
         for await _ in openings {}
     }
 
+    /// Called by what will not come any more: nobody waits for it in vain.
+    func leave() { arrival.finish() }
+
     /// Returns once something has stopped.
     func reached() async { for await _ in arrivals {} }
 
