@@ -1,10 +1,11 @@
-import BlueZRadio
 import BusTestSupport
 import DBus
 import GotchuCore
 import Radio
 import Synchronization
 import TestSupport
+
+@testable import BlueZRadio
 
 /// A bus and a bluetoothd to which things happen, and what must be true when they are over.
 final class FaultyWorld {

@@ -42,15 +42,15 @@ struct PaymentAgreementTests {
             status: nil,
             expiresAt: nil
         )
-        plan.answer(eid, .session(session), at: start)
+        plan.record(eid, .session(session), at: start)
         let end = start + ResolvePlan.lifetime
         #expect(plan.freshSession(of: eid, at: start + .seconds(59)) == session)
         #expect(plan.freshSession(of: eid, at: end) == nil)
         // No answer makes nothing fresh, and what is nobody's has no session.
-        plan.answer(eid, .unknown(retryAfter: nil), at: end)
+        plan.record(eid, .unknown(retryAfter: nil), at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
-        plan.answer(eid, .session(session), at: end)
-        plan.answer(eid, .nobodys, at: end)
+        plan.record(eid, .session(session), at: end)
+        plan.record(eid, .nobodys, at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
     }
 

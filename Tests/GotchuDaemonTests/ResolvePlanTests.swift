@@ -54,7 +54,7 @@ struct ResolvePlanTests {
         #expect(plan.want(strong, level: -40, at: start))
         #expect(!plan.want(strong, level: -41, at: start))
         #expect(plan.next(at: start) == strong)
-        plan.answer(strong, .session(session), at: start)
+        plan.record(strong, .session(session), at: start)
         #expect(plan.session(of: strong) == session)
         #expect(plan.next(at: start) == weak)
         plan.forget(weak)
@@ -73,7 +73,7 @@ struct ResolvePlanTests {
             for eid in crowd { _ = plan.want(eid, level: -45, since: at(-10), at: now) }
             while let eid = plan.next(at: now) {
                 asked.append(Double(second))
-                plan.answer(eid, .nobodys, at: now)
+                plan.record(eid, .nobodys, at: now)
             }
         }
         #expect(asked.filter { $0 < 10 }.count == ResolvePlan.missLimit)
@@ -90,20 +90,20 @@ struct ResolvePlanTests {
         for second in 6..<30 {
             wantCrowd(at: at(Double(second)))
             while let eid = plan.next(at: at(Double(second))) {
-                plan.answer(eid, .nobodys, at: at(Double(second)))
+                plan.record(eid, .nobodys, at: at(Double(second)))
             }
         }
         let till = EID(literal: "aaaaaaaaaa")
         #expect(plan.want(till, level: -50, at: at(30)))
         wantCrowd(at: at(30))
         #expect(plan.next(at: at(30)) == till)
-        plan.answer(till, .session(session), at: at(30))
+        plan.record(till, .session(session), at: at(30))
         #expect(plan.next(at: at(30)) == nil)
         var asked = 0
         for _ in 0..<300 { _ = plan.want(.random(using: &random), level: -45, at: at(31)) }
         while let eid = plan.next(at: at(31)) {
             asked += 1
-            plan.answer(eid, .nobodys, at: at(31))
+            plan.record(eid, .nobodys, at: at(31))
         }
         #expect((1...ResolvePlan.newcomerMissLimit).contains(asked), "\(asked)")
     }
@@ -114,7 +114,7 @@ struct ResolvePlanTests {
         var now = 0.0
         for wait in [10.0, 30, 300, 300] {
             #expect(plan.want(eid, level: -40, at: at(now)))
-            plan.answer(eid, .nobodys, at: at(now))
+            plan.record(eid, .nobodys, at: at(now))
             #expect(!plan.want(eid, level: -40, at: at(now + wait - 0.1)))
             now += wait + 0.1
         }
@@ -124,7 +124,7 @@ struct ResolvePlanTests {
     func patience() {
         let (first, second) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
         _ = plan.want(first, level: -40, at: start)
-        plan.answer(first, .unknown(retryAfter: .seconds(45)), at: start)
+        plan.record(first, .unknown(retryAfter: .seconds(45)), at: start)
         _ = plan.want(second, level: -40, at: at(1))
         #expect(plan.next(at: at(44)) == nil)
         #expect(plan.wait(at: at(44)) == .seconds(1))

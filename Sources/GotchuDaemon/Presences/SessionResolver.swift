@@ -25,7 +25,7 @@ final class SessionResolver: Sendable {
         }
         let answer = await client.resolve(eid).map(ResolvedSession.init)
         if case .success(let session) = answer {
-            plan.withLock { $0.answer(eid, .session(session), at: .now) }
+            plan.withLock { $0.record(eid, .session(session), at: .now) }
         }
         return answer
     }
