@@ -37,9 +37,11 @@ struct ListeningTests {
                 demandInterval: Self.interval,
                 policy: ProximityPolicy(),
                 calibrations: CalibrationStore(stateDirectory: folder.path),
-                client: PaymentClient(
-                    server: try #require(ServerURL("http://127.0.0.1:1")),
-                    http: HTTPClient.shared
+                resolver: SessionResolver(
+                    client: PaymentClient(
+                        server: try #require(ServerURL("http://127.0.0.1:1")),
+                        http: HTTPClient.shared
+                    )
                 ),
                 hub: hub,
                 recorder: recorder

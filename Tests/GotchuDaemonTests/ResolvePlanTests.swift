@@ -23,7 +23,7 @@ struct ResolvePlanTests {
         func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
         func forget(_ eid: EID) { value.forget(eid) }
         func session(of eid: EID) -> ResolvedSession? { value.session(of: eid) }
-        func answer(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
+        func record(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
             value.record(eid, outcome, at: now)
         }
     }
@@ -70,7 +70,7 @@ struct ResolvePlanTests {
         var asked: [Double] = []
         for second in 0..<600 {
             let now = at(Double(second))
-            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-10), at: now) }
+            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-20), at: now) }
             while let eid = plan.next(at: now) {
                 asked.append(Double(second))
                 plan.record(eid, .nobodys, at: now)
@@ -85,9 +85,9 @@ struct ResolvePlanTests {
         var random = SeededGenerator("newcomer")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
         func wantCrowd(at now: MonotonicTime) {
-            for eid in crowd { _ = plan.want(eid, level: -45, since: start, at: now) }
+            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-20), at: now) }
         }
-        for second in 6..<30 {
+        for second in 0..<30 {
             wantCrowd(at: at(Double(second)))
             while let eid = plan.next(at: at(Double(second))) {
                 plan.record(eid, .nobodys, at: at(Double(second)))

@@ -5,11 +5,11 @@ import GotchuCore
 ///
 /// Anybody can advertise any number of EIDs that are nobody's, so few are asked about: the
 /// strongest first, each at most once until its answer is old, and of those that are nobody's only
-/// as many as `missLimit` allows. One that has just come is asked about before a crowd that is as
-/// strong and was here before, if that is no more than the board has room for. A pure value: the
-/// time is passed in.
+/// as many as `missLimit` allows. Of those that no `lead` tells apart the newest is first: it comes
+/// before a crowd that was here before, if that is no more than the board has room for. A pure
+/// value: the time is passed in.
 struct ResolvePlan: Sendable {
-    /// EIDs that wait; of more the weakest are not worth asking about now.
+    /// EIDs that wait; of more the last are not worth asking about now.
     static let queueLimit = 16
     /// Answers that are remembered.
     static let memoryLimit = 256
@@ -26,10 +26,8 @@ struct ResolvePlan: Sendable {
     /// Further such answers that those may cost which have just come, still below what the server
     /// allows at once: a crowd that is nobody's does not use them up.
     static let newcomerMissLimit = 5
-    /// The time for which an EID has just come.
-    static let arrival: Duration = .seconds(5)
-    /// By how many dB one that has just come is preferred.
-    private static let newcomerLead = 12.0
+    /// By how many dB an EID must be stronger to be asked about before a newer one.
+    private static let lead = 6.0
     /// The longest time for which a server that asks for patience is asked nothing.
     static let longestPause: Duration = .seconds(300)
     /// The time in which one such answer is forgotten.
@@ -56,11 +54,8 @@ struct ResolvePlan: Sendable {
         let level: Double
         let since: MonotonicTime
 
-        func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.arrival }
-
-        func rank(at now: MonotonicTime) -> Double {
-            level + (isNew(at: now) ? ResolvePlan.newcomerLead : 0)
-        }
+        /// A Boolean that is true for one that has just come: since the last answer was forgotten.
+        func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.missPeriod }
     }
 
     private var wanted: [EID: Wish] = [:]
@@ -99,9 +94,9 @@ struct ResolvePlan: Sendable {
     ) -> Bool {
         if let answer = answers[eid], answer.validUntil > now { return false }
         let isNew = wanted.updateValue(Wish(level: level, since: since), forKey: eid) == nil
-        if wanted.count > Self.queueLimit, let weakest = ranked(at: now).first {
-            wanted[weakest] = nil
-            return isNew && weakest != eid
+        if wanted.count > Self.queueLimit, let last = ranked.first {
+            wanted[last] = nil
+            return isNew && last != eid
         }
         return isNew
     }
@@ -112,18 +107,23 @@ struct ResolvePlan: Sendable {
     /// The next question; `nil` while there is none, or none may be asked.
     mutating func next(at now: MonotonicTime) -> EID? {
         guard wait(at: now) == nil else { return nil }
-        return ranked(at: now).last
+        return ranked.last
     }
 
     /// The EIDs that wait, the next one last.
-    private func ranked(at now: MonotonicTime) -> [EID] {
-        wanted.map { (rank: $0.value.rank(at: now), eid: $0.key) }
-            .sorted { ($0.rank, $1.eid) < ($1.rank, $0.eid) }.map { $0.eid }
+    private var ranked: [EID] {
+        let top = (wanted.values.map(\.level).max() ?? 0) - Self.lead
+        return wanted.sorted { left, right in
+            let levels = (min(left.value.level, top), min(right.value.level, top))
+            return (levels.0, left.value.since, right.key)
+                < (levels.1, right.value.since, left.key)
+        }
+        .map(\.key)
     }
 
     /// The time until something may be asked again; `nil` if that is now, or nothing is wanted.
     mutating func wait(at now: MonotonicTime) -> Duration? {
-        guard let next = ranked(at: now).last, let wish = wanted[next] else { return nil }
+        guard let next = ranked.last, let wish = wanted[next] else { return nil }
         forgetMisses(at: now)
         var until = pausedUntil ?? now
         let limit = Self.missLimit + (wish.isNew(at: now) ? Self.newcomerMissLimit : 0)

@@ -99,15 +99,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
 
     /// Creates a request; it is on the air when this returns.
     func make(_ new: NewRequest, call: IdempotentCall?) async throws(Problem) -> RequestView {
-        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
-        guard !isStopping else { throw .stopping }
-        guard openCount + creating < Self.openLimit else {
-            throw Problem(
-                .rateLimited,
-                detail: "There are already \(Self.openLimit) open requests.",
-                fix: "gotchu-ctl history, then cancel what is not needed"
-            )
-        }
+        try requireRoom()
         creating += 1
         defer { creating -= 1 }
         let terms = CreateSessionRequest(
@@ -158,6 +150,18 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         )
         tell(record)
         return view(record)
+    }
+
+    private func requireRoom() throws(Problem) {
+        guard tokens.token != nil else { throw .notLoggedIn(tokens) }
+        guard !isStopping else { throw .stopping }
+        guard openCount + creating < Self.openLimit else {
+            throw Problem(
+                .rateLimited,
+                detail: "There are already \(Self.openLimit) open requests.",
+                fix: "gotchu-ctl history, then cancel what is not needed"
+            )
+        }
     }
 
     /// A Boolean that is true while a request may be paid: its payee must stay logged in.
