@@ -4,9 +4,9 @@ import DBus
 package enum BlueZ {
     package static let busName = "org.bluez"
     package static let adapterInterface = "org.bluez.Adapter1"
-    package static let deviceInterface = "org.bluez.Device1"
+    static let deviceInterface = "org.bluez.Device1"
     package static let advertisingManagerInterface = "org.bluez.LEAdvertisingManager1"
-    package static let advertisementInterface = "org.bluez.LEAdvertisement1"
+    static let advertisementInterface = "org.bluez.LEAdvertisement1"
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 

@@ -11,7 +11,7 @@ package struct KernelAdapter: Equatable, Sendable {
     /// Powered on.
     package let isUp: Bool
     /// Initialised by its driver.
-    package let isRunning: Bool
+    let isRunning: Bool
 
     /// Adapters numbered 0 to 15; as many as the kernel's own list has room for (HCI_MAX_DEV).
     ///

@@ -13,7 +13,7 @@ package struct LEAdvertisement: Sendable {
     /// The interval that is asked for, in milliseconds. 100 ms gives a payer the three samples of a
     /// verdict in a third of a second. Before 5.77 only an experimental bluetoothd looks at it,
     /// which cannot be seen from here; the others ignore it without harm.
-    package static let intervalMilliseconds: UInt32 = 100
+    static let intervalMilliseconds: UInt32 = 100
 
     /// - Parameter number: tells this advertisement's object from all others of this process.
     package init?(_ eid: EID, serviceUUID: UUID16, number: UInt64) {

@@ -2,29 +2,29 @@ package import DBus
 package import GotchuCore
 
 /// The state of bluetoothd's objects by its own signals: pure, signal in, change out.
-package struct ObjectTree {
-    package private(set) var adapters: [ObjectPath: AdapterState] = [:]
+struct ObjectTree {
+    private(set) var adapters: [ObjectPath: AdapterState] = [:]
     private var devices: DeviceTable
 
     /// Adapters kept; a machine with more is none that we know.
     private static let adapterLimit = 32
 
-    package init(serviceUUID: UUID16) {
+    init(serviceUUID: UUID16) {
         devices = DeviceTable(serviceUUID: serviceUUID)
     }
 
     /// The number of devices that are kept, for the bound on memory.
-    package var deviceCount: Int { devices.count }
+    var deviceCount: Int { devices.count }
 
     /// bluetoothd is gone and took everything with it.
-    package mutating func clear() {
+    mutating func clear() {
         adapters = [:]
         devices.removeAll()
     }
 
     /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
     /// ever: they are remembered but not reported. What signals told before stays.
-    package mutating func load(_ snapshot: [Value]) {
+    mutating func load(_ snapshot: [Value]) {
         let blinks = adapters.mapValues(\.powerBlinks)
         adapters = [:]
         // What was counted before still was.
@@ -39,7 +39,7 @@ package struct ObjectTree {
     }
 
     /// Applies one signal of bluetoothd's.
-    package mutating func apply(_ signal: Signal) -> ObjectChange? {
+    mutating func apply(_ signal: Signal) -> ObjectChange? {
         switch (signal.interface, signal.member) {
         case (BlueZ.objectManagerInterface, "InterfacesAdded"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,

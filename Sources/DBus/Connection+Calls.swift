@@ -62,14 +62,14 @@ extension Connection {
     }
 
     /// Puts a signal on the bus.
-    package func emit(_ signal: Signal) throws(DBusError) {
+    func emit(_ signal: Signal) throws(DBusError) {
         _ = try send(Message.signal(signal))
     }
 
     /// Takes a name on the bus.
     ///
     /// - Throws: `nameTaken` if somebody else has it.
-    package func requestName(_ name: String) async throws(DBusError) {
+    func requestName(_ name: String) async throws(DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(
             .bus("RequestName", [.string(name), .uint32(doNotQueue)]),
@@ -82,7 +82,7 @@ extension Connection {
     }
 
     /// Gives a name on the bus back.
-    package func releaseName(_ name: String) async throws(DBusError) {
+    func releaseName(_ name: String) async throws(DBusError) {
         _ = try await call(.bus("ReleaseName", [.string(name)]), timeout: Self.busTimeout)
     }
 

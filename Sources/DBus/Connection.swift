@@ -9,7 +9,7 @@ package import Logging
 /// is received any more, and it never comes back.
 package actor Connection {
     /// The name that the bus gave this connection, `:1.42`.
-    package nonisolated let uniqueName: String
+    nonisolated let uniqueName: String
 
     let limits: Limits
     let logger: Logger

@@ -2,18 +2,18 @@
 package struct Limits: Sendable {
     /// Calls that await their reply on the bus. The system bus refuses more than 128 per connection
     /// (dbus-daemon's `max_replies_per_connection`); further calls wait their turn here.
-    package var callsInFlight = 100
+    var callsInFlight = 100
     /// Calls that wait their turn; a further one fails with `overloaded`.
-    package var callsWaiting = 4096
+    var callsWaiting = 4096
     /// Bytes that libdbus holds because the bus does not read; a further message fails with
     /// `overloaded`.
-    package var outgoingBytes = 4 << 20
+    var outgoingBytes = 4 << 20
     /// A larger message ends the connection, as libdbus has it.
-    package var messageBytes = 32 << 20
+    var messageBytes = 32 << 20
     /// Calls of our own objects that are being answered; a further one is refused.
-    package var callsServed = 256
+    var callsServed = 256
     /// Subscriptions; a further one fails with `overloaded`.
-    package var subscriptions = 256
+    var subscriptions = 256
 
     /// A Boolean that is true if signals that come by the hundred may gather for some milliseconds
     /// before they are read: to wake a thread costs more than to read a signal.

@@ -1,4 +1,5 @@
-/// A rule for the signals that are wanted (D-Bus specification, "Match Rules"). What is `nil` matches everything.
+/// A rule for the signals that are wanted (D-Bus specification, "Match Rules"). `nil` matches
+/// everything.
 package struct MatchRule: Hashable, Sendable {
     /// A name on the bus. The bus compares it with the sender; a consumer that must be sure
     /// compares `Signal.sender` with the owner it knows, since anybody may send us a signal

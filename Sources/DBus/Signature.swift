@@ -22,7 +22,7 @@ package struct Signature: Hashable, Sendable {
     package static let variant = Signature(validated: "v")
 
     /// A Boolean that is true if it stands for exactly one value.
-    package var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }
+    var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }
 }
 
 extension Signature: CustomStringConvertible {

@@ -31,7 +31,7 @@ extension Value {
         return number
     }
 
-    package var asUInt32: UInt32? {
+    var asUInt32: UInt32? {
         guard case .uint32(let number) = unwrapped else { return nil }
         return number
     }

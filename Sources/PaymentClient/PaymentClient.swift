@@ -17,7 +17,7 @@ import OutboundHTTP
 /// the latest. Amounts are whole minor units of the currency beside them.
 package struct PaymentClient: Sendable {
     /// The time limit of a call, from connecting to the last byte of the reply.
-    package static let callLimit: Duration = .seconds(10)
+    static let callLimit: Duration = .seconds(10)
     /// The number of simultaneous connections to the server. Each stream of a session's events
     /// keeps one. 16 open requests with streams, and an EID's change and a payment beside each,
     /// leave as many for other calls. A call that finds none free waits, and then fails as if there

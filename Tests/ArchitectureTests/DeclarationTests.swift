@@ -49,7 +49,7 @@ struct DeclarationTests {
     /// Witnesses of requirements that other packages and the standard library make.
     private static let witnesses: Set = [
         "checkIsolated", "configuration", "description", "isIsolatingCurrentContext",
-        "makeAsyncIterator", "unownedExecutor",
+        "enqueue", "makeAsyncIterator", "unownedExecutor",
     ]
 
     @Test("every package declaration is named by another module, by one's signature or protocol")
@@ -102,7 +102,7 @@ private struct CodeText {
             }
             let name = Self.declaredName(itsWords)
             if let name { declared.append((name, index + 1)) }
-            let isCase = itsWords.first == "case" && !code.contains(".") && !code.hasSuffix(":")
+            let isCase = itsWords.first { $0 != "indirect" } == "case" && !code.contains(".") && !code.hasSuffix(":")
             isInSignature = isInSignature || isCase || itsWords.contains("package")
             if isInProtocol {
                 namedByProtocols.formUnion(itsWords)

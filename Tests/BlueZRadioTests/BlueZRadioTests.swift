@@ -1,10 +1,11 @@
 import BlueZRadio
 import BusTestSupport
-import DBus
 import GotchuCore
 import Radio
 import TestSupport
 import Testing
+
+@testable import DBus
 
 @Suite(.timeLimit(.minutes(hangLimit))) struct BlueZRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")

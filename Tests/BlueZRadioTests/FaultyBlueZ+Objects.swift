@@ -1,6 +1,7 @@
-import DBus
 import GotchuCore
 import Synchronization
+
+@testable import DBus
 
 /// The objects on the bus, and the signals about them.
 extension FaultyBlueZ {

@@ -1,7 +1,8 @@
 import BusTestSupport
-import DBus
 import GotchuCore
 import Synchronization
+
+@testable import DBus
 
 /// A bluetoothd that goes wrong in every way that a real one does, on a bus of the test's own.
 ///

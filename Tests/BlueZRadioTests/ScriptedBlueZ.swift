@@ -1,7 +1,8 @@
 import BusTestSupport
-import DBus
 import GotchuCore
 import Synchronization
+
+@testable import DBus
 
 /// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals
 /// and its refusals, over the real wire. The real one is tested in the virtual machine.

@@ -1,6 +1,7 @@
 import BusTestSupport
-import DBus
 import Testing
+
+@testable import DBus
 
 @Suite struct CallTests {
     @Test("a call without an answer times out, and the late answer is dropped and counted")

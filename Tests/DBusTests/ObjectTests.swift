@@ -1,6 +1,7 @@
 import BusTestSupport
-import DBus
 import Testing
+
+@testable import DBus
 
 @Suite struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"

@@ -1,7 +1,8 @@
 import BusTestSupport
-import DBus
 import Foundation
 import Testing
+
+@testable import DBus
 
 @Suite struct ValueTests {
     static let path = ObjectPath("/org/bluez/hci0") ?? .root

@@ -99,7 +99,7 @@ struct StrangerAirTests {
         #expect(refusal.detail.contains("Too many unknown EIDs were asked for."), "\(refusal)")
     }
 
-    @Test("What comes from nowhere on the simulated air, or from too far away, is not heard")
+    @Test("Adverts from nowhere on the simulated air, or from too far away, are not heard")
     func nowhere() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("payer", at: "0,0")

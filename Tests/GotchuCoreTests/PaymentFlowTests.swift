@@ -1,6 +1,7 @@
-import GotchuCore
 import TestSupport
 import Testing
+
+@testable import GotchuCore
 
 @Suite("The payment flow")
 struct PaymentFlowTests {
@@ -43,7 +44,7 @@ struct PaymentFlowTests {
                 Issue.record("a send without an answer must be waited for")
                 return
             }
-            #expect(flow.handle(.waited, jitter: 0) == .ask(.send))
+            #expect(flow.handle(.waited(elapsed: .zero), jitter: 0) == .ask(.send))
         }
         #expect(flow.handle(.answered(.refused(refusal)), jitter: 0) == .ask(.unlock))
         #expect(flow.handle(silence, jitter: 0) == .journal(.ended(.declined(refusal))))
@@ -72,7 +73,7 @@ struct PaymentFlowTests {
                 return
             }
             waited += duration
-            action = flow.handle(.waited, jitter: 0)
+            action = flow.handle(.waited(elapsed: waited), jitter: 0)
         }
         #expect(waited >= PaymentFlow.longestSession)
         #expect(action == .ask(.unlock))
@@ -96,11 +97,11 @@ struct PaymentFlowTests {
         #expect(last(from: .locking, busy, .cancelled) == end)
     }
 
-    @Test("What was not asked leaves a payment as certain as it was")
+    @Test("A question that was not asked leaves a payment as certain as it was")
     func notAsked() {
         let other = MoneyFlowEvent.answered(.notAsked(.otherServer))
         let refused = MoneyFlowEvent.answered(.refused(Decline(code: "FORBIDDEN", detail: "No.")))
-        for events in [[MoneyFlowEvent](), [other, .waited]] {
+        for events in [[MoneyFlowEvent](), [other, .waited(elapsed: .zero)]] {
             var flow = PaymentFlow(from: .locking)
             for event in [.started, done, .journalled] + events {
                 _ = flow.handle(event, jitter: 0)
@@ -111,7 +112,7 @@ struct PaymentFlowTests {
             Issue.record("only the server where it was begun can end it")
             return
         }
-        #expect(last(from: .sending, other, .waited, refused) == .ask(.lookUp))
+        #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .ask(.lookUp))
     }
 
     @Test("A step that cannot be journalled is not done, but for the news that it was paid")
@@ -120,13 +121,13 @@ struct PaymentFlowTests {
             Issue.record("the journal's older record would be driven on at the next start")
             return
         }
-        #expect(last(from: .locking, done, .journalFailed, .waited) == .ask(.lock))
+        #expect(last(from: .locking, done, .journalFailed, .waited(elapsed: .zero)) == .ask(.lock))
         let busy = MoneyFlowEvent.answered(.refused(refusal))
         guard case .wait(_, because: .journal) = last(from: .locking, busy, .journalFailed) else {
             Issue.record("declined is told only once the journal has it")
             return
         }
-        let again = last(from: .locking, busy, .journalFailed, .waited)
+        let again = last(from: .locking, busy, .journalFailed, .waited(elapsed: .zero))
         #expect(again == .journal(.ended(.declined(refusal))))
         let paid = MoneyFlowEvent.answered(.done(receipt))
         #expect(last(from: .sending, paid, .journalFailed) == .finish(.paid(receipt)))
@@ -143,7 +144,7 @@ struct PaymentFlowTests {
                 Issue.record("\(code) says nothing about the earlier send")
                 return
             }
-            #expect(last(from: .sending, refused, silence, .waited) == .ask(.send))
+            #expect(last(from: .sending, refused, silence, .waited(elapsed: .zero)) == .ask(.send))
             #expect(last(from: .locking, done, .journalled, refused) == .ask(.unlock))
         }
     }
@@ -168,7 +169,7 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, refused, paid) == .journal(.ended(.paid(receipt))))
     }
 
-    @Test("Whatever the server answers: no send before the journal, one end, declined if certain")
+    @Test("Any answers: no send before the journal, one end, declined only if certain")
     func anything() async {
         var world = World(random: SeededGenerator("anything"))
         for index in 0..<20_000 {
@@ -230,7 +231,7 @@ struct PaymentFlowTests {
                 journal = stage
                 return .journalled
             case .wait:
-                guard journal == .open(.locking), flip(8) else { return .waited }
+                guard journal == .open(.locking), flip(8) else { return .waited(elapsed: .zero) }
                 journal = .ended(.declined(.cancelled))
                 return .cancelled
             case .finish: preconditionFailure("nothing follows an end")

@@ -1,5 +1,6 @@
-import GotchuCore
 import Testing
+
+@testable import GotchuCore
 
 @Suite("The refund flow")
 struct RefundFlowTests {
@@ -28,7 +29,7 @@ struct RefundFlowTests {
         #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
         // Repeated to a resend, it is this refund's own.
         let own = Receipt(transferID: "t")
-        #expect(last(silence, .waited, done) == .journal(.ended(.paid(own))))
+        #expect(last(silence, .waited(elapsed: .zero), done) == .journal(.ended(.paid(own))))
         #expect(last(isResumed: true, done) == .journal(.ended(.paid(own))))
     }
 
@@ -45,13 +46,17 @@ struct RefundFlowTests {
             #expect(last(isResumed: isResumed, byKey) == .journal(.ended(.declined(refusal))))
         }
         guard case .wait(_, because: .refused(door)) = last(isResumed: true, atDoor),
-            case .wait(_, because: .unauthorized(door)) = last(silence, .waited, token)
+            case .wait(_, because: .unauthorized(door)) = last(
+                silence,
+                .waited(elapsed: .zero),
+                token
+            )
         else {
             Issue.record("an earlier call may have been carried out")
             return
         }
         let other = MoneyFlowEvent.answered(.notAsked(.otherLogin))
-        #expect(last(other, .waited, atDoor) == .journal(.ended(.declined(door))))
+        #expect(last(other, .waited(elapsed: .zero), atDoor) == .journal(.ended(.declined(door))))
     }
 
     @Test("A decline that is not written is not published")
@@ -61,7 +66,7 @@ struct RefundFlowTests {
             Issue.record("the next start would ask again")
             return
         }
-        let again = last(byKey, .journalFailed, .waited)
+        let again = last(byKey, .journalFailed, .waited(elapsed: .zero))
         #expect(again == .journal(.ended(.declined(refusal))))
         #expect(last(byKey, .journalled) == .finish(.declined(refusal)))
     }
@@ -76,7 +81,7 @@ struct RefundFlowTests {
             Issue.record("nothing is asked under a key that the journal does not have")
             return
         }
-        #expect(last(replay, .journalFailed, .waited) == next)
+        #expect(last(replay, .journalFailed, .waited(elapsed: .zero)) == next)
         var flow = RefundFlow(from: first, isResumed: false)
         _ = flow.handle(.started, jitter: 0)
         for _ in 0..<RefundFlow.attemptLimit {

@@ -119,7 +119,7 @@ struct RefundKeyTests {
                 journal = progress
                 event = .journalled
             case .journal(.ended): event = .journalled
-            case .wait: event = .waited
+            case .wait: event = .waited(elapsed: .zero)
             case .finish(let end): return (end, journal.attempt)
             }
         }

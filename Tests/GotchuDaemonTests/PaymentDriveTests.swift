@@ -1,8 +1,8 @@
 import GotchuAPI
-import GotchuCore
 import TestSupport
 import Testing
 
+@testable import GotchuCore
 @testable import GotchuDaemon
 
 @Suite("Driving a payment", .timeLimit(.minutes(hangLimit)))

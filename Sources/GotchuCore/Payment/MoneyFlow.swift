@@ -24,7 +24,9 @@ package enum MoneyFlowEvent: Sendable {
     case answered(PaymentAnswer)
     case journalled
     case journalFailed
-    case waited
+    /// - Parameter elapsed: The time since the flow was started, as the machine has lived it, asleep
+    ///   or not.
+    case waited(elapsed: Duration)
     /// A person has cancelled it before anything was sent, and the journal has that.
     case cancelled
 }

@@ -1,8 +1,8 @@
 /// The payer's side of one payment: lock, journal, send, journal. One key for its whole life.
 package struct PaymentFlow: MoneyFlow {
-    /// The longest life of a session. Nothing was sent in so much waiting: nothing can be paid any
+    /// The longest life of a session. Nothing was sent in so much time: nothing can be paid any
     /// more. Never judged by the wall clock, which may differ from the server's.
-    package static let longestSession: Duration = .seconds(300)
+    static let longestSession: Duration = .seconds(300)
 
     package enum Progress: String, Codable, Sendable {
         /// No send has left: giving up is certain.
@@ -37,7 +37,6 @@ package struct PaymentFlow: MoneyFlow {
 
     private var state: State
     private var mayHoldLock: Bool
-    private var waited: Duration = .zero
     private var schedule = RetrySchedule()
 
     /// Continues where the journal says that the payment was left.
@@ -57,8 +56,8 @@ package struct PaymentFlow: MoneyFlow {
         switch (state, event) {
         case (.locking, .started): return .ask(.lock)
         case (.locking, .answered(let answer)): return locked(answer, jitter)
-        case (.locking, .waited):
-            return waited < Self.longestSession ? .ask(.lock) : end(.declined(.sessionExpired))
+        case (.locking, .waited(let elapsed)):
+            return elapsed < Self.longestSession ? .ask(.lock) : end(.declined(.sessionExpired))
         case (.recordingLock, .journalled):
             state = .sending(isUncertain: false)
             return .ask(.send)
@@ -165,9 +164,7 @@ package struct PaymentFlow: MoneyFlow {
         _ retryAfter: Duration? = nil,
         jitter: Double
     ) -> MoneyFlowAction<Question, Progress> {
-        let duration = schedule.next(retryAfter: retryAfter, jitter: jitter)
-        waited += duration
-        return .wait(duration, because: reason)
+        .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 
     private mutating func end(_ end: PaymentEnd) -> MoneyFlowAction<Question, Progress> {

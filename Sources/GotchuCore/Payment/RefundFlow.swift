@@ -7,7 +7,7 @@
 /// nothing goes back twice.
 package struct RefundFlow: MoneyFlow {
     /// The number of keys that are passed at most, each of which the server has declined for good.
-    package static let attemptLimit = 100
+    static let attemptLimit = 100
 
     package struct Progress: Codable, Equatable, Sendable {
         /// The number of attempts at the same wish before this one, each with a key of its own.

@@ -3,9 +3,9 @@ package struct RetrySchedule: Sendable {
     /// The first wait.
     package static let firstDelay: Duration = .seconds(2)
     /// The longest wait, unless the server asked for more.
-    package static let maximumDelay: Duration = .seconds(60)
+    static let maximumDelay: Duration = .seconds(60)
     /// The longest `Retry-After` that is honored.
-    package static let maximumRetryAfter: Duration = .seconds(300)
+    static let maximumRetryAfter: Duration = .seconds(300)
 
     private var attempt = 0
 

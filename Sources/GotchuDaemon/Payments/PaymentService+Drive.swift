@@ -16,6 +16,7 @@ extension PaymentService {
     private func drive<Record: MoneyRecord>(_ record: Record, isResumed: Bool) async {
         guard case .open(let progress) = record.stage else { return }
         var flow = record.flow(from: progress, isResumed: isResumed)
+        let elapsed = elapsed
         var event = MoneyFlowEvent.started
         while true {
             switch flow.handle(event, jitter: .random(in: 0..<1)) {
@@ -29,7 +30,7 @@ extension PaymentService {
                 report(reason, of: record.id)
                 if isOpen(record.id) { await wait(record.id, for: duration) }
                 guard !isTaskStopping else { return }
-                event = isOpen(record.id) ? .waited : .cancelled
+                event = isOpen(record.id) ? .waited(elapsed: elapsed()) : .cancelled
             case .finish(let end): return finish(record, end)
             }
         }

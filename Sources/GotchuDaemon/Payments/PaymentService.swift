@@ -188,6 +188,15 @@ actor PaymentService: Service {
         )
     }
 
+    /// A stopwatch that starts now.
+    var elapsed: @Sendable () -> Duration {
+        func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+            let start = clock.now
+            return { start.duration(to: clock.now) }
+        }
+        return stopwatch(clock)
+    }
+
     /// Waits between two tries; a cancellation of the payment or a stop ends the wait.
     func wait(_ id: String, for duration: Duration) async {
         // SAFETY: ends with its caller, which waits for it. The wait is the flow's backoff.

@@ -9,10 +9,10 @@ import NIOHTTP1
 /// `CancellationError` when its task is cancelled.
 package struct LocalClient: Sendable {
     /// The time that a call may take which the daemon answers from memory.
-    package static let promptLimit = Duration.seconds(5)
+    static let promptLimit = Duration.seconds(5)
 
     /// The time that a call may take for which the daemon asks the server or the radio.
-    package static let serverBoundLimit = Duration.seconds(30)
+    static let serverBoundLimit = Duration.seconds(30)
 
     /// The path of the daemon's socket.
     package let socketPath: String

@@ -8,7 +8,7 @@ package struct Recording: Sendable {
     package let lines: [RecordingLine]
 
     /// The largest file that is read, in bytes; what is recorded stays below.
-    package static let fileLimit = 64 << 20
+    static let fileLimit = 64 << 20
 
     /// The reason why a file is not a recording.
     package struct Malformed: Error, Equatable, Sendable {

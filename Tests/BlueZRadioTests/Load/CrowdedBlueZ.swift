@@ -1,7 +1,8 @@
 import BusTestSupport
-import DBus
 import GotchuCore
 import Synchronization
+
+@testable import DBus
 
 /// A bluetoothd in a crowd, on a bus of the test's own: one adapter, which agrees to everything and
 /// hears whatever it is told to.
