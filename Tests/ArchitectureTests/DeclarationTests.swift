@@ -102,7 +102,9 @@ private struct CodeText {
             }
             let name = Self.declaredName(itsWords)
             if let name { declared.append((name, index + 1)) }
-            let isCase = itsWords.first { $0 != "indirect" } == "case" && !code.contains(".") && !code.hasSuffix(":")
+            let isCase =
+                itsWords.first { $0 != "indirect" } == "case" && !code.contains(".")
+                && !code.hasSuffix(":")
             isInSignature = isInSignature || isCase || itsWords.contains("package")
             if isInProtocol {
                 namedByProtocols.formUnion(itsWords)

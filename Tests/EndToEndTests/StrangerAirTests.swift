@@ -16,15 +16,13 @@ struct StrangerAirTests {
         "A payer pays the right till, ten times of ten",
         arguments: [
             // Another operator's tills as near as ours.
-            (strangers: 3, at: 0.1, slow: 0),
-            // Made-up ones by the hundred, a little farther away than the till.
-            (strangers: 300, at: 0.18, slow: 0),
-            // At its place, as many as the board has room for: they have come a moment ago and used
-            // up the questions, of which one is there again after 20 s at most.
-            (strangers: 200, at: 0.05, slow: 1),
+            (strangers: 3, at: 0.1),
+            // Made-up ones at its place, as many as are asked about at once; and by the hundred, a
+            // little farther away.
+            (strangers: 12, at: 0.05), (strangers: 300, at: 0.18),
         ]
     )
-    func pays(strangers: Int, at distance: Double, slow: Int) async throws {
+    func pays(strangers: Int, at distance: Double) async throws {
         let shop = try await Shop()
         let till = strangers > 3 ? "0.05,0" : "0.1,0"
         let (kiosk, payer) = try await shop.pair(kioskAt: till, payerAt: "0,0")
@@ -32,10 +30,10 @@ struct StrangerAirTests {
         defer { beacon.stop() }
         try await eventually("the strangers are heard") {
             try await payer.get("/v1/sessions", as: PresencesReply.self).sessions.count
-                >= min(strangers, 190) ? true : nil
+                >= min(strangers, 200) ? true : nil
         }
         var slowest: Duration = .zero
-        for number in 0..<Self.payments {
+        for _ in 0..<Self.payments {
             let began = ContinuousClock.now
             let request: RequestView = try await kiosk.call(
                 "POST",
@@ -49,10 +47,7 @@ struct StrangerAirTests {
                 proximity: .tap
             )
             // Held there until it works: one of so many noisy levels may come close for a moment.
-            let payment: PaymentView = try await eventually(
-                "it is paid",
-                within: .seconds(number < slow ? 60 : 20)
-            ) {
+            let payment: PaymentView = try await eventually("it is paid", within: .seconds(20)) {
                 guard try await payer.verdict(on: request.eid) == .tap else { return nil }
                 do {
                     return try await payer.call("POST", "/v1/payments", wish) as PaymentView
@@ -63,7 +58,7 @@ struct StrangerAirTests {
                 }
             }
             #expect(try await end(of: payment, on: payer).state == .paid)
-            if number >= slow { slowest = max(slowest, began.duration(to: .now)) }
+            slowest = max(slowest, began.duration(to: .now))
         }
         print("\(strangers) strangers: the slowest of \(Self.payments) payments took \(slowest)")
         #expect(try await payer.balance() == 10_000 - 100 * Int64(Self.payments))
@@ -72,8 +67,7 @@ struct StrangerAirTests {
         let name = "gotchu_tap_latency_seconds"
         #expect(metrics[name + "_count"] == Double(Self.payments))
         let quick = metrics[name + "_bucket", ["le": Self.limit]]
-        let expected = Double(Self.payments - slow)
-        #expect((quick ?? 0) >= expected, "\(quick ?? 0) within \(Self.limit) s")
+        #expect(quick == Double(Self.payments), "\(quick ?? 0) within \(Self.limit) s")
         try await expectQuestions(left: 19, on: payer)
     }
 
