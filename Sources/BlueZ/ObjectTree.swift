@@ -151,7 +151,7 @@ struct ObjectTree {
 }
 
 /// The change that a signal made.
-package enum ObjectChange: Equatable, Sendable {
+enum ObjectChange: Equatable, Sendable {
     /// An adapter came, went or changed.
     case adapters
     /// An advertisement was heard.

@@ -24,8 +24,7 @@ package enum MoneyFlowEvent: Sendable {
     case answered(PaymentAnswer)
     case journalled
     case journalFailed
-    /// - Parameter elapsed: The time since the flow was started, as the machine has lived it, asleep
-    ///   or not.
+    /// - Parameter elapsed: The time since the flow was started, the machine being asleep or not.
     case waited(elapsed: Duration)
     /// A person has cancelled it before anything was sent, and the journal has that.
     case cancelled
