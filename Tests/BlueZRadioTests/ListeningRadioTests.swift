@@ -95,6 +95,22 @@ struct ListeningRadioTests {
             now = now + Self.timings.longestPause
             #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
         }
+        // A start that fails after the wish has ended is nobody's problem.
+        planner.wantScan(true)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        planner.wantScan(false)
+        finish(.startScan(isRestart: false), .scanBusy)
+        #expect(planner.state.problem == nil && planner.next(now: now) == .stopScan)
+        finish(.stopScan)
+        #expect(planner.state.problem == nil && planner.next(now: now) == nil)
+        // An adapter that goes during a start may come back with its scan.
+        planner.wantScan(true)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        planner.adaptersChanged([], now: now)
+        planner.wantScan(false)
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(planner.next(now: now) == .stopScan)
+        finish(.stopScan)
         // Wanted again while it is being stopped.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))

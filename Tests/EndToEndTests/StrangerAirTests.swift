@@ -90,7 +90,7 @@ struct StrangerAirTests {
                 return nil
             }
         }
-        #expect(refusal.detail.contains("Too many unknown EIDs were asked for."), "\(refusal)")
+        #expect(refusal.detail.contains("Too many unknown EIDs were looked up."), "\(refusal)")
     }
 
     @Test("Adverts from nowhere on the simulated air, or from too far away, are not heard")

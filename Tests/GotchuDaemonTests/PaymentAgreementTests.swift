@@ -28,6 +28,37 @@ struct PaymentAgreementTests {
         #expect(try await bench.payments.resolve(eid).isPayeeKnown == true)
     }
 
+    @Test("A payment is that of the user who agreed, whoever logs in while the server is asked")
+    func otherLogin() async throws {
+        let bench = try Bench()
+        let gate = bench.server.stop(at: .resolve)
+        async let id = bench.agree()
+        await gate.reached()
+        try bench.core.tokens.store(Bench.token(of: "bob"))
+        gate.open()
+        let view = try await bench.payments.view(of: try await id)
+        guard case .payment(let record) = bench.journal.records.last else {
+            Issue.record("a payment was journalled")
+            return
+        }
+        #expect(record.user == "ann" && record.id == view.id)
+        await bench.driveToWait(view.id)
+        #expect(bench.server.calls(.lock).isEmpty && bench.server.movements == 0)
+    }
+
+    @Test("The radio listens before a proximity is judged, and for no other payment")
+    func listening() async throws {
+        let bench = try Bench()
+        _ = try await bench.agree()
+        #expect(bench.proximity.listenCount == 0)
+        let other = try Bench()
+        other.proximity.hear(.tap)
+        var wish = Bench.wish
+        wish.proximity = .tap
+        _ = try await other.agree(wish)
+        #expect(other.proximity.listenCount == 1)
+    }
+
     @Test("An answer about an EID is asked for again once it is old, and a refusal at once")
     func lifetime() throws {
         var plan = ResolvePlan()

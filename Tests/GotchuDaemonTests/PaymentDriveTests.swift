@@ -123,7 +123,7 @@ struct PaymentDriveTests {
 
     @Test(
         "A step that cannot be journalled waits, and its end is published once the journal has it",
-        arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6], [4]],
+        arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
     func journalFails(writes: [Int], isPaid: Bool) async throws {

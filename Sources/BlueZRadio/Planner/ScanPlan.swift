@@ -34,7 +34,7 @@ struct ScanPlan: Sendable {
     /// bluetoothd or the adapter went away or is another: nothing that was started is any more.
     /// A restart tolerates what bluetoothd may have kept.
     mutating func startAfresh() {
-        let (isWanted, mayRun) = (isWanted, isOn || isStopDue)
+        let (isWanted, mayRun) = (isWanted, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
         self.isWanted = isWanted
         stage = .off(isRestart: mayRun)
@@ -142,7 +142,10 @@ struct ScanPlan: Sendable {
     mutating func asked(for action: BlueZPlanner.Action, now: MonotonicTime) {
         filter.asked()
         switch action {
-        case .startScan: watch.starting(now: now)
+        case .startScan:
+            // Until the answer is here: the scan of a start whose answer is lost may run.
+            stage = .off(isRestart: true)
+            watch.starting(now: now)
         case .refreshScan: watch.refreshing(now: now)
         case .stopScan, .register, .unregister, .reconnect, .powerCycle, .powerOn: break
         }
@@ -162,6 +165,7 @@ struct ScanPlan: Sendable {
             busySince = nil
             watch.started(isDiscovering: isDiscovering, now: now)
             filter.accepted(now: now)
+        case .failure where !isWanted: stage = .off(isRestart: true)
         case .failure(let failure):
             stage = .off(isRestart: true)
             self.failure = failure

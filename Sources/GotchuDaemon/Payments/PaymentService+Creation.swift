@@ -42,10 +42,10 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 
     /// Starts a payment that a person has agreed to. Returns once the journal has it.
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
-        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        // Whoever is logged in now has agreed, and not who is when the answers are here.
+        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new, session.sid)
-        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         let since = new.eid.flatMap { proximity.nearSince($0) }
         if let open = payments.first(where: { $0.isOpen && $0.sid == session.sid }) {
             guard open.user == user else {

@@ -12,7 +12,7 @@ extension PaymentService {
     /// because a window was closed, refunds nothing twice. The records here are only the quick way
     /// to see that: the key follows from the wish, and the server knows it for ever.
     func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
-        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         var wish = new
         wish.currency = nil
         if let known = known(wish) {
@@ -21,7 +21,6 @@ extension PaymentService {
         }
         let amount = try await refundable(wish)
         try Self.require(new.currency, toBe: amount.currency)
-        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         // The same may have been asked meanwhile.
         if let known = known(wish) { return Created(repeated(known), isReplay: true) }
         let earlier = refunds.filter { $0.sid == wish.sid }

@@ -143,7 +143,7 @@ actor PaymentService: Service {
         records[record.id] = record
         if !record.isOpen, before?.isOpen == true { ended(record) }
         reportUnresolved()
-        if before?.updatedAt != record.updatedAt || before?.isOpen != record.isOpen {
+        if before?.view(nil) != record.view(nil) {
             core.hub.publish(.paymentChanged(view(record)))
         }
     }

@@ -15,8 +15,8 @@ final class PresenceService: Service {
     /// The delay that a tick may have, so that an advertisement wakes the thread for both.
     private static let tickTolerance: Duration = .milliseconds(50)
 
-    /// The interval at which the demand is judged: the radio listens until one has passed without
-    /// any, 15 to 30 s after the last. So a program that polls, and a person between `scan` and
+    /// The interval at which the demand is judged: the radio listens until two have passed without
+    /// any, 15 to 45 s after the last. So a program that polls, and a person between `scan` and
     /// `pay`, do not wait for a scan each time.
     static let demandInterval: Duration = .seconds(15)
     /// The time in which what is near is heard: three advertisements of a till, or one of the
@@ -127,7 +127,8 @@ final class PresenceService: Service {
         demand.yield()
     }
 
-    /// Has the radio listen, and returns once what is near must have been heard.
+    /// Has the radio listen, and returns once what is near should have been heard: two seconds after
+    /// the call, or at once where it listened for as long before.
     func hear() async {
         ask()
         guard listen != .never else { return }

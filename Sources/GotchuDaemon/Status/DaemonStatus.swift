@@ -14,6 +14,8 @@ final class DaemonStatus: Sendable {
     private let tokens: TokenStore
     private let hub: EventHub
     private let state: Mutex<State>
+    /// Held while one is published: an older status never follows a newer one.
+    private let publishing = Mutex(())
 
     private struct State {
         var radio: RadioState
@@ -82,14 +84,17 @@ final class DaemonStatus: Sendable {
 
     /// Publishes the status, if anything but the counts has changed.
     func publish() {
-        var now = reply
-        now.radio.ignored = [:]
-        now.server.latencyMilliseconds = nil
-        let isNews = state.withLock { state in
-            defer { state.published = now }
-            return state.published != now
+        publishing.withLock { _ in
+            let whole = reply
+            var now = whole
+            now.radio.ignored = [:]
+            now.server.latencyMilliseconds = nil
+            let isNews = state.withLock { state in
+                defer { state.published = now }
+                return state.published != now
+            }
+            if isNews { hub.publish(.statusChanged(whole)) }
         }
-        if isNews { hub.publish(.statusChanged(reply)) }
     }
 
     /// The radio as it last described itself.

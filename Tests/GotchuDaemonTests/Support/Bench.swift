@@ -126,8 +126,11 @@ struct Bench {
 final class StubProximity: SessionProximity {
     private let verdict = Mutex<Verdict?>(nil)
     private let ended = Mutex<[SessionID]>([])
+    private let listened = Mutex(0)
 
-    func hear() async {}
+    func hear() async { listened.withLock { $0 += 1 } }
+    /// The number of times that the radio was asked to listen.
+    var listenCount: Int { listened.withLock(\.self) }
     func hear(_ new: Verdict?) { verdict.withLock { $0 = new } }
     var endedSessions: [SessionID] { ended.withLock(\.self) }
 
