@@ -137,7 +137,7 @@ import Testing
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         planner.finished(.powerCycle, .success(()), epoch: 0, now: now)
-        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
         finish(.startScan(isRestart: false))
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }

@@ -305,7 +305,7 @@ import Testing
         pass(Self.timings.firstPause)
         #expect(planner.next(now: now) == .powerOn)
         planner.adaptersChanged([Self.adapter(false)], now: now)
-        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
         planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
         #expect(planner.next(now: now) == nil, "whoever switches it off now means it")
     }

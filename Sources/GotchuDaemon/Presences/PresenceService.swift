@@ -127,8 +127,8 @@ final class PresenceService: Service {
         demand.yield()
     }
 
-    /// Has the radio listen, and returns once what is near should have been heard: two seconds after
-    /// the call, or at once where it listened for as long before.
+    /// Has the radio listen, and returns once what is near should have been heard: two seconds
+    /// after the call, or at once where it listened for as long before.
     func hear() async {
         ask()
         guard listen != .never else { return }
