@@ -1,6 +1,6 @@
 import DBus
 
-/// BlueZ's names on the bus (doc/org.bluez.*.rst), and losses on the way there.
+/// BlueZ's names on the bus (doc/org.bluez.*.rst).
 package enum BlueZ {
     package static let busName = "org.bluez"
     package static let adapterInterface = "org.bluez.Adapter1"

@@ -86,7 +86,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem != nil)
         planner.wantScan(false)
         #expect(planner.state.problem == nil && !planner.state.isListeningWanted)
-        // What a refused start has left is stopped once; a stop without an answer is repeated.
+        // The rest of a refused start is stopped once; a stop without an answer is repeated.
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan, .timedOut)
         #expect(planner.next(now: now) == .stopScan)

@@ -70,7 +70,7 @@ struct RecordingTests {
             while try await lines.next() != nil { count += 1 }
             return count
         }
-        // What it is, that the radio did not listen, and that it does.
+        // The header, the radio asleep, and the radio listening.
         #expect(lines == 3)
     }
 

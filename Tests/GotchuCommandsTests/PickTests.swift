@@ -101,7 +101,7 @@ struct PickTests {
         #expect(beside.pick(reach: .tap, isLate: true) == .nothing)
         let alone = list(of: first)
         #expect(alone.pick(reach: .near) == .ambiguous([first]))
-        // Whoever pays is told then what the server says, or that it says nothing.
+        // The payer is then told the server's answer, or that there is none.
         #expect(alone.pick(reach: .near, isLate: true) == .one(first))
         #expect(isAmbiguous(list(of: first, second).pick(reach: .near, isLate: true)))
         let tills = list(of: till, presence(4, .near), first)

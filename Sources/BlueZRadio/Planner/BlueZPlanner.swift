@@ -207,7 +207,7 @@ struct BlueZPlanner: Sendable {
         power.startAfresh()
         controller.startAfresh()
         timeouts = 0
-        // What comes now may be well, unless it was our own doing.
+        // Recovery starts over, unless this change is its own doing.
         if !isReconnecting, !power.isOwed { ladder.proved() }
     }
 
@@ -309,7 +309,7 @@ extension BlueZPlanner {
                 if controller.isScanUncertain { deadlines.append(controller.freeAt) }
             }
         }
-        // What was due before now has been looked at.
+        // Deadlines in the past have been handled.
         return deadlines.compactMap { $0 }.filter { $0 > now }.min()
     }
 

@@ -30,8 +30,8 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
         case .startLost: rung == .refilter
         case .notRestarted, .ended: rung >= .restart
         case .refused, .notAnswering, .stuckAdvertisement: rung >= .reconnect
-        // What an unresponsive controller has left in the kernel, only the power changes:
-        // bluetoothd does not even answer a start then.
+        // Only a power cycle clears a command that the kernel still waits for: bluetoothd does not
+        // even answer a start then.
         case .unresponsive: rung == .refilter || rung == .powerCycle
         }
     }

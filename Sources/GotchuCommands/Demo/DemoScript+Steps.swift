@@ -40,6 +40,7 @@ extension DemoScript {
                 group.addTask {
                     for distance in Self.walk {
                         try environment.move(child, to: distance)
+                        // The time that a person takes for a step: the filter sees a walk.
                         try await Task.sleep(for: Self.stride)
                     }
                     return nil

@@ -99,6 +99,8 @@ struct DemoScript: Sendable {
                 _ = try await client.status()
                 return
             } catch let failure as LocalClientFailure where failure.isAbsence {
+                // Nothing announces the socket of a daemon that starts; `during` cancels this if it
+                // ends.
                 try await Task.sleep(for: pollInterval)
             }
         }

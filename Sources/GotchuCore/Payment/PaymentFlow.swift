@@ -146,7 +146,7 @@ package struct PaymentFlow: MoneyFlow {
         after refusal: Decline,
         _ jitter: Double
     ) -> MoneyFlowAction<Question, Progress> {
-        // What is undecided, or unknown, a resend may decide.
+        // A resend may decide a payment that is undecided or unknown.
         state = .sending(isUncertain: true)
         switch answer {
         case .done(let receipt): return end(.paid(receipt))

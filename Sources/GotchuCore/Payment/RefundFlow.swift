@@ -78,7 +78,7 @@ package struct RefundFlow: MoneyFlow {
     ) -> MoneyFlowAction<Question, Progress> {
         switch answer {
         case .done(var receipt):
-            // What is repeated to a resend is this refund's own.
+            // The answer that a resend repeats is this refund's own.
             if isUncertain { receipt.wasMadeBefore = nil }
             return end(.paid(receipt))
         case .refused(_, isReplay: true) where passed < Self.attemptLimit:

@@ -42,7 +42,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 
     /// Starts a payment that a person has agreed to. Returns once the journal has it.
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
-        // Whoever is logged in now has agreed, and not who is when the answers are here.
+        // The user who is logged in now has agreed: a login during the calls below is another's.
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new, session.sid)

@@ -134,7 +134,7 @@ final class PresenceService: Service {
         guard listen != .never else { return }
         let now = MonotonicTime.now
         let since = state.withLock { $0.scanningSince } ?? now
-        // What is near has nothing to say before it is heard, and not all is heard at once.
+        // Presences appear only as advertisements arrive, each till at its own interval.
         await radio.pause(for: max(.zero, since + Self.hearingTime - now))
     }
 
