@@ -21,21 +21,29 @@ DOCDIR := $(SHAREDIR)/doc
 CONFDIR := $(DESTDIR)/etc/gotchu
 # What is offered and not switched on.
 EXAMPLEDIR := $(DOCDIR)/gotchu/examples
+DISPLAYDIR := $(DOCDIR)/gotchu-display
+# Where Debian's Chromium looks for what a machine's owner decided.
+CHROMIUMDIR := $(DESTDIR)/etc/chromium/policies/managed
 
 MANUALS := $(wildcard docs/man/*.[158])
 
-.PHONY: help build demo test vm bench install release deb format lint docs
+.PHONY: help build demo test vm browser pictures bench install install-display release deb format lint docs
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make demo      build, then tell the whole story on this machine: no hardware needed'
+	@echo 'make demo      build, then tell the whole story on this machine: no hardware needed;'
+	@echo '               SCREENS=1 to see display, till and earnings in a browser too'
 	@echo 'make build     build the three programs into .build/debug'
 	@echo 'make test      run every test, those on a real kernel and bluetoothd included;'
 	@echo '               FILTER=MoneyTests for the suites and tests whose names match'
 	@echo 'make vm        run only those: whole payments in a virtual machine with Bluetooth;'
 	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
+	@echo 'make browser   run only the stories in a real browser; STORY=sale for one of them'
+	@echo 'make pictures  draw the pictures that pages are held against, and those of the README'
 	@echo 'make bench     measure all of it; BENCH=server or BENCH="daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
+	@echo 'make install-display  install what shows the display on this machine: its unit, its'
+	@echo '               user, and a policy that lets Chromium open no other page here'
 	@echo 'make deb       build for release and make Debian packages of it: .build/deb'
 	@echo 'make format    format the sources'
 	@echo 'make docs      write the pages that are generated: docs/errors.md'
@@ -46,7 +54,7 @@ build:
 	@.ci/progress 'Building gotchu' swift build
 
 demo: build
-	@.build/debug/gotchu-ctl demo
+	@.build/debug/gotchu-ctl demo $(if $(SCREENS),--screens)
 
 test:
 	@.ci/need build test
@@ -59,6 +67,19 @@ vm:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
 	@.ci/test $(if $(STORY),--filter VMTests.*story,vm)
+
+browser: export GOTCHU_BROWSER_STORIES := $(STORY)
+browser:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/test browser
+
+pictures: export GOTCHU_TEST_WRITE := 1
+pictures: export GOTCHU_BROWSER_STORIES := pictures month
+pictures:
+	@.ci/need build test
+	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
+	@.ci/test --filter BrowserTests.*story
 
 bench:
 	@Benchmarks/run $(BENCH)
@@ -107,7 +128,7 @@ install:
 	chmod 644 $(EXAMPLEDIR)/hook.service
 	install -m 644 docs/examples/till.py docs/examples/till.mjs $(EXAMPLEDIR)
 	install -m 644 docs/local-api.md $(DOCDIR)/gotchu
-	install -m 644 docs/operations.md $(DOCDIR)/gotchu-server
+	install -m 644 docs/operations.md docs/web.md $(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.
 	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)
@@ -123,6 +144,21 @@ ifeq ($(DESTDIR),)
 	-systemctl daemon-reload
 	-systemctl reload dbus
 	@echo 'Installed. Next: sudo systemctl enable --now gotchud'
+endif
+
+# What a browser needs, and no program.
+install-display:
+	install -d $(UNITDIR) $(SYSUSERSDIR) $(CHROMIUMDIR) $(DISPLAYDIR)/examples
+	install -m 644 systemd/gotchu-display.service $(UNITDIR)
+	install -m 644 systemd/gotchu-display.sysusers.conf $(SYSUSERSDIR)/gotchu-display.conf
+	install -m 644 systemd/gotchu-display.policy.json $(CHROMIUMDIR)/gotchu-display.json
+	install -m 644 docs/display-package.md $(DISPLAYDIR)
+	install -m 644 systemd/gotchu-screens.weston.ini $(DISPLAYDIR)/examples/weston.ini
+	install -m 755 systemd/gotchu-screens $(DISPLAYDIR)/examples/screens
+ifeq ($(DESTDIR),)
+	systemd-sysusers $(SYSUSERSDIR)/gotchu-display.conf
+	-systemctl daemon-reload
+	@echo 'Installed. Next: sudo systemctl enable --now gotchu-display'
 endif
 
 deb:

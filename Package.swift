@@ -89,13 +89,16 @@ let package = Package(
         module("GotchuCore", []),
         module("GotchuAPI", ["GotchuCore"]),
 
+        // What a browser is sent.
+        module("Pages", ["GotchuCore"], resources: [.embedInCode("Files")]),
+
         // Small, safe Swift over C libraries.
         module("DBus", ["CDBus", "CLinux", "GotchuCore", logging]),
         module("SQLite", ["CSQLite"]),
         module("Postgres", ["CLinux", "CPostgres"]),
 
         // What a service's process needs: output, logs, the service manager; without libsystemd.
-        module("ServiceProcess", ["CLinux", "GotchuCore", logging]),
+        module("ServiceProcess", ["CLinux", "GotchuCore", logging, serviceLifecycle]),
 
         // Calls to hosts that others run.
         module("OutboundHTTP", [asyncHTTPClient, nioCore, nioHTTP1]),
@@ -119,6 +122,7 @@ let package = Package(
             ]),
         module("Outbox", ["GotchuCore", "Ledger", "LedgerStore"]),
         module("Devices", ["GotchuCore", "Ledger", "LedgerStore"]),
+        module("WebSessions", ["GotchuCore", "Ledger", "LedgerStore"]),
         module(
             "PaymentClient",
             [
@@ -134,27 +138,35 @@ let package = Package(
                 logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
 
+        // The daemon's pages.
+        module(
+            "Screens",
+            [
+                "GotchuAPI", "GotchuCore", "LocalAPI", "Pages", httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore, nioPosix, serviceLifecycle,
+            ]),
+
         // The three programs.
         module(
             "GotchuServer",
             [
                 "Devices", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
-                "Payments", "ServiceProcess", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
+                "Pages", "Payments", "ServiceProcess", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
             resources: [.embedInCode("openapi.yaml")]),
         module(
             "GotchuCommands",
             [
-                "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "ServiceProcess",
-                argumentParser, logging, subprocess, systemPackage,
+                "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "Pages",
+                "ServiceProcess", argumentParser, logging, subprocess, systemPackage,
             ]),
         module(
             "GotchuDaemon",
             [
                 "BlueZ", "BlueZRadio", "CLinux", "GotchuAPI", "GotchuCore", "LocalAPI", "PaymentClient",
-                "Radio", "ServiceProcess", argumentParser, asyncHTTPClient, logging, nioCore, nioPosix,
-                serviceLifecycle, unixSignals,
+                "Pages", "Radio", "Screens", "ServiceProcess", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
+                nioPosix, serviceLifecycle, unixSignals,
             ]),
         program("gotchud", ["GotchuDaemon", argumentParser]),
         program("gotchu-ctl", ["GotchuCommands", argumentParser]),
@@ -165,12 +177,18 @@ let package = Package(
             swiftSettings: strict),
         tests("ArchitectureTests", []),
         tests("GotchuCoreTests", ["GotchuCore", "TestSupport"]),
+        tests("PagesTests", ["GotchuCore", "Pages", "TestSupport"]),
         tests(
             "PaymentClientTests",
             ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport", asyncHTTPClient]),
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", nioCore]),
+        tests(
+            "ScreensTests",
+            [
+                "GotchuAPI", "Screens", httpTypes, nioCore,
+            ]),
         tests("SQLiteTests", ["SQLite", "ServiceProcess", "TestSupport"]),
         .target(
             name: "PostgresTestSupport", dependencies: ["Postgres", "TestSupport"],
@@ -192,15 +210,15 @@ let package = Package(
             "LedgerStoreTests",
             [
                 "Devices", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",
-                "Payments", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", logging,
-                serviceLifecycle,
+                "Payments", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", "WebSessions",
+                logging, serviceLifecycle,
             ]),
         tests(
             "GotchuServerTests",
             [
                 "Devices", "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerStore",
                 "LedgerTestSupport", "Outbox", "Payments", "Postgres", "PostgresTestSupport",
-                "SQLite", "ServiceProcess", "TestSupport",
+                "SQLite", "ServiceProcess", "TestSupport", "WebSessions",
                 "gotchu-server", asyncHTTPClient, httpTypes, hummingbird, hummingbirdCore, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
@@ -213,8 +231,8 @@ let package = Package(
         tests(
             "GotchuDaemonTests",
             [
-                "BlueZRadio", "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "PaymentClient",
-                "Radio", "ServiceProcess", "TestSupport", asyncHTTPClient, logging, nioCore,
+                "BlueZRadio", "GotchuAPI", "GotchuCore", "GotchuDaemon", "LocalAPI", "Pages",
+                "PaymentClient", "Radio", "ServiceProcess", "TestSupport", asyncHTTPClient, logging, nioCore,
                 nioHTTP1, serviceLifecycle,
             ]),
         tests(
@@ -225,6 +243,12 @@ let package = Package(
             name: "VMTests", dependencies: ["TestSupport"] + programs, path: "Tests/VM",
             exclude: ["air", "boot", "guest", "init", "service", "strangers.txt", "tests"],
             swiftSettings: strict),
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: [
+                "GotchuAPI", "GotchuCore", "Pages", "PostgresTestSupport", "TestSupport",
+            ] + programs,
+            path: "Tests/Browser", exclude: ["browser", "goldens"], swiftSettings: strict),
 
         // A message bus of a test's own, and what stands on it.
         .target(

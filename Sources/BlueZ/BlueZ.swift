@@ -10,6 +10,6 @@ package enum BlueZ {
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
-    /// Replies on the bus that came after their call had been given up, since the process began.
+    /// The number of replies that came after their call was given up, since the process began.
     package static var lateReplies: Int { BusLosses.ofThisProcess.lateReplies }
 }

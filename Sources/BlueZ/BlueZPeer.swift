@@ -11,8 +11,8 @@ package struct BlueZPeer: Sendable {
     /// The time that it may take to answer.
     package let callTimeout: Duration
 
-    /// A registration waits for the controller and for two calls back to us; anything longer means
-    /// that bluetoothd hangs.
+    /// The default limit of a call. A registration waits for the controller and for two calls back
+    /// to us; longer means that bluetoothd hangs.
     package static let usualTimeout: Duration = .seconds(10)
 
     package init(
@@ -25,11 +25,10 @@ package struct BlueZPeer: Sendable {
         self.callTimeout = callTimeout
     }
 
-    /// Returns once bluetoothd has done everything that was asked of it before, as far as it does
-    /// not wait for others: it answers in order.
+    /// Returns when bluetoothd has processed all earlier calls, except those that wait for others.
     ///
-    /// Nothing smaller than this call passes through its main loop: libdbus answers `Ping` itself.
-    package func settle() async throws(BlueZError) {
+    /// No cheaper call reaches its main loop: libdbus answers `Ping` itself.
+    package func waitForEarlierCalls() async throws(BlueZError) {
         try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }
 

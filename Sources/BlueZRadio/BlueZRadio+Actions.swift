@@ -116,7 +116,7 @@ extension BlueZRadio {
         guard let registered = paths[eid] else { return }
         let path = registered.path
         // First let it come to an end with what it does about it (see the quirk).
-        if !state.quirks.canUnregisterWhileRegistering { try await peer.settle() }
+        if !state.quirks.canUnregisterWhileRegistering { try await peer.waitForEarlierCalls() }
         do throws(BlueZError) {
             try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)
         } catch .gone {

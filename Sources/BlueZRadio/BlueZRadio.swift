@@ -56,7 +56,7 @@ package actor BlueZRadio: Radio {
 
     /// - Parameters:
     ///   - adapter: `hci0`, or `nil` for the first that is powered.
-    ///   - canPowerCycle: Whether the adapter may be switched off and on when nothing else brings
+    ///   - canPowerCycle: True if the adapter may be switched off and on when nothing else brings
     ///     a scan back; every program on the machine loses its connections by that.
     ///   - transport: The way that sightings come in.
     ///   - bus: The bus that bluetoothd is on; tests have their own.
@@ -251,7 +251,9 @@ package actor BlueZRadio: Radio {
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
         case .heard(let report): return receive(report, now: now)
         case .noise(let adapter):
-            if adapter == planner.adapter?.path { heard(planner.noticed(now: now), now: now) }
+            if adapter == planner.adapter?.path {
+                wakeIfNeeded(by: planner.noticed(now: now), now: now)
+            }
             return
         }
         changed()
@@ -273,7 +275,7 @@ package actor BlueZRadio: Radio {
         else { return }
         guard choice.transport == .dbus else {
             if report.rssi != nil, choice.heardOverDBus(now: now) { listener?.fail(.silent) }
-            return heard(planner.noticed(now: now), now: now)
+            return wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
         receive(report.recognition, isNews: report.isNews, rssi: report.rssi, adapter, now: now)
     }
@@ -296,17 +298,17 @@ package actor BlueZRadio: Radio {
                 adapter: adapter.name
             )
             onEvent(.heard(sighting))
-            heard(planner.heard(sighting), now: now)
+            wakeIfNeeded(by: planner.heard(sighting), now: now)
         case .stranger(let reason):
             // Once for each thing that a device says, and not for each time that it says it.
             if isNews { onEvent(.ignored(reason)) }
-            heard(planner.noticed(now: now), now: now)
+            wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
     }
 
     /// Does what hearing something brings about. It comes often, nearly always only puts off what
     /// `runActions(on:)` waits for, and then wakes nobody.
-    private func heard(_ hearing: BlueZPlanner.Hearing, now: MonotonicTime) {
+    private func wakeIfNeeded(by hearing: BlueZPlanner.Hearing, now: MonotonicTime) {
         switch hearing {
         case .nothing: break
         case .proof: changed()

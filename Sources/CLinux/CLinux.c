@@ -67,6 +67,15 @@ int clinux_user_is_in_group(uint32_t uid, uint32_t gid) {
     return is_member;
 }
 
+int64_t clinux_user_id(const char *name) {
+    char text[16384];
+    struct passwd user, *found = NULL;
+    if (getpwnam_r(name, &user, text, sizeof text, &found) != 0 || found == NULL) {
+        return -1;
+    }
+    return user.pw_uid;
+}
+
 int64_t clinux_group_id(const char *name) {
     char text[16384];
     struct group group, *found = NULL;

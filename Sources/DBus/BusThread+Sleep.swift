@@ -37,7 +37,7 @@ struct Sleepers {
         return true
     }
 
-    /// - Returns: who is to be resumed for it, outside the lock.
+    /// - Returns: The task to resume for it, outside the lock.
     mutating func cancel(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
         guard let sleeper = waiting.removeValue(forKey: id) else {
             cancelled.insert(id)
@@ -50,7 +50,7 @@ struct Sleepers {
     /// The sleep is over: nothing of it is kept.
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
-    /// - Returns: who is to be resumed now, the longest due first, outside the lock.
+    /// - Returns: The tasks to resume now, the longest due first, outside the lock.
     mutating func popDue() -> [CheckedContinuation<Void, Never>] {
         guard let nextDeadline else { return [] }
         let now = ContinuousClock.now
@@ -82,7 +82,7 @@ extension BusThread {
     /// The thread itself keeps the time, and no other wakes for it. To the millisecond, never
     /// early.
     ///
-    /// - Parameter tolerance: how much later it may be if the thread wakes by then anyway.
+    /// - Parameter tolerance: The delay that is allowed if the thread wakes by then anyway.
     package func sleep(
         until deadline: ContinuousClock.Instant,
         tolerance: Duration = .zero

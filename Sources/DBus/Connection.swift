@@ -37,7 +37,7 @@ package actor Connection {
 
     /// Connects to the bus at `address`.
     ///
-    /// - Parameter thread: where everything about the connection happens; `nil` for one of its own.
+    /// - Parameter thread: The thread of everything about the connection; `nil` for one of its own.
     ///   It serves one connection at a time.
     /// - Throws: `unreachable`, or `overloaded` when the process is out of descriptors.
     package static func open(

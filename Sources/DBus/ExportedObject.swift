@@ -1,6 +1,7 @@
 /// An object of ours on the bus.
 ///
-/// `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer` come by themselves.
+/// `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer` are answered without being
+/// listed.
 package struct ExportedObject: Sendable {
     package var interfaces: [String: Interface]
 
@@ -99,6 +100,6 @@ package struct MethodFailure: Error, Equatable, Sendable {
 }
 
 extension Signature {
-    /// No value at all.
+    /// The empty signature.
     package static let none = Signature(validated: "")
 }

@@ -100,7 +100,7 @@ package struct Device: Equatable, Sendable {
     ///   - number: The generation of `secret`, if it is certain that this server made it. One that
     ///     these books do not know yet is good: they were restored from a backup.
     ///   - successor: SHA-256 of the secret that takes its place: always the same for one exchange.
-    ///   - hasNonce: Whether the exchange is told from a copy's by what its bearer alone knows.
+    ///   - hasNonce: True if the exchange is told from a copy's by what its bearer alone knows.
     ///     Then it is refused after its successor has been seen, and revokes nobody: it was on its
     ///     way.
     package mutating func admit(

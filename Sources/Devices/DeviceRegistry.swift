@@ -4,6 +4,9 @@ package import LedgerStore
 
 /// The registered devices, stored in the ledger's database, since they act for its users.
 package struct DeviceRegistry: Sendable {
+    /// The number of one user's devices that are listed.
+    private static let pageLimit: Int64 = 500
+
     private let database: any Database
 
     package init(_ database: any Database) {
@@ -20,6 +23,16 @@ package struct DeviceRegistry: Sendable {
     /// Returns the devices, oldest first, at most `limit`, each with its user's login.
     package func devices(limit: Int) async throws(LedgerError) -> [ListedDevice] {
         try await database.read(Listing(limit: limit))
+    }
+
+    /// Returns a user's devices, oldest first: a page of them.
+    package func devices(of user: UserID) async throws(LedgerError) -> [Device] {
+        try await database.read(
+            Select<Device>(
+                "SELECT \(columns) FROM devices WHERE user_id = $1 ORDER BY id LIMIT $2",
+                [.text(user.rawValue), .integer(Self.pageLimit)]
+            )
+        )
     }
 
     /// Returns a device as it is now. Unlike a change this delays no writer.

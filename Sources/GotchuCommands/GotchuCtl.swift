@@ -19,20 +19,21 @@ package struct GotchuCtl: AsyncParsableCommand {
                 name: "TAKE AND MAKE PAYMENTS",
                 subcommands: [
                     RequestCommand.self, CancelCommand.self, PayCommand.self, WalletCommand.self,
-                    RefundCommand.self, HistoryCommand.self,
+                    RefundCommand.self, HistoryCommand.self, ReportCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "LOOK",
                 subcommands: [
                     StatusCommand.self, ScanCommand.self, WatchCommand.self, WaitCommand.self,
-                    DoctorCommand.self, BugReportCommand.self, RecordCommand.self,
+                    DisplayCommand.self, DoctorCommand.self, BugReportCommand.self,
+                    RecordCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "SET UP AND TRY",
                 subcommands: [
-                    EnrolCommand.self, LoginCommand.self, LogoutCommand.self,
+                    EnrolCommand.self, LoginCommand.self, LogoutCommand.self, TillCommand.self,
                     CalibrateCommand.self, DemoCommand.self, ExitCodesCommand.self,
                 ]
             ),

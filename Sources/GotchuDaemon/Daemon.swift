@@ -3,8 +3,10 @@ import CLinux
 import GotchuAPI
 import LocalAPI
 import Logging
+import Pages
 import PaymentClient
 import Radio
+import Screens
 import ServiceLifecycle
 import ServiceProcess
 import Synchronization
@@ -67,22 +69,67 @@ struct Daemon {
         services =
             [
                 RadioService(radio) { parts.presenceService.receive($0) }, parts.presenceService,
-                Self.monitor(core), JournalWatch(journal: journal, status: core.status),
+                Self.monitor(parts), JournalWatch(journal: journal, status: core.status),
                 parts.requestService,
-                parts.paymentService, supervisor, Self.server(parts, notifier),
-            ]
+                parts.paymentService, Self.display(core), supervisor, Self.server(parts, notifier),
+            ] + Self.screens(parts)
             + (configuration.metrics.map { address in
                 [MetricsServer(address: address, logger: logger) { await parts.metrics() }]
             } ?? [])
     }
 
-    private static func monitor(_ core: DaemonCore) -> ServerMonitor {
-        ServerMonitor(
+    private static func monitor(_ parts: DaemonBackend) -> ServerMonitor {
+        let core = parts.core
+        return ServerMonitor(
             client: core.client,
             calls: core.calls,
             isLoginRefused: { core.tokens.isRefused },
+            hasOpenRequest: { await parts.requestService.hasOpenRequest },
             logger: core.logger
         ) { core.status.apply(server: $0) }
+    }
+
+    private static func display(_ core: DaemonCore) -> DisplayService {
+        DisplayService(
+            display: core.display,
+            isExpected: core.configuration.screens.display != nil
+        ) { core.status.apply(isDisplayMissing: $0) }
+    }
+
+    /// The ports for browsers of this machine.
+    private static func screens(_ parts: DaemonBackend) -> [any Service] {
+        let core = parts.core
+        let settings = core.configuration.screens
+        var services: [any Service] = []
+        if let address = settings.display {
+            let screen = DisplayScreen(page: core.display.page, feed: core.display.feed)
+            services.append(screenServer(.display, at: address, parts, routes: screen.add))
+        }
+        if let address = settings.till {
+            let till = TillRoutes(
+                calls: LocalCalls(backend: parts, hub: core.hub),
+                tills: parts.tills,
+                page: TillPage(shop: settings.looks.shop, language: settings.looks.languages[0])
+            )
+            services.append(screenServer(.till, at: address, parts, routes: till.add))
+        }
+        return services
+    }
+
+    private static func screenServer(
+        _ screen: Screen,
+        at address: LoopbackAddress,
+        _ parts: DaemonBackend,
+        routes: @escaping @Sendable (LevelledRouter) -> Void
+    ) -> ScreenServer {
+        ScreenServer(
+            screen,
+            at: address,
+            policy: { parts.reloading.access.policy },
+            version: GotchuVersion.current,
+            logger: parts.core.logger,
+            routes: routes
+        )
     }
 
     private static func server(
@@ -97,6 +144,7 @@ struct Daemon {
             policy: { parts.reloading.access.policy },
             backend: parts,
             hub: core.hub,
+            display: core.display.feed,
             version: GotchuVersion.current,
             traffic: parts.traffic,
             logger: core.logger
@@ -111,7 +159,7 @@ struct Daemon {
     /// Runs until SIGTERM or SIGINT, or until a part fails: never half alive.
     func run() async throws {
         var configuration = ServiceGroupConfiguration(
-            services: services,
+            services: services.map { .init(named: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

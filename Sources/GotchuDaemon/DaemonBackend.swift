@@ -15,9 +15,10 @@ struct DaemonBackend: LocalBackend {
     let requestService: RequestService
     let paymentService: PaymentService
     let logins: any LocalLogins
+    let tills: TillService
     let reloading: Reload
     let recorder = SightingRecorder()
-    let traffic = LocalTraffic()
+    let traffic = LocalTraffic(.socket)
     let ring: LogRing
 
     /// - Parameters:
@@ -42,10 +43,17 @@ struct DaemonBackend: LocalBackend {
             journal: core.journal,
             hub: core.hub,
             logger: core.logger
-        )
+        ) { step in
+            core.apply(step)
+        }
         calibrationStore = CalibrationStore(stateDirectory: core.configuration.stateDirectory)
         if calibrationStore.wasUnreadable {
             core.logger.warning("The calibration cannot be read; the configured levels apply")
+        }
+        let hub = core.hub
+        tills = TillService(stateDirectory: core.configuration.stateDirectory) { hub.endReaders() }
+        if tills.wasUnreadable {
+            core.logger.warning("The list of tills cannot be read; they must be paired again")
         }
         presenceService = PresenceService(
             radio: radio,
@@ -57,7 +65,7 @@ struct DaemonBackend: LocalBackend {
             recorder: recorder
         ) { state in
             core.status.apply(radio: state)
-            await requests.take(radio: state)
+            await requests.apply(radio: state)
         }
         paymentService = PaymentService(core, proximity: presenceService, sessions: sessions)
         requestService = requests
@@ -65,7 +73,12 @@ struct DaemonBackend: LocalBackend {
         reloading = Reload(
             current: core.configuration,
             reread: reread,
-            access: AccessControl(core.configuration, hub: core.hub, logger: core.logger),
+            access: AccessControl(
+                core.configuration,
+                hub: core.hub,
+                display: core.display.feed,
+                logger: core.logger
+            ),
             tokens: core.tokens,
             status: core.status,
             logger: core.logger
@@ -74,6 +87,7 @@ struct DaemonBackend: LocalBackend {
 
     var requests: any LocalCollection<NewRequest, RequestView, SessionID> { requestService }
     var payments: any LocalCollection<NewPayment, PaymentView, String> { paymentService }
+    var pairings: any LocalPairings { tills }
 
     func status() async -> StatusReply {
         core.status.apply(ignored: presenceService.counts.ignored)

@@ -8,6 +8,7 @@ struct DaemonCore {
     let configuration: DaemonConfiguration
     let journal: any RecordJournal
     let hub = EventHub()
+    let display: Display
     let tokens: TokenStore
     let status: DaemonStatus
     let access: AccessTokens
@@ -35,12 +36,15 @@ struct DaemonCore {
         if tokens.origin != .own, tokens.token == nil {
             logger.warning("\(HealthItem.notLoggedIn(from: tokens.origin).text)")
         }
+        let display = Display(configuration.screens, logger: logger)
+        self.display = display
         status = DaemonStatus(
             radioKind: configuration.radio.kind,
             listen: configuration.listen,
             route: configuration.serverRoute,
             tokens: tokens,
-            hub: hub
+            hub: hub,
+            onNews: { display.board.apply($0) }
         )
         access = AccessTokens(
             tokens: tokens,
@@ -56,5 +60,14 @@ struct DaemonCore {
             access: access,
             onAnswer: { calls.record($0) }
         )
+    }
+
+    /// Shows a step of a request, and asks the payment server more often while one is open.
+    func apply(_ step: RequestStep) {
+        display.board.apply(step)
+        switch step {
+        case .opened, .resumed: calls.requestOpened()
+        case .asking, .askingFailed, .changed, .confirmed: break
+        }
     }
 }

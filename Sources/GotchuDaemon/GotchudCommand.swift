@@ -69,7 +69,7 @@ package struct GotchudCommand: AsyncParsableCommand {
     )
     var listen: String?
 
-    @Option(help: "A user id that may ask for money; may be given several times.")
+    @Option(help: "A user id that may request payments; may be given several times.")
     var cashierUid: [String] = []
 
     @Option(help: "A user id that may spend; may be given several times.")

@@ -4,29 +4,29 @@ package import ServiceLifecycle
 
 /// The ledger's public interface: commands go to the one writer, reads to the store.
 package struct Ledger: Sendable {
-    package let feed: RecordFeed
+    package let feed: ChangeFeed
     package let metrics = LedgerMetrics()
     private let store: any LedgerStorage
     private let writer: LedgerWriter
     private let reads: DurableReads
     private let sweep: DueSweep
-    private let relay: RecordRelay?
+    private let relay: ChangeRelay?
     private let queueLimit: Int
     private let unknownRecords = UnknownRecords()
 
     /// - Parameters:
     ///   - kinds: The kinds of records that there may be.
     ///   - queueLimit: The number of commands that may wait for the next commit.
-    ///   - watchersPerLogin: The number of records that one login may follow at once.
+    ///   - watchersPerLogin: The number of records and accounts that one login may follow at once.
     package init(
         store: any LedgerStorage,
         kinds: [RecordKind],
         logger: Logger,
         queueLimit: Int = LedgerWriter.queueLimit,
-        watchersPerLogin: Int = RecordFeed.usualWatchersPerLogin
+        watchersPerLogin: Int = ChangeFeed.usualWatchersPerLogin
     ) {
         self.store = store
-        feed = RecordFeed(watchersPerLogin: watchersPerLogin)
+        feed = ChangeFeed(watchersPerLogin: watchersPerLogin)
         self.queueLimit = queueLimit
         writer = LedgerWriter(
             store: store,
@@ -39,7 +39,7 @@ package struct Ledger: Sendable {
         reads = DurableReads(store: store, writer: writer)
         sweep = DueSweep(store: store, writer: writer, kinds: kinds, logger: logger)
         relay = store.changes.map { [feed, reads] in
-            RecordRelay($0, reads: reads, feed: feed, logger: logger)
+            ChangeRelay($0, reads: reads, feed: feed, now: { store.now }, logger: logger)
         }
     }
 
@@ -107,6 +107,21 @@ package struct Ledger: Sendable {
         _ range: HistoryRange
     ) async throws(LedgerError) -> AccountHistory? {
         try await reads.history(of: account, range)
+    }
+
+    /// Returns what an account earned; `nil` if there is no such account.
+    package func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        try await reads.earnings(of: account, range)
+    }
+
+    /// Repeats a record to its watchers on every server, because a payer's device was noticed: at
+    /// most once in two seconds. Nothing is stored, and a notice may be lost.
+    package func notice(_ record: Record) async {
+        guard feed.notice(record, at: now) else { return }
+        try? await store.notify(noticed: record.id)
     }
 
     /// Commits a write, to prove that writing works.

@@ -25,6 +25,13 @@ extension Store {
         AccountHistory(try await read(Reads.history(of: account, range)))
     }
 
+    package func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        try await read(Reads.earnings(of: account, range))
+    }
+
     package func due(
         at time: Timestamp,
         skipping: Int,
@@ -44,6 +51,16 @@ extension Store {
                 [.text(id.rawValue), .text(User.name(ofLogin: login))]
             )
         ).first
+    }
+
+    /// Returns the currencies in which a user has a wallet.
+    package func currencies(of user: UserID) async throws(LedgerError) -> [Currency] {
+        try await read(
+            Select<String>(
+                "SELECT currency FROM accounts WHERE owner = $1",
+                [.text(user.rawValue)]
+            )
+        ).compactMap { Currency(rawValue: $0) }
     }
 
     /// Returns the use that the ledger has had so far.

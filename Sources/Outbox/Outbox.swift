@@ -23,6 +23,13 @@ package struct Outbox: Sendable {
         try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
     }
 
+    /// The endpoints of one owner; the operator's, which have none, are not among them.
+    package func endpoints(of owner: UserID) async throws(LedgerError) -> [WebhookEndpoint] {
+        try await database.read(
+            Select<WebhookEndpoint>(OutboxQueries.ownedEndpoints, [.text(owner.rawValue)])
+        )
+    }
+
     /// Removes an endpoint with everything that waits for it. If interrupted, it must be called
     /// again: until then the endpoint receives nothing and cannot be enabled.
     ///
@@ -79,12 +86,7 @@ package struct Outbox: Sendable {
     ) async throws(LedgerError) -> [WebhookBacklogEntry] {
         var entries: [WebhookBacklogEntry] = []
         for endpoint in try await keptEndpoints() {
-            entries += try await database.read(
-                Select<WebhookBacklogEntry>(
-                    OutboxQueries.backlog(dead: dead),
-                    [.text(endpoint), .integer(Int64(limit))]
-                )
-            )
+            entries += try await backlog(of: endpoint, dead: dead, limit: limit)
         }
         entries.sort { left, right in
             let (first, second) = (left.id, right.id)
@@ -92,6 +94,20 @@ package struct Outbox: Sendable {
             return (first.event, first.endpoint) < (second.event, second.endpoint)
         }
         return Array(entries.prefix(limit))
+    }
+
+    /// Returns those of one endpoint.
+    package func backlog(
+        of endpoint: String,
+        dead: Bool,
+        limit: Int
+    ) async throws(LedgerError) -> [WebhookBacklogEntry] {
+        try await database.read(
+            Select<WebhookBacklogEntry>(
+                OutboxQueries.backlog(dead: dead),
+                [.text(endpoint), .integer(Int64(limit))]
+            )
+        )
     }
 
     private func keptEndpoints() async throws(LedgerError) -> [String] {
@@ -106,14 +122,22 @@ package struct Outbox: Sendable {
     package func resend(event: String?, at time: Timestamp) async throws(LedgerError) -> Int {
         var count = 0
         for endpoint in try await keptEndpoints() {
-            var slice = 0
-            repeat {
-                slice = try await database.change(
-                    Resend(endpoint: endpoint, event: event, time: time)
-                )
-                count += slice
-            } while slice == OutboxQueries.slice
+            count += try await resend(to: endpoint, event: event, at: time)
         }
+        return count
+    }
+
+    /// Schedules those of one endpoint that were given up, as above.
+    package func resend(
+        to endpoint: String,
+        event: String?,
+        at time: Timestamp
+    ) async throws(LedgerError) -> Int {
+        var (count, slice) = (0, 0)
+        repeat {
+            slice = try await database.change(Resend(endpoint: endpoint, event: event, time: time))
+            count += slice
+        } while slice == OutboxQueries.slice
         return count
     }
 }

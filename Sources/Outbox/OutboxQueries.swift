@@ -12,13 +12,18 @@ enum OutboxQueries {
 
     static let endpointCount = "SELECT count(*) FROM endpoints"
 
-    static let endpoints = """
+    static let endpoints = "\(endpointRows) ORDER BY created_at, id"
+
+    /// Parameters: owner.
+    static let ownedEndpoints = "\(endpointRows) WHERE owner = $1 ORDER BY created_at, id"
+
+    private static let endpointRows = """
         SELECT id, url, owner, created_at, disabled,
             (SELECT count(*) FROM deliveries
                 WHERE endpoint = endpoints.id AND dead_at IS NULL),
             (SELECT count(*) FROM deliveries
                 WHERE endpoint = endpoints.id AND dead_at IS NOT NULL)
-        FROM endpoints ORDER BY created_at, id
+        FROM endpoints
         """
 
     /// The number of deliveries that one transaction works on, so that it delays no payment.

@@ -7,6 +7,18 @@ import NIOPosix
 import NIOSSL
 
 extension PaymentClient {
+    /// The longest origin of a server's pages: more is no QR code of a size that is read at a till.
+    private static let originLimit = 128
+
+    /// The reply with a name and an origin that are no longer than they may be.
+    static func bounded(_ reply: CreateSessionReply) -> CreateSessionReply {
+        var reply = reply
+        reply.payee = reply.payee.map { PayeeDisplay(name: $0.name.cut(to: nameLimit)) }
+        let origin = reply.publicURL.flatMap { $0.utf8.count > originLimit ? nil : ServerURL($0) }
+        reply.publicURL = origin?.description
+        return reply
+    }
+
     /// Classifies a reply by the client's rules.
     ///
     /// 2xx is success; a problem document with any other 4xx is a definite refusal; 401 concerns

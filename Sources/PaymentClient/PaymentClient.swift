@@ -106,7 +106,7 @@ package struct PaymentClient: Sendable {
         decode(await raw(.GET, "/wallet/me"))
     }
 
-    /// Asks for money, as the payee.
+    /// Creates a session, as the payee.
     ///
     /// Not idempotent: after `.unknown` there may be a session that nobody advertises, and that
     /// ends by itself.
@@ -116,19 +116,27 @@ package struct PaymentClient: Sendable {
     ///   `VALIDATION_ERROR` also where the payee has no wallet in the currency.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
-        await call(.POST, "/sessions/create", request)
+        let answer: Answer<CreateSessionReply> = await call(.POST, "/sessions/create", request)
+        return answer.map(Self.bounded)
     }
 
     /// Resolves an EID to its session. Changes nothing, and needs no token.
     ///
-    /// - Parameter isBackground: True if nobody waits for the answer. The server counts unknown
-    ///   EIDs of such calls apart: they never keep a user's own from being answered.
+    /// - Parameters:
+    ///   - isBackground: True if nobody waits for the answer. The server counts unknown EIDs of
+    ///     such calls apart: they never keep a user's own from being answered.
+    ///   - proximity: The place of this device, of which the payee is told. A server of the first
+    ///     contract refuses it with `VALIDATION_ERROR`.
     /// - Returns: Amount in minor units, payee, and everything else that a payer should see.
     ///   Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
-    package func resolve(_ eid: EID, isBackground: Bool = false) async -> Answer<ResolveReply> {
+    package func resolve(
+        _ eid: EID,
+        isBackground: Bool = false,
+        proximity: PayerProximity? = nil
+    ) async -> Answer<ResolveReply> {
         // The least urgent of all (RFC 9218, section 4.1).
         let headers = isBackground ? [("Priority", "u=7")] : []
-        let body = CanonicalJSON.bytes(of: ResolveRequest(eid: eid))
+        let body = CanonicalJSON.bytes(of: ResolveRequest(eid: eid, proximity: proximity))
         let answer: Answer<ResolveReply> = decode(
             await raw(.POST, "/sessions/resolve", body: body, headers: headers)
         )
@@ -259,12 +267,12 @@ package struct PaymentClient: Sendable {
     }
 
     /// A success before its body was read.
-    private struct RawReply {
-        let bytes: [UInt8]
-        let isReplay: Bool
+    struct RawReply {
+        fileprivate let bytes: [UInt8]
+        fileprivate let isReplay: Bool
     }
 
-    private func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
+    func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
         let reply: Answer<Reply> = read(answer)
         switch reply {
         case .success, .refused, .unauthorized: onAnswer(nil)
@@ -308,7 +316,7 @@ package struct PaymentClient: Sendable {
         readyPath, "/auth/dev-login", "/auth/token",
     ]
 
-    private func raw(
+    func raw(
         _ method: HTTPMethod,
         _ path: String,
         body: [UInt8]? = nil,

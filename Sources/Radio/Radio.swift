@@ -17,7 +17,7 @@ package protocol Radio: Sendable {
     /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
     /// time itself, so that no other one wakes for it.
     ///
-    /// - Parameter tolerance: How much longer it may be, so as to end with a wake-up that there is
+    /// - Parameter tolerance: The time by which it may be longer, to end with a wake-up that is
     ///   anyway.
     func pause(for duration: Duration, tolerance: Duration) async
 

@@ -48,8 +48,9 @@ struct DeclarationTests {
 
     /// Witnesses of requirements that other packages and the standard library make.
     private static let witnesses: Set = [
-        "checkIsolated", "configuration", "description", "isIsolatingCurrentContext",
-        "enqueue", "makeAsyncIterator", "unownedExecutor",
+        "appendInterpolation", "appendLiteral", "checkIsolated", "configuration", "coreContext",
+        "description", "enqueue", "isIsolatingCurrentContext", "makeAsyncIterator",
+        "maxUploadSize", "unownedExecutor",
     ]
 
     @Test("every package declaration is named by another module, by one's signature or protocol")

@@ -17,8 +17,14 @@ struct LanguageTests {
             for (index, line) in file.lines.enumerated() {
                 let text = line.drop { $0 == " " }
                 defer { isInside = text.hasPrefix("///") }
-                guard text.hasPrefix("/// "), !isInside else { continue }
-                let word = text.dropFirst(4).prefix { $0.isLetter }.lowercased()
+                guard text.hasPrefix("/// ") else { continue }
+                // A parameter, and what is returned, have sentences of their own.
+                let field = text.prefixMatch(
+                    of: /\/\/\/( - (Returns|Parameter \w+)|   - \w+): +/
+                )
+                guard !isInside || field != nil else { continue }
+                let start = field?.range.upperBound ?? text.index(text.startIndex, offsetBy: 4)
+                let word = text[start...].prefix { $0.isLetter }.lowercased()
                 #expect(
                     !Self.questionWords.contains(word),
                     "\(file.path):\(index + 1) begins with \(word)"

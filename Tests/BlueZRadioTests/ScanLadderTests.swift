@@ -151,11 +151,11 @@ import Testing
     private mutating func loseStart() {
         begin(after: Self.cycle)
         look(commands: 1, after: Self.cycle)
-        look(commands: 1, after: Self.timings.closeLook)
-        #expect(planner.lookInterval == Self.timings.closeLook)
+        look(commands: 1, after: Self.timings.burstLook)
+        #expect(planner.lookInterval == Self.timings.burstLook)
         #expect(planner.next(now: now) == nil, "it may be about to begin")
-        look(after: Self.timings.closeLook)
-        let givenUp = now + (Self.timings.commandLimit - Self.timings.closeLook)
+        look(after: Self.timings.burstLook)
+        let givenUp = now + (Self.timings.commandLimit - Self.timings.burstLook)
         #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
         look(after: givenUp - now)
     }

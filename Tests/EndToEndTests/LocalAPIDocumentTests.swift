@@ -29,12 +29,15 @@ struct LocalAPIDocumentTests {
     func routes() throws {
         let source = try Self.text("Sources/LocalAPI/Server/LocalRoutes.swift")
         let routes = source.matches(of: /table\.add(?:Stream)?\(\.(\w+), \.(\w+), "([^"]+)"\)/)
-        #expect(routes.count > 15)
+        let display = try Self.text("Sources/LocalAPI/Server/DisplayRoutes.swift")
+            .matches(of: /table\.add(?:Stream)?\(level, \.get, "([^"]+)"\)/)
+        #expect(routes.count > 15 && display.count == 2)
+        for route in display { #expect(document.contains("\n| `GET \(route.1)` | observer | ")) }
         for route in routes {
             let row = "\n| `\(route.2.uppercased()) \(route.3)` | \(route.1) | "
             #expect(document.contains(row), "\(row)")
         }
-        #expect(document.matches(of: #/\n\| `[A-Z]+ /[^`]+` \| \w+ \|/#).count == routes.count)
+        #expect(document.matches(of: #/\n\| `[A-Z]+ /[^`]+` \| \w+ \|/#).count == routes.count + 2)
     }
 
     @Test("The document gives every code its status, and leaves out none of the daemon's own")
@@ -55,8 +58,9 @@ struct LocalAPIDocumentTests {
     @Test("The document names every member of every body, and every health code")
     func members() throws {
         let bodies = [
-            "Local/Calibrations", "Local/Event", "Local/LocalLogin", "Local/Payments",
-            "Local/Presence", "Local/Refunds", "Local/Requests", "Local/Status", "Server/Wallet",
+            "Local/Calibrations", "Local/Display", "Local/Event", "Local/LocalLogin",
+            "Local/Payments", "Local/Presence", "Local/Refunds", "Local/Requests", "Local/Status",
+            "Server/Wallet",
         ]
         var names: Set<String> = []
         for body in bodies {

@@ -106,7 +106,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("a payment of which nothing was sent is cancelled for good, and its lock given back")
+    @Test("a payment of which nothing was sent is cancelled for good, and its lock released")
     func cancelled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -157,7 +157,7 @@ struct PaymentTests {
         let path = "/v1/payments/\(first.id)"
         let cancelled: PaymentView = try await payer.call("DELETE", path, nil as String?)
         #expect(cancelled.code == "PAYMENT_CANCELLED")
-        // Its lock is on its way, and would be given back under the next one's hands.
+        // Its lock is on its way, and would be released under the next one's hands.
         await #expect {
             try await payer.call("POST", "/v1/payments", wish) as PaymentView
         } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
@@ -171,7 +171,7 @@ struct PaymentTests {
         #expect(ended.code == "PAYMENT_CANCELLED")
     }
 
-    @Test("A payment that ends by its time gives back a lock whose answer was lost")
+    @Test("A payment that ends by its time releases a lock whose answer was lost")
     func expired() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -270,7 +270,7 @@ struct PaymentTests {
         #expect(ended.state == .declined)
         #expect(ended.code == "INSUFFICIENT_WALLET_BALANCE")
         #expect(ended.nextStep == "gotchu-ctl wallet")
-        try await eventually("the session is given back") {
+        try await eventually("the session is released") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .advertising ? true : nil
         }

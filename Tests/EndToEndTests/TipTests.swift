@@ -52,7 +52,7 @@ struct TipTests {
         await #expect {
             let large = NewRefund(sid: request.id, amountCents: 601)
             _ = try await kiosk.call("POST", "/v1/refunds", large) as PaymentView
-        } throws: { ($0 as? Problem)?.detail == "Only $6.00 is left to give back." }
+        } throws: { ($0 as? Problem)?.detail == "Only $6.00 is left to refund." }
         let part = NewRefund(sid: request.id, amountCents: 540)
         let first: PaymentView = try await kiosk.call("POST", "/v1/refunds", part)
         let back = try await end(of: first, on: kiosk)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Whoever pays, asks or gives back is told what may be confused",
+    "The commands that pay, request and refund say what may be confused",
     .enabled(if: access("/usr/bin/script", X_OK) == 0),
     .timeLimit(.minutes(hangLimit))
 )

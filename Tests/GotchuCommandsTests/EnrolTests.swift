@@ -133,7 +133,7 @@ struct EnrolTests {
         ]
     )
     func forms(text: String, expected: String) {
-        let named = ConfigurationDocument.naming(server: "https://a.example", in: text)
+        let named = ConfigurationDocument.text(text, withServer: "https://a.example")
         #expect(named == expected)
     }
 }

@@ -86,7 +86,7 @@ struct LiveTests {
         #expect(!far.out.contains("Paid"))
     }
 
-    @Test("a request expires with 1, is taken back by cancel and by Ctrl-C, and says so")
+    @Test("a request expires with 1, is cancelled by cancel and by Ctrl-C, and says so")
     func requestEnds() async throws {
         let system = try await LiveSystem(distance: 5)
         let expired = try await GotchuCtl.run(["request", "3", "--ttl", "1"], socket: system.kiosk)

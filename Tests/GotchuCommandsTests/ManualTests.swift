@@ -154,14 +154,30 @@ struct ManualTests {
         let run = try Program("gotchud", ["--check-config", "--config", file])
         #expect(try await run.exitCode() == 0, "\(run.text)")
 
-        let keys = page.split(separator: "\n").filter { $0.hasPrefix(".It Li ") }
-            .map { String($0.dropFirst(7)) }
-        #expect(keys.count >= 12)
-        for key in keys {
-            let file = try folder.write("{\"\(key)\": null}", to: "\(key).json")
+        let settings = settings(of: page)
+        #expect(settings.count >= 12)
+        for (key, json) in settings {
+            let file = try folder.write(json, to: "\(key).json")
             let run = try Program("gotchud", ["--check-config", "--config", file])
             #expect(try await run.exitCode() == 0, "\(key): \(run.text)")
         }
+    }
+
+    /// By key of a page's list: a file that has it, within the key whose list it stands in.
+    private func settings(of page: String) -> [(key: String, json: String)] {
+        var settings: [(key: String, json: String)] = []
+        var depth = 0
+        var group = ""
+        for line in page.split(separator: "\n") {
+            if line.hasPrefix(".Bl ") { depth += 1 }
+            if line.hasPrefix(".El") { depth -= 1 }
+            guard line.hasPrefix(".It Li ") else { continue }
+            let key = String(line.dropFirst(7))
+            if depth == 1 { group = key }
+            let member = "{\"\(key)\": null}"
+            settings.append((key, depth == 1 ? member : "{\"\(group)\": \(member)}"))
+        }
+        return settings
     }
 
     @Test(

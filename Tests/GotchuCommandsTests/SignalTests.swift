@@ -96,7 +96,7 @@ struct SignalTests {
         #expect(wallet["available_cents"] as? Int == 10_000)
     }
 
-    @Test("A payment is taken back by its id while nothing was sent, and not once it was paid")
+    @Test("A payment is cancelled by its id while nothing was sent, and not once it was paid")
     func cancelledByID() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("5")
@@ -140,7 +140,7 @@ struct SignalTests {
         system.signalTill(SIGCONT)
     }
 
-    @Test("a request that a hung daemon has yet to make is taken back once it is made")
+    @Test("a request that a hung daemon has yet to make is cancelled once it is made")
     func hungBefore() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
@@ -235,7 +235,7 @@ struct SignalTests {
         }
         #expect(try await system.requestStates() == ["advertising"])
         terminal.signal(SIGKILL)
-        try await eventually("the request is taken back", within: .seconds(20)) {
+        try await eventually("the request is cancelled", within: .seconds(20)) {
             try await system.requestStates() == ["cancelled"] ? true : nil
         }
     }
@@ -298,7 +298,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a request that could not be told of is taken back, and the exit code says why",
+        "a request that could not be told of is cancelled, and the exit code says why",
         arguments: [(">/dev/full", 74), (">&-", 74), ("| true", 128 + SIGPIPE)]
     )
     func untold(target: String, code: Int32) async throws {

@@ -15,6 +15,7 @@ struct UsageTests {
             ["request", "5", "--currency", "xyz"], ["status", "--sock", "/x"],
             ["--sock", "/x", "status"], ["--socket"], ["status", "--socket", ""],
             ["demo", "--socket", "/x"],
+            ["demo", "--screens", "--json"],
             ["--socket", "/x", "demo"],
         ]
     )
@@ -77,7 +78,7 @@ struct UsageTests {
         #expect(run.out.isEmpty)
     }
 
-    @Test("the command to run next gives back no more than was typed")
+    @Test("the command to run next prints no more than was typed")
     func unasked() async throws {
         let run = try await GotchuCtl.run(["refund", "s-1", "5.00", "--reference", "a cup"])
         #expect(run.code == 64)

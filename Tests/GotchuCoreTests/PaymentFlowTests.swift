@@ -61,7 +61,7 @@ struct PaymentFlowTests {
         }
     }
 
-    @Test("A lock that was never answered is given up, and given back, once the session is over")
+    @Test("A lock that was never answered is given up, and released, once the session is over")
     func expired() {
         var flow = PaymentFlow(from: .locking)
         var action = flow.handle(.started, jitter: 0)
@@ -84,7 +84,7 @@ struct PaymentFlowTests {
         #expect(why.code == "SESSION_EXPIRED")
     }
 
-    @Test("A cancelled payment gives back a lock that it may hold, and asks nothing else")
+    @Test("A cancelled payment releases a lock that it may hold, and asks nothing else")
     func cancelled() {
         let end = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
             .finish(.declined(.cancelled))

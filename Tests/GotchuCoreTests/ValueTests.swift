@@ -120,4 +120,14 @@ struct ValueTests {
             }
         }
     }
+
+    @Test("A text becomes a part of an address and comes back, and a broken escape is refused")
+    func percent() {
+        for text in ["Front/1 till?#&=%+.", "ü \u{1F957}", "", "plain-_9"] {
+            let encoded = percentEncoded(text)
+            #expect(encoded.wholeMatch(of: /([A-Za-z0-9_-]|%[0-9A-F]{2})*/) != nil, "\(encoded)")
+            #expect(percentDecoded(encoded) == text)
+        }
+        for text in ["%", "%2", "%zz", "%+1", "%ff"] { #expect(percentDecoded(text) == nil) }
+    }
 }

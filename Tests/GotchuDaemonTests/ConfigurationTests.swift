@@ -2,7 +2,9 @@ import BlueZRadio
 import Glibc
 import GotchuAPI
 import GotchuCore
+import LocalAPI
 import Logging
+import Pages
 import PaymentClient
 import Radio
 import ServiceProcess
@@ -56,7 +58,14 @@ struct ConfigurationTests {
                   "spender_uids": [1001, 1002],
                   "accept_unknown_rssi": true, "log_level": "debug",
                   "power_cycle": true, "metrics": "[::1]:9464",
-                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55}
+                  "proximity": {"tap_enter": -40, "tap_leave": -50, "near_enter": -55},
+                  "viewer_uids": [998],
+                  "screens": {
+                    "display": "127.0.0.1:7465", "till": "127.0.0.1:7466",
+                    "shop": "Corner Cafe", "logo": "/etc/gotchu/logo.svg",
+                    "languages": ["de", "ar"], "text_scale": 1.25, "antenna": "right",
+                    "motion": false, "sound": true
+                  }
                 }
                 """
         )
@@ -79,6 +88,16 @@ struct ConfigurationTests {
         #expect(configuration.proximity.near == .init(enter: -55, leave: -68))
         #expect(configuration.metrics.map { "\($0)" } == "[::1]:9464")
         #expect(configuration.logLevel == .debug)
+        #expect(configuration.viewerUserIDs == [998])
+        var screens = ScreenSettings()
+        screens.display = LoopbackAddress("127.0.0.1:7465")
+        screens.till = LoopbackAddress("127.0.0.1:7466")
+        screens.logo = "/etc/gotchu/logo.svg"
+        var looks = DisplayPage.Looks()
+        (looks.shop, looks.languages, looks.textScale) = ("Corner Cafe", [.german, .arabic], 1.25)
+        (looks.antenna, looks.hasMotion, looks.hasSound) = (.right, false, true)
+        screens.looks = looks
+        #expect(configuration.screens == screens)
     }
 
     @Test(
@@ -95,14 +114,23 @@ struct ConfigurationTests {
             case "listen": (#""never""#, false)
             case "service_uuid": (#""fd6f""#, false)
             case "eid_seconds": ("77", false)
-            case "observer_uids", "cashier_uids", "spender_uids": ("[7]", true)
+            case "viewer_uids", "observer_uids", "cashier_uids", "spender_uids": ("[7]", true)
             case "proximity": (#"{"tap_enter": -41}"#, false)
             case "metrics": (#""127.0.0.1:9464""#, false)
             case "log_level": (#""trace""#, false)
+            case "screens.display", "screens.till": (#""127.0.0.1:7465""#, false)
+            case "screens.shop": (#""Corner Cafe""#, false)
+            case "screens.logo": (#""/logo.svg""#, false)
+            case "screens.languages": (#"["de", "en"]"#, false)
+            case "screens.text_scale": ("1.25", false)
+            case "screens.antenna": (#""left""#, false)
+            case "screens.motion": ("false", false)
             default: ("true", false)
             }
         let old = try resolve()
-        let new = try resolve(file: #"{"\#(key)": \#(text)}"#)
+        let members = key.split(separator: ".").reversed()
+        let file = members.reduce(text) { #"{"\#($1)": \#($0)}"# }
+        let new = try resolve(file: file)
         #expect(old.needsRestart(for: new) == !isTaken)
         let reloaded = old.reloaded(from: new)
         #expect(reloaded.observerUserIDs == new.observerUserIDs)
@@ -136,6 +164,19 @@ struct ConfigurationTests {
             ("{\n  \"metrics\": \"[::]:9464\"\n}", 2, "Metrics are served on 127.0.0.1"),
             ("{\n  \"metrics\": \"127.0.0.1\"\n}", 2, "Metrics are served on 127.0.0.1"),
             ("{\n  \"metrics\": \"127.0.0.1:+1\"\n}", 2, "Metrics are served on 127.0.0.1"),
+            ("{\n \"screens\": {\n \"display\": \"[::1]:7465\"}}", 3, "A screen is served on 127"),
+            ("{\n \"screens\": {\n \"till\": \"0.0.0.0:1\"}}", 3, "A screen is served on 127"),
+            ("{\n \"screens\": {\n \"colour\": 1}}", 3, "colour: There is no setting of this"),
+            ("{\n \"screens\": \"on\"}", 2, "screens: This must be an object."),
+            ("{\n \"screens\": {\n \"languages\": [\"xx\"]}}", 3, "one or two different languages"),
+            ("{\n \"screens\": {\n \"languages\": [\"en\", \"en\"]}}", 3, "one or two different"),
+            ("{\n \"screens\": {\n \"languages\": []}}", 3, "one or two different languages"),
+            ("{\n \"screens\": {\n \"text_scale\": 2}}", 3, "The scale of text is 0.8 to 1.6."),
+            (
+                "{\n \"screens\": {\n \"text_scale\": \"1\"}}", 3,
+                "text_scale: This must be a number"
+            ),
+            ("{\n \"screens\": {\n \"antenna\": \"behind\"}}", 3, "The antenna is below"),
             ("{\n  \"service_uuid\": \"+fed\"\n}", 2, "A service UUID is four hex digits"),
             ("{\n  \"radio\": \"bluez:hci01\"\n}", 2, "A radio is"),
             ("{\n  \"radio\": \"auto:hci+1\"\n}", 2, "A radio is"),

@@ -94,7 +94,7 @@ struct PaymentDriveTests {
         try expectJournalFirst(bench)
     }
 
-    @Test("A lock is given back before the decline is published")
+    @Test("A lock is released before the decline is published")
     func unlockFirst() async throws {
         let bench = try Bench()
         bench.server.script(.send, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
@@ -197,7 +197,7 @@ struct PaymentDriveTests {
         #expect(Set(bench.server.calls.map(\.token)) == [Bench.token(of: "ann")])
     }
 
-    @Test("A lock is given back under the login of its payment alone", arguments: [true, false])
+    @Test("A lock is released under the login of its payment alone", arguments: [true, false])
     func unlockLogin(isSame: Bool) async throws {
         let bench = try Bench()
         let lock = bench.server.stop(at: .lock)

@@ -15,10 +15,12 @@ struct ResolvePlanTests {
             _ eid: EID,
             level: Double,
             since: MonotonicTime? = nil,
+            isTap: Bool = false,
             at now: MonotonicTime
         ) -> Bool {
-            value.want(eid, level: level, since: since ?? now, at: now)
+            value.want(eid, level: level, since: since ?? now, isTap: isTap, at: now)
         }
+        func isTap(_ eid: EID) -> Bool { value.isTap(eid) }
         func next(at now: MonotonicTime) -> EID? { value.next(at: now) }
         func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
         func forget(_ eid: EID) { value.forget(eid) }
@@ -61,6 +63,31 @@ struct ResolvePlanTests {
         #expect(plan.next(at: start) == nil)
         #expect(!plan.want(strong, level: -40, at: at(59)))
         #expect(plan.want(strong, level: -40, at: at(61)))
+    }
+
+    @Test("A tap is told at once though an answer is fresh, and again while it lasts")
+    func tap() {
+        let eid = EID(literal: "aaaaaaaaaa")
+        _ = plan.want(eid, level: -50, at: start)
+        #expect(!plan.isTap(eid))
+        plan.record(eid, .session(session), at: start)
+        #expect(!plan.want(eid, level: -50, at: at(1)))
+        #expect(plan.want(eid, level: -30, isTap: true, at: at(1)))
+        #expect(plan.isTap(eid) && plan.next(at: at(1)) == eid)
+        plan.record(eid, .session(session), at: at(1))
+        #expect(!plan.want(eid, level: -30, isTap: true, at: at(8.9)))
+        #expect(plan.want(eid, level: -30, isTap: true, at: at(9)))
+        plan.record(eid, .unknown(retryAfter: nil), at: at(9))
+        #expect(!plan.want(eid, level: -30, isTap: true, at: at(16)))
+        #expect(plan.want(eid, level: -30, isTap: true, at: at(17)))
+    }
+
+    @Test("A tap of an EID that is nobody's is not asked about anew")
+    func strangersTap() {
+        let eid = EID(literal: "aaaaaaaaaa")
+        #expect(plan.want(eid, level: -30, isTap: true, at: start))
+        plan.record(eid, .nobodys, at: start)
+        #expect(!plan.want(eid, level: -30, isTap: true, at: at(9)))
     }
 
     @Test("Three hundred EIDs that are nobody's cost ten questions, and then three a minute")

@@ -19,11 +19,7 @@ struct ResumedRequestTests {
     )
     func radioCannot() async throws {
         let folder = try TemporaryFolder()
-        let radio = SimulatedRadio(
-            folder: "\(folder.path)/air",
-            name: "kiosk",
-            position: AirPosition(x: 0, y: 0)
-        )
+        let radio = SimulatedRadio(kioskIn: folder)
         // It has no place left.
         let others = (0..<SimulatedRadio.advertisingLimit).map { _ in EID.random() }
         for eid in others { try await radio.startAdvertising(eid) }
@@ -49,16 +45,12 @@ struct ResumedRequestTests {
     )
     func placesGrow() async throws {
         let folder = try TemporaryFolder()
-        let radio = SimulatedRadio(
-            folder: "\(folder.path)/air",
-            name: "kiosk",
-            position: AirPosition(x: 0, y: 0)
-        )
+        let radio = SimulatedRadio(kioskIn: folder)
         let requests = try ["s-1", "s-2"].map { try record($0, .random()) }
         let service = try service(resuming: requests, radio, RecordedLog(level: .debug), folder)
         var state = RadioState()
         state.advertisingCapacity = 1
-        await service.take(radio: state)
+        await service.apply(radio: state)
         async let _ = service.run()
         func onAir() async -> Int { await service.views().count(where: \.isOnAir) }
 
@@ -68,7 +60,7 @@ struct ResumedRequestTests {
         }
         let start = ContinuousClock.now
         state.advertisingCapacity = 5
-        await service.take(radio: state)
+        await service.apply(radio: state)
         try await eventually("both are on the air") { await onAir() == 2 ? true : nil }
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
@@ -76,11 +68,7 @@ struct ResumedRequestTests {
     @Test("A request is not believed to have a tip that no payment can have")
     func impossibleTip() async throws {
         let folder = try TemporaryFolder()
-        let radio = SimulatedRadio(
-            folder: "\(folder.path)/air",
-            name: "kiosk",
-            position: AirPosition(x: 0, y: 0)
-        )
+        let radio = SimulatedRadio(kioskIn: folder)
         let log = RecordedLog(level: .debug)
         let request = try record()
         let service = try service(resuming: [request], radio, log, folder)
@@ -100,11 +88,7 @@ struct ResumedRequestTests {
     @Test("A request is not believed to be paid by a reply about another session or amount")
     func otherSession() async throws {
         let folder = try TemporaryFolder()
-        let radio = SimulatedRadio(
-            folder: "\(folder.path)/air",
-            name: "kiosk",
-            position: AirPosition(x: 0, y: 0)
-        )
+        let radio = SimulatedRadio(kioskIn: folder)
         let log = RecordedLog(level: .debug)
         let (request, other) = (try record(), try record("s-2"))
         let service = try service(resuming: [request, other], radio, log, folder)
@@ -129,11 +113,7 @@ struct ResumedRequestTests {
     )
     func yearZero() async throws {
         let folder = try TemporaryFolder()
-        let radio = SimulatedRadio(
-            folder: "\(folder.path)/air",
-            name: "kiosk",
-            position: AirPosition(x: 0, y: 0)
-        )
+        let radio = SimulatedRadio(kioskIn: folder)
         let server = try OddServer()
         defer { server.stop() }
         let log = RecordedLog(level: .debug)

@@ -16,7 +16,7 @@ struct ContractTests {
         let payer = try await wire.login("payer")
 
         let created = try await wire.create(payee, cents: 450, more: #","memo":"Flat white""#)
-        #expect(created.status == 200 && created.names == "eid exp_at sid")
+        #expect(created.status == 200 && created.names == "eid exp_at payee_display sid")
         #expect(created.string("eid").wholeMatch(of: /[0-9a-f]{10}/) != nil)
         let sid = created.string("sid")
 

@@ -70,8 +70,11 @@ struct DescribedLimitTests {
         }
         let lease = Session.lease.components.seconds
         #expect(text("post", "/sessions/lock").contains("for \(lease) seconds"))
-        let watchers = RecordFeed.usualWatchersPerLogin
-        #expect(text("get", "/sessions/{sid}/events").contains("\(watchers) sessions at a time"))
+        let watchers = ChangeFeed.usualWatchersPerLogin
+        for path in ["/sessions/{sid}/events", "/api/wallet/events"] {
+            let words = text("get", path).split(whereSeparator: \.isWhitespace)
+            #expect(words.joined(separator: " ").contains("\(watchers) sessions and wallets"))
+        }
         let rotation = text("post", "/sessions/{sid}/eids")
         #expect(rotation.contains("another \(RotateEID.overlap.components.seconds) seconds"))
         #expect(rotation.contains("\(RotateEID.limit) times"))

@@ -82,7 +82,7 @@ struct EventTests {
         #expect(refused.code == "RATE_LIMITED" && refused.headers["retry-after"] == "5")
         #expect(
             refused.string("detail")
-                == "This device or login follows as many sessions as it may: 64."
+                == "This device or login follows as many sessions and wallets as it may: 64."
         )
         #expect(try await EventStream(wire, sid, token: payer).status == 200)
     }

@@ -33,14 +33,14 @@ struct KeyRingTests {
         try await issuer.act(#"{"op":"set","published":["rsa"]}"#)
         let source = try #require(KeySource(issuer.keys))
         try await withRing(source) { ring in
-            #expect(await ring.key(named: "rsa")?.algorithmName == "RS256")
+            #expect(await ring.key(id: "rsa")?.algorithmName == "RS256")
             try await issuer.act(#"{"op":"set","published":["p256","ed"]}"#)
-            #expect(await ring.key(named: "p256") == nil)
-            #expect(await ring.key(named: "rsa") != nil)
+            #expect(await ring.key(id: "p256") == nil)
+            #expect(await ring.key(id: "rsa") != nil)
             #expect(try await issuer.fetches == 1)
             clock.advance(.seconds(60))
-            #expect(await ring.key(named: "p256")?.algorithmName == "ES256")
-            #expect(await ring.key(named: "rsa") == nil)
+            #expect(await ring.key(id: "p256")?.algorithmName == "ES256")
+            #expect(await ring.key(id: "rsa") == nil)
             #expect(try await issuer.fetches == 2)
         }
     }
@@ -53,12 +53,12 @@ struct KeyRingTests {
         let issuer = try await IssuerProcess()
         let source = try #require(KeySource(issuer.keys))
         try await withRing(source) { ring in
-            #expect(await ring.key(named: "ed")?.algorithmName == "EdDSA")
+            #expect(await ring.key(id: "ed")?.algorithmName == "EdDSA")
             try await issuer.act(#"{"op":"set","mode":"\#(mode)"}"#)
             clock.advance(.seconds(60))
-            #expect(await ring.key(named: "unknown") == nil)
+            #expect(await ring.key(id: "unknown") == nil)
             #expect(try await issuer.fetches == 2)
-            #expect(await ring.key(named: "ed") != nil)
+            #expect(await ring.key(id: "ed") != nil)
         }
     }
 
@@ -101,13 +101,13 @@ struct KeyRingTests {
             throw KeySet.Unusable("away")
         }
         await withTaskGroup(of: VerificationKey?.self) { group in
-            for number in 0..<500 { group.addTask { await ring.key(named: "k\(number)") } }
+            for number in 0..<500 { group.addTask { await ring.key(id: "k\(number)") } }
             open.yield()
             for await key in group { #expect(key == nil) }
         }
         #expect(fetches.load(ordering: .relaxed) == 1)
         clock.advance(.seconds(59))
-        #expect(await ring.key(named: "again") == nil)
+        #expect(await ring.key(id: "again") == nil)
         #expect(fetches.load(ordering: .relaxed) == 1)
     }
 

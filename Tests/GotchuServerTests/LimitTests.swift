@@ -136,10 +136,4 @@ struct LimitTests {
         }
         #expect(DevelopmentLogin.localPart(of: String(repeating: "a", count: 300) + "@b") == nil)
     }
-
-    @Test("a segment of an address is decoded, and a broken escape refused")
-    func percent() {
-        #expect(percentDecoded("a%20b%2Fc") == "a b/c")
-        for text in ["%", "%2", "%zz", "%+1", "%ff"] { #expect(percentDecoded(text) == nil) }
-    }
 }

@@ -51,7 +51,7 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Bob asks for money and Alice pays, as on the first day", arguments: BooksKind.all)
+    @Test("Bob requests a payment and Alice pays, as on the first day", arguments: BooksKind.all)
     func story(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try read(

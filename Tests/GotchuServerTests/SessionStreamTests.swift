@@ -16,19 +16,19 @@ import Testing
 /// Streams on connections of the server's own kind, whose buffers are small.
 @Suite("A session's stream", .timeLimit(.minutes(hangLimit)))
 struct SessionStreamTests {
-    private let feed = RecordFeed()
+    private let feed = ChangeFeed()
 
     @Test("A session's stream ends with its session, and its connection is used again")
     func alone() async throws {
         try await withStream { server, client in
-            feed.publish([2, 3].map { Cast.record(version: $0) })
-            feed.publish([Cast.record(version: 4, .cancelled)])
+            for version: Int64 in [2, 3] { feed.publish(Cast.record(version: version)) }
+            feed.publish(Cast.record(version: 4, .cancelled))
             try await client.read(to: "\r\n0\r\n\r\n")
             #expect(client.versions.last == 4)
             #expect(server.isActive && feed.watcherCount == 0)
             try await client.ask()
             try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
-            feed.publish([Cast.record(version: 5)])
+            feed.publish(Cast.record(version: 5))
             try await eventually("the next stream tells") { client.versions.last == 5 ? true : nil }
         }
     }
@@ -37,10 +37,10 @@ struct SessionStreamTests {
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
-                let nudge = Nudge { feed.publish([Cast.record(version: 3, .cancelled)]) }
+                let nudge = Nudge { feed.publish(Cast.record(version: 3, .cancelled)) }
                 try server.pipeline.syncOperations.addHandler(nudge, position: .first)
             }.get()
-            feed.publish([Cast.record(version: 2, .cancelled)])
+            feed.publish(Cast.record(version: 2, .cancelled))
             try await client.read(to: "0\r\n\r\n")
             #expect(client.versions == [2])
             #expect(client.text.ranges(of: "0\r\n\r\n").count == 1, "\(client.text)")
@@ -51,11 +51,11 @@ struct SessionStreamTests {
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()
-            feed.publish([Cast.record(version: 2)])
+            feed.publish(Cast.record(version: 2))
             try await client.channel.setOption(.autoRead, value: true).get()
             try await eventually("version 2 comes") { client.versions == [2] ? true : nil }
             #expect(client.replyCount == 1, "\(client.text)")
-            feed.publish([Cast.record(version: 3, .cancelled)])
+            feed.publish(Cast.record(version: 3, .cancelled))
             try await eventually("the next is answered") { client.replyCount == 2 ? true : nil }
         }
     }
@@ -65,10 +65,10 @@ struct SessionStreamTests {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
             // What is on its way to a client who has gone resets the connection.
-            feed.publish([Cast.record(version: 2)])
+            feed.publish(Cast.record(version: 2))
             try await client.channel.close()
             try await eventually("nobody watches any more") {
-                feed.publish([Cast.record(version: .max)])
+                feed.publish(Cast.record(version: .max))
                 return feed.watcherCount == 0 ? true : nil
             }
         }
@@ -93,7 +93,7 @@ struct SessionStreamTests {
             try await fill(server)
             let held = try await server.getOption(.bufferedWritableBytes).get()
             #expect((32_768..<66_560).contains(held), "\(held) bytes")
-            feed.publish([Cast.record(version: 10_001, .cancelled)])
+            feed.publish(Cast.record(version: 10_001, .cancelled))
             try await client.read(to: "0\r\n\r\n")
             let versions = client.versions
             #expect(versions.count < 9_000 && versions.last == 10_001)
@@ -135,7 +135,7 @@ struct SessionStreamTests {
     /// Tells so many changes that they cannot all be on the way to a client who does not read.
     private func fill(_ server: any Channel) async throws {
         for version in 2...10_000 {
-            feed.publish([Cast.record(version: Int64(version))])
+            feed.publish(Cast.record(version: Int64(version)))
             try await server.eventLoop.submit {}.get()
         }
         #expect(!server.isWritable)

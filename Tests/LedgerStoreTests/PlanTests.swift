@@ -50,7 +50,7 @@ struct PlanTests {
 
     private static let tables = [
         "users", "names", "accounts", "records", "due", "transfers", "entries", "answers", "seals",
-        "devices", "deliveries",
+        "devices", "deliveries", "web_sessions",
     ]
 
     private func parameterCount(_ sql: String) -> Int {
@@ -166,6 +166,9 @@ struct PlanTests {
         INSERT INTO devices (id, user_id, name, scopes, created_at, family, current, generation,
                 expires_at)
             SELECT 'd' || n, 'u' || n, '', '', 1, sha256(''), sha256(''), 0, 1
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO web_sessions
+            SELECT sha256(CAST('w' || n AS bytea)), 'u' || n, '', '', 1, 1, n, NULL
             FROM generate_series(1, \(rows)) AS s (n);
         INSERT INTO endpoints VALUES ('a', '', NULL, 0, '', NULL), ('b', '', NULL, 0, '', NULL);
         INSERT INTO deliveries

@@ -67,7 +67,7 @@ struct PoolerTests {
             try PostgreSQLStore(url: pooler.url, logger: TestBooks.logger)
         }
         #expect(error?.code == .cannotOpen)
-        #expect(error?.message.contains("by the transaction") == true, "\(error as Any)")
+        #expect(error?.message.contains("by transaction") == true, "\(error as Any)")
         #expect(error?.fix?.contains("session mode") == true)
         withExtendedLifetime(pooler) {}
     }

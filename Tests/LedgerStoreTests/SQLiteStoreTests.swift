@@ -44,7 +44,7 @@ struct SQLiteStoreTests {
                 _ = try await ledger.user("b", cents: 100)
             }
             #expect(error?.code == .tryAgain)
-            #expect(error?.description.contains("moved away or replaced") == true)
+            #expect(error?.description.contains("moved or replaced") == true)
             // Put back, nothing has happened.
             if isReplaced { try FileManager.default.removeItem(atPath: file) }
             try FileManager.default.moveItem(atPath: away, toPath: file)

@@ -55,6 +55,13 @@ package final class FaultyStore: LedgerStorage {
         try await store.history(of: account, range)
     }
 
+    package func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        try await store.earnings(of: account, range)
+    }
+
     package func due(
         at time: Timestamp,
         skipping: Int,

@@ -79,6 +79,41 @@ package final class MemoryStore: LedgerStorage {
         )
     }
 
+    package func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        let books = books
+        guard let row = books.rows.accounts[account] else { return nil }
+        let entries = books.transfers.values.flatMap(\.entries).filter { $0.account == account }
+            .sorted { $0.number < $1.number }
+        let counted = entries.filter { range.counted?.contains($0.at) ?? false }
+        let numbers = range.counted.map { span in
+            [span.lowerBound, span.upperBound].map { moment in
+                (entries.last { $0.at < moment }?.number ?? 0) + 1
+            }
+        }
+        return AccountEarnings(
+            account: row,
+            earned: range.marks.map { mark in entries.last { $0.at < mark }?.earned ?? 0 },
+            numbers: numbers.map { $0[0]..<$0[1] } ?? 1..<row.entryCount + 1,
+            slices: counted.map { entry in
+                EarningsSlice(
+                    start: Self.sliceStart(of: entry.at),
+                    kind: entry.kind,
+                    isDebit: entry.amount < 0,
+                    count: 1,
+                    amount: entry.amount
+                )
+            }
+        )
+    }
+
+    private static func sliceStart(of moment: Timestamp) -> Timestamp {
+        let length = EarningsRange.slice.wholeMilliseconds
+        return Timestamp(milliseconds: moment.milliseconds / length * length)
+    }
+
     package func due(
         at time: Timestamp,
         skipping: Int,

@@ -18,7 +18,7 @@ struct AccessPolicyTests {
         #expect(policy.levels(of: peer(4_000_001)).isEmpty)
     }
 
-    @Test("looking, asking for money and spending it are three rights")
+    @Test("Looking, requesting payments and making them are three rights")
     func separate() throws {
         let policy = AccessPolicy(
             ownerUserIDs: [0],
@@ -28,10 +28,10 @@ struct AccessPolicyTests {
             spenderUserIDs: [4_000_002]
         )
         let group = try #require(AccessPolicy.groupID(named: "nogroup"))
-        #expect(policy.levels(of: peer(4_000_001)) == [.observer, .cashier])
-        #expect(policy.levels(of: peer(4_000_002)) == [.observer, .spender])
-        #expect(policy.levels(of: peer(4_000_003, group: group)) == [.observer, .cashier])
-        #expect(policy.levels(of: peer(4_000_004)) == [.observer])
+        #expect(policy.levels(of: peer(4_000_001)) == [.viewer, .observer, .cashier])
+        #expect(policy.levels(of: peer(4_000_002)) == [.viewer, .observer, .spender])
+        #expect(policy.levels(of: peer(4_000_003, group: group)) == [.viewer, .observer, .cashier])
+        #expect(policy.levels(of: peer(4_000_004)) == [.viewer, .observer])
     }
 
     @Test("A user who lacks a level is told how to get it")
@@ -55,7 +55,7 @@ struct AccessPolicyTests {
     @Test("a supplementary group counts: the system's database is asked")
     func supplementary() {
         let policy = AccessPolicy(ownerUserIDs: [], cashierGroup: "root")
-        #expect(policy.levels(of: peer(0, group: 4_000_000)) == [.observer, .cashier])
+        #expect(policy.levels(of: peer(0, group: 4_000_000)) == [.viewer, .observer, .cashier])
         #expect(AccessPolicy.groupID(named: "no-such-group-here") == nil)
     }
 

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("The event hub")
 struct EventHubTests {
-    private static let everything: Set<EventTopic> = [.status, .sessions, .requests, .payments]
+    private static let everything: Set<EventTopic> = [
+        .status, .sessions, .requests, .refunds, .payments,
+    ]
 
     private func eids(_ count: Int) -> [EID] { (0..<count).map { _ in EID.random() } }
 
@@ -87,6 +89,20 @@ struct EventHubTests {
         }
     }
 
+    @Test("A reader of refunds gets no other payment, and a reader of payments gets both")
+    func refunds() throws {
+        let hub = EventHub()
+        let events = try [PaymentView.Kind.refund, nil].map { kind in
+            Event.paymentChanged(try PaymentView.sample(kind))
+        }
+        let till = try #require(hub.subscribe(topics: [.refunds], userID: 0))
+        let spender = EventTopic.readable(by: [.spender], wantsSessions: false)
+        let payer = try #require(hub.subscribe(topics: spender, userID: 0))
+        hub.publish(events)
+        #expect(try till.pop().events == [events[0]])
+        #expect(try payer.pop().events == events)
+    }
+
     @Test("An event is not made where nobody reads")
     func nobody() {
         let hub = EventHub()
@@ -161,6 +177,28 @@ extension RequestView {
             paidAt: nil,
             isOnAir: true,
             reason: "Waiting for a payer."
+        )
+    }
+}
+
+extension PaymentView {
+    static func sample(_ kind: Kind?) throws -> PaymentView {
+        PaymentView(
+            id: "p",
+            kind: kind,
+            state: .sending,
+            sid: try #require(SessionID(rawValue: "s")),
+            eid: nil,
+            amountCents: 5000,
+            currency: .usd,
+            payee: "Corner Cafe",
+            createdAt: Timestamp(milliseconds: 0),
+            updatedAt: Timestamp(milliseconds: 0),
+            code: nil,
+            detail: "The money is on its way.",
+            nextStep: nil,
+            newBalanceCents: nil,
+            transferID: nil
         )
     }
 }

@@ -9,7 +9,8 @@ struct CommandTests {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
         let targets = [
-            "demo", "build", "test", "vm", "bench", "install", "deb", "format", "lint",
+            "demo", "build", "test", "vm", "browser", "pictures", "bench", "install",
+            "install-display", "deb", "format", "lint",
         ]
         for target in targets {
             #expect(help.text.contains("make \(target) "), "\(target)")

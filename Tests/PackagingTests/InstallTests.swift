@@ -25,6 +25,7 @@ struct InstallTests {
         "usr/share/doc/gotchu/examples/till.mjs": 0o644,
         "usr/share/doc/gotchu/examples/till.py": 0o644,
         "usr/share/doc/gotchu-server/operations.md": 0o644,
+        "usr/share/doc/gotchu-server/web.md": 0o644,
         "usr/share/doc/gotchu/local-api.md": 0o644,
         "usr/share/man/man1/gotchu-ctl.1": 0o644,
         "usr/share/man/man5/gotchud.json.5": 0o644,
@@ -39,11 +40,7 @@ struct InstallTests {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/usr")
         for (file, mode) in Self.files {
-            let attributes = try FileManager.default.attributesOfItem(
-                atPath: "\(folder.path)/\(file)"
-            )
-            #expect(attributes[.posixPermissions] as? Int == mode, "\(file)")
-            #expect((attributes[.size] as? Int ?? 0) > 0, "\(file)")
+            try expect(file, in: folder, hasMode: mode)
         }
         for unit in UnitTests.units {
             let program = try programOf(unit: unit, in: "\(folder.path)/usr/lib/systemd/system")
@@ -63,6 +60,30 @@ struct InstallTests {
         let mine = try folder.write(#"{"radio": "bluez:hci7"}"#, to: "etc/gotchu/gotchud.json")
         try await install(into: folder, prefix: "/usr")
         #expect(try String(contentsOfFile: mine, encoding: .utf8).contains("hci7"))
+    }
+
+    @Test("The display's files are installed by their own command, and by no other")
+    func display() async throws {
+        let folder = try TemporaryFolder()
+        try await install(into: folder, prefix: "/usr")
+        let policy = "\(folder.path)/etc/chromium/policies/managed/gotchu-display.json"
+        #expect(!FileManager.default.fileExists(atPath: policy))
+        let made = try await Repository.run(
+            "make",
+            "install-display",
+            "DESTDIR=\(folder.path)",
+            "PREFIX=/usr"
+        )
+        try #require(made.status == 0, "\(made.text)")
+        let files = [
+            "usr/lib/systemd/system/gotchu-display.service": 0o644,
+            "usr/lib/sysusers.d/gotchu-display.conf": 0o644,
+            "usr/share/doc/gotchu-display/display-package.md": 0o644,
+            "usr/share/doc/gotchu-display/examples/weston.ini": 0o644,
+            "usr/share/doc/gotchu-display/examples/screens": 0o755,
+            "etc/chromium/policies/managed/gotchu-display.json": 0o644,
+        ]
+        for (file, mode) in files { try expect(file, in: folder, hasMode: mode) }
     }
 
     @Test("another prefix is another place for programs and units, and the units know")
@@ -85,6 +106,12 @@ struct InstallTests {
         #expect(!libraries.text.contains("libFoundationNetworking"), "\(libraries.text)")
         #expect(!libraries.text.contains("ICU"), "\(libraries.text)")
         #expect(!libraries.text.contains("libicu"), "\(libraries.text)")
+    }
+
+    private func expect(_ file: String, in folder: TemporaryFolder, hasMode mode: Int) throws {
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(file)")
+        #expect(attributes[.posixPermissions] as? Int == mode, "\(file)")
+        #expect((attributes[.size] as? Int ?? 0) > 0, "\(file)")
     }
 
     private func install(into folder: TemporaryFolder, prefix: String) async throws {

@@ -2,14 +2,18 @@
 whatever it is asked for, with PyJWT.
 
 Prints its port. GET /jwks.json is the key set; POST /do takes {"op": ...} and answers in JSON.
+It is an OpenID provider too, under its own address: GET /.well-known/openid-configuration,
+GET /authorize, which logs anybody in at once as the operation "person" says, and POST /token.
 """
 
 import base64
 import hashlib
 import hmac
 import json
+import secrets
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -34,7 +38,64 @@ STATE = {
     "published": [name for name in KEYS if name != "stranger"],
     "mode": "ok",
     "fetches": 0,
+    # What the next person's ID token says, the rights that are granted, the client's secret, and
+    # what is changed in the description.
+    "person": {"sub": "anna"},
+    "granted": "openid payee payer",
+    "secret": None,
+    "description": {},
 }
+CODES = {}
+ASKED = []
+
+
+def description():
+    return {
+        "issuer": BASE,
+        "authorization_endpoint": BASE + "/authorize?tenant=1",
+        "token_endpoint": BASE + "/token",
+        "jwks_uri": BASE + "/jwks.json",
+        "code_challenge_methods_supported": ["S256"],
+        **STATE["description"],
+    }
+
+
+def authorize(asked):
+    """Back with a code, as after a login."""
+    assert asked["response_type"] == "code" and asked["code_challenge_method"] == "S256"
+    code = secrets.token_urlsafe(24)
+    CODES[code] = asked
+    ASKED.append(asked)
+    back = {"code": code, "state": asked["state"], "iss": BASE, "session_state": "x"}
+    return asked["redirect_uri"] + "?" + urlencode(back)
+
+
+def exchange(form, authorization):
+    """The answer to a code: once, for the client and the browser that began with it."""
+    asked = CODES.pop(form.get("code"), None)
+    if asked is None or form.get("grant_type") != "authorization_code":
+        return 400, {"error": "invalid_grant"}
+    verifier = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+    if encode(verifier) != asked["code_challenge"]:
+        return 400, {"error": "invalid_grant"}
+    if form.get("redirect_uri") != asked["redirect_uri"]:
+        return 400, {"error": "invalid_grant"}
+    client = form.get("client_id")
+    if STATE["secret"]:
+        pair = base64.b64decode((authorization or "").removeprefix("Basic ")).decode()
+        client, _, secret = (unquote(part) for part in pair.partition(":"))
+        if secret != STATE["secret"]:
+            return 401, {"error": "invalid_client"}
+    if client != asked["client_id"]:
+        return 401, {"error": "invalid_client"}
+    person = {"iss": BASE, "aud": client, "nonce": asked["nonce"], "scope": None}
+    if "max_age" in asked:
+        person["auth_time"] = "now"
+    given = {"claims": {**person, **STATE["person"]}}
+    reply = {"id_token": token(given), "access_token": "x", "token_type": "Bearer"}
+    if STATE["granted"] is not None:
+        reply["scope"] = STATE["granted"]
+    return 200, reply
 
 
 def public_key(name):
@@ -122,6 +183,15 @@ class Issuer(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
+        address = urlsplit(self.path)
+        if address.path == "/.well-known/openid-configuration":
+            return self.answer(200, json.dumps(description()).encode())
+        if address.path == "/authorize":
+            asked = {name: values[0] for name, values in parse_qs(address.query).items()}
+            self.send_response(303)
+            self.send_header("Location", authorize(asked))
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         STATE["fetches"] += 1
         mode = STATE["mode"]
         if mode == "fail":
@@ -137,7 +207,12 @@ class Issuer(BaseHTTPRequestHandler):
             self.answer(200, json.dumps(key_set()).encode())
 
     def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/token":
+            form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+            status, reply = exchange(form, self.headers["Authorization"])
+            return self.answer(status, json.dumps(reply).encode())
+        request = json.loads(body)
         match request["op"]:
             case "token":
                 reply = {"token": token(request)}
@@ -148,11 +223,17 @@ class Issuer(BaseHTTPRequestHandler):
                 reply = {}
             case "keys":
                 reply = key_set()
+            case "adopt":
+                # A provider whose codes are good twice, and for any login.
+                state = parse_qs(urlsplit(request["of"]).query)["state"][0]
+                CODES[request["code"]] = next(a for a in ASKED if a["state"] == state)
+                reply = {}
             case "fetches":
                 reply = {"fetches": STATE["fetches"]}
         self.answer(200, json.dumps(reply).encode())
 
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Issuer)
+BASE = f"http://127.0.0.1:{server.server_address[1]}"
 print(f"listening {server.server_address[1]}", flush=True)
 server.serve_forever()

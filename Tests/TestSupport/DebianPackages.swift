@@ -7,7 +7,7 @@ package import Foundation
 package struct DebianPackages: Sendable {
     /// Where they lie.
     package let folder: URL
-    /// `gotchu`, then `gotchu-server`.
+    /// `gotchu`, `gotchu-server`, then `gotchu-display`.
     package let files: [String]
 
     /// Makes them, unless those that are there are still right.
@@ -22,10 +22,10 @@ package struct DebianPackages: Sendable {
         let status = try await maker.exitCode(within: .seconds(300))
         guard status == 0 else { throw NeverHappened(description: maker.text) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        let files = ["gotchu_", "gotchu-server_"].compactMap { prefix in
+        let files = ["gotchu_", "gotchu-server_", "gotchu-display_"].compactMap { prefix in
             names.first { $0.hasPrefix(prefix) && $0.hasSuffix(".deb") }
         }.map { folder.appendingPathComponent($0).path }
-        guard files.count == 2 else { throw NeverHappened(description: "\(names)") }
+        guard files.count == 3 else { throw NeverHappened(description: "\(names)") }
         return DebianPackages(folder: folder, files: files)
     }
 }

@@ -10,7 +10,7 @@ struct AdvertisementFilter: Sendable {
 
     private var strangers = [UInt64](repeating: 0, count: strangerSlots)
 
-    /// - Returns: What a report comes to, and for a stranger whether it says something new: each is
+    /// - Returns: The result of a report, and for a stranger whether it says something new: each is
     ///   counted once for each thing that it says, as over D-Bus.
     mutating func recognise(
         _ report: ManagementReport

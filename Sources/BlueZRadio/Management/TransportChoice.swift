@@ -6,7 +6,7 @@ import Radio
 package enum TransportPolicy: String, Equatable, Sendable {
     /// The best that is permitted, another one when it fails.
     case best
-    /// The management socket and nothing else: that it cannot be had is a problem.
+    /// The management socket and nothing else: its absence is a problem.
     case management
     /// D-Bus and nothing else.
     case dbus
@@ -14,14 +14,14 @@ package enum TransportPolicy: String, Equatable, Sendable {
     var wantsManagement: Bool { self == .best || self == .management }
 }
 
-/// The transport that is listened to, the reason, and when the better one is tried again: pure.
+/// The present transport, its reason, and the time to retry the better one: pure.
 struct TransportChoice: Sendable {
     let policy: TransportPolicy
     private(set) var transport = RadioTransport.dbus
     /// The reason why it is not the management socket although that was wanted.
     private(set) var failure: ManagementFailure?
-    /// A Boolean that is true once a report came from the management socket: to lose it then is
-    /// news to an operator, never to have had it is how it was installed.
+    /// A Boolean that is true once a report came from the management socket: its loss is then worth
+    /// a warning, and on a machine that never had it there is none.
     private(set) var hadManagement = false
     private var pause = firstPause
     /// Devices that bluetoothd has heard and the socket has not, and the time of the first.
@@ -29,7 +29,8 @@ struct TransportChoice: Sendable {
 
     static let firstPause: Duration = .seconds(2)
     static let longestPause: Duration = .seconds(300)
-    /// The missed devices, and the time over which, that are no coincidence of two queues.
+    /// The missed devices, and the time over which, that prove a silent socket; fewer may be a
+    /// delay between two queues.
     static let missedLimit = 3
     static let missedTime: Duration = .seconds(3)
 
@@ -44,7 +45,7 @@ struct TransportChoice: Sendable {
         missed = nil
     }
 
-    /// It could not be opened, or is lost.
+    /// Records that the socket could not be opened, or is lost.
     ///
     /// - Returns: The pause before it is tried again; `nil` for never.
     mutating func failed(_ failure: ManagementFailure) -> Duration? {
@@ -65,7 +66,7 @@ struct TransportChoice: Sendable {
 
     /// bluetoothd has heard a device just now.
     ///
-    /// - Returns: True if the management socket must be silent, which should have told of it.
+    /// - Returns: True if the management socket must be silent: it should have reported the device.
     mutating func heardOverDBus(now: MonotonicTime) -> Bool {
         guard transport == .management else { return false }
         let new = (since: missed?.since ?? now, count: (missed?.count ?? 0) + 1)
@@ -73,13 +74,13 @@ struct TransportChoice: Sendable {
         return new.count >= Self.missedLimit && now - new.since >= Self.missedTime
     }
 
-    /// One sentence for people; `nil` when all is as it was wanted.
+    /// One sentence for people; `nil` if the wanted transport is used.
     var note: String? {
         guard transport == .dbus, let failure else { return nil }
         return "\(failure.reason): listening over D-Bus"
     }
 
-    /// The problem that the choice is, if it is one.
+    /// The problem if the required transport is not used.
     var problem: RadioFailure? {
         guard policy == .management, transport == .dbus, let failure else { return nil }
         return RadioFailure(.noManagement, underlying: failure.reason)

@@ -20,7 +20,6 @@ struct BlueZPlanner: Sendable {
     private(set) var epoch = 0
     private(set) var link: AdapterLink
     private let canPowerCycle: Bool
-    private let timings: RecoveryTimings
 
     private var power: PowerPlan
     private(set) var advertising: AdvertisingPlan
@@ -37,7 +36,7 @@ struct BlueZPlanner: Sendable {
 
     /// - Parameters:
     ///   - adapterName: `hci0`; `nil` for the first that is powered.
-    ///   - canPowerCycle: Whether the adapter may be switched off and on, for everybody.
+    ///   - canPowerCycle: True if the adapter may be switched off and on, for everybody.
     init(
         adapterName: String?,
         canPowerCycle: Bool = false,
@@ -45,7 +44,6 @@ struct BlueZPlanner: Sendable {
     ) {
         link = AdapterLink(adapterName: adapterName)
         self.canPowerCycle = canPowerCycle
-        self.timings = timings
         power = PowerPlan(timings: timings)
         advertising = AdvertisingPlan(timings: timings)
         scan = ScanPlan(timings: timings)
@@ -217,12 +215,10 @@ struct BlueZPlanner: Sendable {
     }
 
     /// The pause before the controller is looked at again.
-    var lookInterval: Duration {
-        scan.isBurstOpen ? timings.closeLook : controller.lookInterval
-    }
+    var lookInterval: Duration { scan.lookInterval ?? controller.lookInterval }
 
     /// - Parameter traffic: The kernel's counts by now.
-    /// - Returns: What has changed about the controller, if anything.
+    /// - Returns: The change of the controller; `nil` if there is none.
     mutating func controllerLooked(
         _ traffic: ControllerTraffic,
         now: MonotonicTime

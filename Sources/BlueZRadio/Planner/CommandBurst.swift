@@ -18,10 +18,17 @@ struct CommandBurst: Sendable {
     private var lastCommand: MonotonicTime?
     private var hasBegun = false
 
-    /// A Boolean that is true while it is not known what comes of it.
-    var isOpen: Bool { lastCommand != nil }
+    /// The pause before the next look; `nil` while there are no commands to judge.
+    ///
+    /// A start follows within milliseconds. What follows later is the next try after a lost
+    /// command, and must not be counted with it: three times the end of a scan is no start.
+    func lookInterval(_ timings: RecoveryTimings) -> Duration? {
+        isOpen ? hasBegun ? timings.closeLook : timings.burstLook : nil
+    }
 
-    /// - Parameter traffic: what was counted since the last look.
+    private var isOpen: Bool { lastCommand != nil }
+
+    /// - Parameter traffic: The counts since the last look.
     mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
         guard isOpen || traffic.commands > 0 else { return nil }
         // The last answer may come after the look that saw its command.

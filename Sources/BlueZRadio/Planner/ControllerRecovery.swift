@@ -69,7 +69,7 @@ struct ControllerRecovery: Sendable {
 
     /// The time until which silence after the last rung says nothing; `nil` where it tells at once.
     ///
-    /// - Parameter filter: What a filter of ours does.
+    /// - Parameter filter: The effect that our filters have on the scan.
     func silenceLimit(filter: FilterWatch.Effect) -> MonotonicTime? {
         filter == .restarts ? nil : rungTakenAt.map { $0 + timings.nextCycle }
     }
@@ -78,8 +78,8 @@ struct ControllerRecovery: Sendable {
 
     /// - Parameters:
     ///   - traffic: The kernel's counts by now.
-    ///   - isAdvertisingChanging: Whether commands may be about an advertisement.
-    /// - Returns: What has changed about the controller, if anything.
+    ///   - isAdvertisingChanging: True if commands may be about an advertisement.
+    /// - Returns: The change of the controller; `nil` if there is none.
     mutating func looked(
         _ traffic: ControllerTraffic,
         isAdvertisingChanging: Bool,

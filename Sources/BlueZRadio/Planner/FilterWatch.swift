@@ -51,7 +51,7 @@ struct FilterWatch: Sendable {
         isDisturbed = true
     }
 
-    /// - Parameter traffic: what was counted since the last look.
+    /// - Parameter traffic: The counts since the last look.
     mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) {
         if traffic.commands > 0 { isAsked = false }
         guard !isDisturbed else {

@@ -23,7 +23,7 @@ struct PowerPlan: Sendable {
     /// The adapter is on, by us or another program.
     mutating func isOn() { isOwed = false }
 
-    /// - Parameter isPowered: What the adapter says, if it is there.
+    /// - Parameter isPowered: The adapter's word; `nil` if it is not there.
     mutating func cycled(_ result: Result<Void, RadioFailure>, isPowered: Bool?) {
         switch result {
         case .success: isOwed = false

@@ -30,6 +30,8 @@ package struct RecoveryTimings: Sendable {
     var look: Duration = .seconds(2)
     /// The same when something seems wrong. A controller answers within milliseconds.
     var closeLook: Duration = .milliseconds(500)
+    /// The same while a scan may just be beginning: its commands come within milliseconds.
+    var burstLook: Duration = .milliseconds(50)
     /// After this the kernel has given up a command (its HCI_CMD_TIMEOUT is 2 s).
     var commandLimit: Duration = .milliseconds(2200)
     /// Within this a rung must have made the kernel tell the controller something. It may first

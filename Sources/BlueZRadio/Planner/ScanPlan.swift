@@ -64,12 +64,12 @@ struct ScanPlan: Sendable {
     /// The time from which a scan whose next cycle did not begin is asked for.
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
-    /// A Boolean that is true while commands to the controller are under way whose meaning is not
-    /// known yet.
-    var isBurstOpen: Bool { burst.isOpen }
+    /// The pause before the next look at the kernel's counts, while commands to the controller are
+    /// under way whose meaning is not known yet.
+    var lookInterval: Duration? { burst.lookInterval(timings) }
 
     /// Tells whether a look at the kernel's counts may answer what is to be judged now.
-    func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.isQuestion(now: now) }
+    func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.needsCounts(now: now) }
 
     // MARK: What is heard
 
@@ -90,9 +90,9 @@ struct ScanPlan: Sendable {
 
     /// - Parameters:
     ///   - traffic: The counts since the last look.
-    ///   - isUnclear: Whether they may be about something else than the scan.
-    ///   - isSuspected: Whether the controller owes answers.
-    /// - Returns: What the counts say about the scan, if anything.
+    ///   - isUnclear: True if they may be about something else than the scan.
+    ///   - isSuspected: True if the controller owes answers.
+    /// - Returns: The finding about the scan; `nil` if there is none.
     mutating func looked(
         _ traffic: ControllerTraffic,
         isUnclear: Bool,

@@ -1,23 +1,23 @@
 import GotchuCore
 
-/// The difference between a scan that has died and an empty room: pure.
+/// The judgement whether a scan has stopped, or merely nobody is near: pure.
 ///
 /// With a filter on our UUID a room without payers is silent for hours. But a scan that lives ends
 /// itself every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd, which
 /// shows in the commands that the kernel counts (`CommandBurst`), and nowhere on D-Bus: that cycle
-/// is a pulse which needs nobody in the room. A filter that we set does the same at once. Strangers
-/// that are heard count as life too.
+/// shows that the scan works although nobody is near. A filter that we set does the same at once.
+/// Strangers that are heard count as life too.
 struct ScanWatch: Sendable {
     private let timings: RecoveryTimings
     private var lastLife: MonotonicTime?
     private var lastCycle: MonotonicTime?
     /// The time since which `Discovering` is false although we scan.
     private var endedAt: MonotonicTime?
-    /// The time since which something of ours must restart the scan.
+    /// The time at which a filter of ours was set, which must restart the scan.
     private var askedAt: MonotonicTime?
     /// The scan's own cycle has been seen, so that its absence means something.
     private var knowsCycle = false
-    /// The time from which a scan can be asked for whose cycle was seen to end without another.
+    /// The time to restart a scan whose last cycle was not followed by another.
     private var lossDue: MonotonicTime?
     /// Losses since a scan last began.
     private var losses = 0
@@ -74,21 +74,21 @@ struct ScanWatch: Sendable {
         lastLife = now
     }
 
-    /// The controller was told something, and not to scan.
+    /// Records a burst of commands that did not start a scan.
     ///
-    /// - Parameter lastCommand: when the last of it was seen. Until the kernel has given up one
+    /// - Parameter lastCommand: The time of its last command. Until the kernel has given up one
     ///   that was lost, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
-        // In the middle of a cycle it was about something else. When one began is known late, so
-        // that another program's commands towards a cycle's end look like a loss: what is done
-        // about it hurts nobody, and is not done for ever.
+        // In the middle of a cycle it was about something else. A cycle's start is known late, so
+        // that another program's commands near its end look like a loss. The restart is harmless,
+        // and limited by `lossLimit`.
         let age = timings.scanCycle - timings.look - timings.closeLook
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1
         lossDue = losses > Self.lossLimit ? nil : lastCommand + timings.commandLimit
     }
 
-    /// The kernel counts for us no more: without the cycle only silence is left to go by.
+    /// Records that the kernel's counts are gone: only silence is judged from now on.
     mutating func forgetCycle() {
         knowsCycle = false
         lossDue = nil
@@ -99,7 +99,7 @@ struct ScanWatch: Sendable {
         lastLife = now
     }
 
-    /// A guess was wrong: its evidence is not believed any more until it is seen again.
+    /// Records that a guess was wrong: its evidence is ignored until it is seen again.
     mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
         switch reason {
         case .cycleStopped: knowsCycle = false
@@ -112,20 +112,20 @@ struct ScanWatch: Sendable {
         lastCycle = now
     }
 
-    /// The time from which a scan whose cycle ended without another can be asked for.
+    /// The time to restart a scan whose last cycle was not followed by another.
     func lossDue(filter: FilterWatch.Effect) -> MonotonicTime? {
         // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
         filter == .masked ? nil : lossDue
     }
 
     /// Tells whether a look at the kernel's counts may answer what is to be judged now.
-    func isQuestion(now: MonotonicTime) -> Bool {
+    func needsCounts(now: MonotonicTime) -> Bool {
         askedAt.map { $0 + timings.proofLimit <= now } ?? false
     }
 
     /// Names what is wrong with the scan now, if anything.
     ///
-    /// - Parameter filter: True if a filter of ours restarts the scan.
+    /// - Parameter filter: The effect that our filters have on the scan.
     func suspicion(filter: FilterWatch.Effect, now: MonotonicTime) -> RecoveryReason? {
         deadlines(filter).filter { $0.value <= now }.min { $0.value < $1.value }?.key
     }

@@ -1,9 +1,9 @@
 #pragma once
-/// What Linux offers and Swift's Glibc module does not show.
+/// Parts of Linux that Swift's Glibc module does not show.
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Who is at the other end of a connected Unix socket, as the kernel knows it (unix(7), SO_PEERCRED).
+/// The process at the other end of a connected Unix socket, as the kernel knows it (unix(7), SO_PEERCRED).
 struct clinux_peer {
     int32_t pid;
     uint32_t uid;
@@ -20,9 +20,12 @@ int clinux_memory_file(void);
 /// Names the calling thread (at most 15 bytes are kept).
 void clinux_name_this_thread(const char *name);
 
-/// Whether the user is a member of the group, by primary or supplementary membership, as the system's
+/// Tells whether the user is a member of the group, by primary or supplementary membership, as the system's
 /// databases say now. Returns 1, 0, or -1 when the user is not known. May read files: it blocks.
 int clinux_user_is_in_group(uint32_t uid, uint32_t gid);
+
+/// The id of a user by its name, or -1 when there is none. May read files: it blocks.
+int64_t clinux_user_id(const char *name);
 
 /// The id of a group by its name, or -1 when there is none. May read files: it blocks.
 int64_t clinux_group_id(const char *name);
@@ -54,7 +57,7 @@ void clinux_release_interruptions(void);
 /// 1 while SIGTERM is caught, else 0.
 int clinux_catches_interruptions(void);
 
-/// How often the process has gone on after a stop (SIGCONT) since this was first called.
+/// The number of times that the process has gone on after a stop (SIGCONT) since this was first called.
 uint32_t clinux_continuations(void);
 
 /// 1 if the process has the effective capability CAP_NET_ADMIN (capabilities(7)), else 0.
@@ -65,7 +68,7 @@ int clinux_has_net_admin(void);
 /// memory until the kernel wants it.
 void clinux_let_code_go(void);
 
-/// How many packets a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
+/// The number of packets that a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
 /// does not say.
 uint32_t clinux_socket_drops(int descriptor);
 

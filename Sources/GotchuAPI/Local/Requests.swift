@@ -47,6 +47,14 @@ package struct RequestView: Codable, Equatable, Sendable {
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
     package var paidAt: Timestamp?
+    /// The payee as payers see it; absent if the server does not say.
+    package var payee: String?
+    /// The address at which a browser pays it, as a QR code holds it:
+    /// `HTTPS://PAY.EXAMPLE/P/8BB71B3447`; absent unless it is advertised and the server has pages.
+    package var payLink: String?
+    /// The time at which a payer's device last came to the payee's, by this device's clock; absent
+    /// until one has, and once nobody is waited for.
+    package var noticedAt: Timestamp?
     /// A Boolean that is true while its EID is on the air.
     package var isOnAir: Bool
     /// One short sentence about the state: `Waiting for a payer.`
@@ -64,6 +72,9 @@ package struct RequestView: Codable, Equatable, Sendable {
         createdAt: Timestamp,
         expiresAt: Timestamp,
         paidAt: Timestamp?,
+        payee: String? = nil,
+        payLink: String? = nil,
+        noticedAt: Timestamp? = nil,
         isOnAir: Bool,
         reason: String
     ) {
@@ -78,6 +89,9 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.paidAt = paidAt
+        self.payee = payee
+        self.payLink = payLink
+        self.noticedAt = noticedAt
         self.isOnAir = isOnAir
         self.reason = reason
     }
@@ -111,13 +125,15 @@ package struct RequestView: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, eid, state, currency, memo, reason
+        case id, eid, state, currency, memo, payee, reason
         case firstEID = "first_eid"
         case amountCents = "amount_cents"
         case tipCents = "tip_cents"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
         case paidAt = "paid_at"
+        case payLink = "pay_link"
+        case noticedAt = "noticed_at"
         case isOnAir = "is_on_air"
     }
 }

@@ -43,16 +43,30 @@ package struct CreateSessionReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var eid: EID
     package var expiresAt: Timestamp
+    /// The payee as payers will see it.
+    package var payee: PayeeDisplay?
+    /// The origin of the payer's pages: `https://pay.example`; absent if the server has none.
+    package var publicURL: String?
 
-    package init(sid: SessionID, eid: EID, expiresAt: Timestamp) {
+    package init(
+        sid: SessionID,
+        eid: EID,
+        expiresAt: Timestamp,
+        payee: PayeeDisplay? = nil,
+        publicURL: String? = nil
+    ) {
         self.sid = sid
         self.eid = eid
         self.expiresAt = expiresAt
+        self.payee = payee
+        self.publicURL = publicURL
     }
 
     enum CodingKeys: String, CodingKey {
         case eid
         case expiresAt = "exp_at"
+        case payee = "payee_display"
+        case publicURL = "public_url"
         case sid
     }
 }
@@ -60,10 +74,19 @@ package struct CreateSessionReply: Codable, Equatable, Sendable {
 /// `POST /sessions/resolve`.
 package struct ResolveRequest: Codable, Equatable, Sendable {
     package var eid: EID
+    /// The place of the payer's device; with a token the payee's screens are told.
+    package var proximity: PayerProximity?
 
-    package init(eid: EID) {
+    package init(eid: EID, proximity: PayerProximity? = nil) {
         self.eid = eid
+        self.proximity = proximity
     }
+}
+
+/// The place of a payer's device, as far as a payee is told.
+package enum PayerProximity: String, Codable, Sendable {
+    /// At the payee's device, and at no other.
+    case tap
 }
 
 /// The answer to `POST /sessions/resolve`: the amount and the payee.
@@ -177,6 +200,9 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var refundedCents: WireInteger?
     /// Grows by one with each change; the `id:` of the session's events.
     package var version: Int64
+    /// The time at which a payer's device came to the payee's: in an event that repeats the state,
+    /// without an `id:`.
+    package var noticedAt: Timestamp?
 
     package init(
         sid: SessionID,
@@ -213,6 +239,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
         case expiresAt = "exp_at"
         case lockExpiresAt = "lock_expires_at"
         case memo
+        case noticedAt = "noticed_at"
         case paidAt = "paid_at"
         case refundedCents = "refunded_cents"
         case sid, status

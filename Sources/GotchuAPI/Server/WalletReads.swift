@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// The answer to `GET /api/wallet/balance`.
+/// The answer to `GET /api/wallet/balance`, and the data of each event of `/api/wallet/events`.
 package struct BalanceReply: Codable, Equatable, Sendable {
     package var walletID: String
     package var userID: String
@@ -8,6 +8,10 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     package var currency: Currency
     /// The time of the newest entry.
     package var lastUpdated: Timestamp
+    /// The newest entry: in events alone, once there is one.
+    package var newest: WalletTransaction?
+    /// The time at which gotchud was told: in its events alone.
+    package var asOf: Timestamp?
 
     package init(
         walletID: String,
@@ -24,9 +28,11 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
+        case asOf = "as_of"
         case balanceCents = "balance_cents"
         case currency
         case lastUpdated = "last_updated"
+        case newest
         case userID = "user_id"
         case walletID = "wallet_id"
     }

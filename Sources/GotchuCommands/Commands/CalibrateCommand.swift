@@ -17,7 +17,7 @@ struct CalibrateCommand: SocketCommand {
               gotchu-ctl calibrate --show
               sudo gotchu-ctl calibrate --reset
 
-            A till that asks for money must be in reach: gotchu-ctl request 1.00 there. What was \
+            A till with an open request must be in reach: gotchu-ctl request 1.00 there. What was \
             measured is kept for this adapter, applies at once, and replaces the levels of the \
             configuration. Ctrl-C leaves everything as it was.
             """

@@ -15,7 +15,7 @@ struct CancelCommand: SocketCommand {
               gotchu-ctl cancel a1b2c3d4e5
               gotchu-ctl history
 
-            Does nothing for one that is taken back already. Exits with 1 if it was paid before, \
+            Does nothing for one that is cancelled already. Exits with 1 if it was paid before, \
             or may have been: then 'history' tells how it ends.
             """
     )

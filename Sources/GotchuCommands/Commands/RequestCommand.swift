@@ -15,7 +15,7 @@ struct RequestCommand: SocketCommand {
               gotchu-ctl request 40 --allow-tip
 
             Ctrl-C takes the request back, and so do SIGTERM and the terminal's end. \
-            Exits with 1 if it expired or was taken back.
+            Exits with 1 if it expired or was cancelled.
             """
     )
 

@@ -56,7 +56,7 @@ struct WalletCommand: SocketCommand {
         switch type {
         case "SEND_P2P": "paid"
         case "RECEIVE_P2P": "received"
-        case "SEND_REFUND": "gave back"
+        case "SEND_REFUND": "refunded"
         case "RECEIVE_REFUND": "got back"
         case "DEV_OPENING": "opening balance"
         default: type.printable

@@ -13,6 +13,7 @@ struct DemoCommand: ReportingCommand {
             EXAMPLES:
               gotchu-ctl demo
               gotchu-ctl demo --amount 12.50 --json
+              gotchu-ctl demo --screens
 
             Starts a payment server, a kiosk and a payer of its own in a temporary folder, on a \
             simulated air: no Bluetooth, no network and no configuration is touched, and nothing \
@@ -25,12 +26,18 @@ struct DemoCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The kiosk's amount, up to 100.00.", valueName: "amount"))
     var amount = "50.00"
 
+    @Flag(help: "Show the display, the till and the earnings in a browser, until Ctrl-C.")
+    var screens = false
+
     var isJSON: Bool { options.json }
     var socketPath: String { SocketPath.system }
 
     func validate() throws {
         guard options.socket == nil else {
             throw ValidationError("The demo has daemons of its own: leave --socket out.")
+        }
+        guard !(screens && options.json) else {
+            throw ValidationError("The screens are for a person: leave --json or --screens out.")
         }
     }
 
@@ -39,7 +46,11 @@ struct DemoCommand: ReportingCommand {
         let steps = DemoOutput(output: output)
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let environment = try DemoEnvironment(folder: folder, programs: ProgramFinder.ownFolder())
+        let environment = try DemoEnvironment(
+            folder: folder,
+            programs: ProgramFinder.ownFolder(),
+            screens: screens ? DemoScreens() : nil
+        )
         let script = try DemoScript(amount: amount, environment: environment, output: steps)
         let outcome = try await race {
             try await script.play()

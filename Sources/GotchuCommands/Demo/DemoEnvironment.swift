@@ -19,19 +19,27 @@ struct DemoEnvironment: Sendable {
     /// The opening balance of each wallet, in cents.
     static let openingBalance: Int64 = 10_000
 
+    /// The pages, if they are shown.
+    let screens: DemoScreens?
     private let folder: String
     private let daemon: String
     private let server: String
 
-    init(folder: String, programs: String) throws {
+    init(folder: String, programs: String, screens: DemoScreens?) throws {
         self.folder = folder
+        self.screens = screens
         daemon = try Self.program("gotchud", in: programs)
         server = try Self.program("gotchu-server", in: programs)
         try FileManager.default.createDirectory(
             atPath: "\(folder)/air",
             withIntermediateDirectories: false
         )
+        if let screens {
+            try Data(screens.configuration.utf8).write(to: URL(filePath: kioskConfiguration))
+        }
     }
+
+    private var kioskConfiguration: String { "\(folder)/kiosk.json" }
 
     private static func program(_ name: String, in folder: String) throws -> String {
         guard let path = ProgramFinder.find(name, in: folder) else {
@@ -48,9 +56,9 @@ struct DemoEnvironment: Sendable {
             name: "gotchu-server",
             path: server,
             arguments: [
-                "serve", "--listen", "127.0.0.1:0", "--database", database, "--dev",
-                "--dev-opening-balance", "\(Self.openingBalance)",
-            ]
+                "serve", "--listen", "127.0.0.1:\(screens?.server ?? 0)", "--database", database,
+                "--dev", "--dev-opening-balance", "\(Self.openingBalance)",
+            ] + (screens.map { ["--web", "--public-url", "http://127.0.0.1:\($0.server)"] } ?? [])
         )
     }
 
@@ -63,6 +71,8 @@ struct DemoEnvironment: Sendable {
                 "--server", server, "--radio", "simulated:\(folder)/air@\(role.start)",
                 "--cashier-uid", "\(getuid())", "--spender-uid", "\(getuid())",
             ]
+                + (screens != nil && role.name == Role.kiosk.name
+                    ? ["--config", kioskConfiguration] : [])
         )
     }
 
@@ -83,5 +93,5 @@ struct DemoEnvironment: Sendable {
 
     private var database: String { "sqlite:\(folder)/books.db" }
 
-    private func socket(of role: Role) -> String { "\(folder)/\(role.name).sock" }
+    func socket(of role: Role) -> String { "\(folder)/\(role.name).sock" }
 }

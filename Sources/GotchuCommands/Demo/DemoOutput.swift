@@ -60,6 +60,13 @@ final class DemoOutput: Sendable {
         output.line("           " + output.data.paint(text, .dim))
     }
 
+    /// Prints what is no step: the first line, and indented what belongs to it.
+    func note(_ text: String, _ details: String...) {
+        guard !output.isJSON else { return }
+        output.line("\n" + text)
+        for text in details { output.line("    " + text) }
+    }
+
     /// Prints the children's last log lines after a failure.
     func lastWords(of children: [DemoChild]) {
         for child in children where !child.log.isEmpty {

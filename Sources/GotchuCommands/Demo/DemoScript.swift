@@ -38,10 +38,12 @@ struct DemoScript: Sendable {
             let wallet = environment.daemonChild(.payer, server: address)
             try await during([till, wallet]) {
                 try await setUp()
+                if let screens = environment.screens { try await show(screens) }
                 let request = try await ask()
                 try await approach(request, wallet)
                 try await pay(request)
                 try await settle(request)
+                if environment.screens != nil { try await stay(wallet) }
             }
         }
     }

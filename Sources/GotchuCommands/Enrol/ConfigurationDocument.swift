@@ -37,7 +37,7 @@ struct ConfigurationDocument {
     }
 
     /// Returns the text with another server.
-    func naming(server: String) -> String { Self.naming(server: server, in: text) }
+    func text(withServer server: String) -> String { Self.text(text, withServer: server) }
 
     /// Replaces the file durably, with its mode and owner.
     func replace(with text: String) throws {
@@ -51,8 +51,9 @@ struct ConfigurationDocument {
         }
     }
 
-    /// Returns a text with another server. An invalid text stays invalid: gotchud checks it first.
-    static func naming(server: String, in text: String) -> String {
+    /// Returns a text with another server. An invalid text stays invalid: callers have gotchud
+    /// check it before they replace the file.
+    static func text(_ text: String, withServer server: String) -> String {
         let value = String(decoding: CanonicalJSON.bytes(of: server), as: UTF8.self)
         // A quote within a string has a backslash before it, so that no string contains this.
         let member = #/"server"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)/#

@@ -66,7 +66,7 @@ struct EnrolCommand: SocketCommand {
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         let document = try ConfigurationDocument(path: file)
-        let server = try await probe(document.naming(server: url))
+        let server = try await probe(document.text(withServer: url))
         let (requests, payments) = (try await client.requests(), try await client.payments())
         guard requests.allSatisfy(\.state.isFinal), payments.allSatisfy(\.state.isFinal) else {
             throw CommandFailure.negative(
@@ -81,11 +81,11 @@ struct EnrolCommand: SocketCommand {
             // The token is the old server's secret. From here on no new request or payment can
             // begin either.
             if before.isLoggedIn { _ = try await client.logout() }
-            try document.replace(with: document.naming(server: server))
+            try document.replace(with: document.text(withServer: server))
             try await restart(output)
             try await waitFor(server, client, output)
         } else {
-            try document.replace(with: document.naming(server: server))
+            try document.replace(with: document.text(withServer: server))
         }
         let status = try await client.login(LocalLogin(token: code))
         guard !output.isJSON else { return try output.json(status) }

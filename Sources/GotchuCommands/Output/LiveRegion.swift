@@ -18,7 +18,7 @@ struct LiveRegion {
 
     /// Replaces the last drawing. Lines that do not fit are cut at the bottom.
     mutating func draw(_ lines: [String]) {
-        noteStop()
+        forgetAfterStop()
         guard !isInBackground else { return }
         let limit = (output.data.size?.rows ?? 24) - 1
         var shown = lines
@@ -34,7 +34,7 @@ struct LiveRegion {
 
     /// Leaves the last drawing in place.
     mutating func finish() {
-        noteStop()
+        forgetAfterStop()
         guard !drawn.isEmpty else { return }
         // The terminal has written ^C here if Ctrl-C ended it.
         output.raw("\r" + Self.clearToEndOfLine)
@@ -43,14 +43,14 @@ struct LiveRegion {
 
     /// Removes the last drawing.
     mutating func erase() {
-        noteStop()
+        forgetAfterStop()
         guard !drawn.isEmpty else { return }
         output.raw(rewind(width: output.data.size?.columns) + Self.clearToEndOfScreen)
         drawn = []
     }
 
     /// Forgets the drawing after a stop, since the shell has written below it.
-    private mutating func noteStop() {
+    private mutating func forgetAfterStop() {
         let now = clinux_continuations()
         // A process that was never stopped may be outside the terminal's group, as under
         // timeout(1).
@@ -75,9 +75,9 @@ struct LiveRegion {
         }
     }
 
-    // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 breaks lines at the right edge, and
-    // a line that were broken would be two that the next frame does not know of. Both for the time
-    // of a frame only: between two of them Ctrl-Z may hand the terminal to the shell.
+    // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 wraps lines at the right edge,
+    // and a wrapped line takes two rows where the next frame counts one. Both only during a frame:
+    // between frames Ctrl-Z may give the terminal to the shell.
     private static let begin = "\u{1B}[?25l\u{1B}[?7l"
     private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"

@@ -60,7 +60,7 @@ struct EventFollower: Sendable {
 extension LocalClientFailure {
     /// True if this user may not open the socket. A new socket is accessible to the daemon alone,
     /// and opened to others a moment later.
-    fileprivate var isClosed: Bool {
+    var isClosed: Bool {
         if case .permissionDenied = self { true } else { false }
     }
 

@@ -3,7 +3,7 @@ import LocalAPI
 
 extension LocalClient {
     /// Returns the daemon's requests and payments; `nil` for those that this user may not see.
-    /// Throws the refusal if that is both.
+    /// Throws the refusal if the user may see neither.
     func shown() async throws -> (requests: [RequestView]?, payments: [PaymentView]?) {
         let requests = try await unlessRefused { try await self.requests() }
         guard let requests else { return (nil, try await self.payments()) }

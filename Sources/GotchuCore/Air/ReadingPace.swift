@@ -14,7 +14,7 @@ package struct ReadingPace: Sendable {
 
     package init() {}
 
-    /// - Returns: how long to wait before the next reading.
+    /// - Returns: The pause before the next reading.
     package mutating func read(_ frames: Int, now: MonotonicTime) -> Duration? {
         count += frames
         guard let end = windowEnd else {

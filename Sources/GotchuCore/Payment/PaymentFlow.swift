@@ -29,7 +29,7 @@ package struct PaymentFlow: MoneyFlow {
         /// A send has left, its answer is not known, and the server now refuses without a word on
         /// the key.
         case lookingUp(Decline)
-        /// The lock is given back before the end is published: a second try must find it free.
+        /// The lock is released before the end is published: a second try must find it free.
         case unlocking(PaymentEnd)
         case recordingEnd(PaymentEnd)
         case ended

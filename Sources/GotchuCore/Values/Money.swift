@@ -50,14 +50,23 @@ extension Money {
 extension Money: CustomStringConvertible {
     /// The amount for a person: `$50.00`, `-$0.05`, `¥500`, `CHF 1,230.00`.
     package var description: String {
-        let digits = currency.minorUnitDigits
-        var text = String(minorUnits.magnitude)
-        text = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
-        for separator in stride(from: text.count - digits - 3, to: 0, by: -3) {
+        var text = digits
+        let whole = text.count - (currency.minorUnitDigits > 0 ? currency.minorUnitDigits + 1 : 0)
+        for separator in stride(from: whole - 3, to: 0, by: -3) {
             text.insert(",", at: text.index(text.startIndex, offsetBy: separator))
         }
-        if digits > 0 { text.insert(".", at: text.index(text.endIndex, offsetBy: -digits)) }
         return (minorUnits < 0 ? "-" : "") + currency.sign + text
+    }
+
+    /// The amount for programs and forms, in the currency's own unit: `50.00`, `-0.05`, `1230.00`.
+    package var plain: String { (minorUnits < 0 ? "-" : "") + digits }
+
+    private var digits: String {
+        let count = currency.minorUnitDigits
+        var text = String(minorUnits.magnitude)
+        text = String(repeating: "0", count: max(0, count + 1 - text.count)) + text
+        if count > 0 { text.insert(".", at: text.index(text.endIndex, offsetBy: -count)) }
+        return text
     }
 }
 

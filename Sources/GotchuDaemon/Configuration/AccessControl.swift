@@ -7,13 +7,22 @@ import Synchronization
 final class AccessControl: Sendable {
     private let current: Mutex<AccessPolicy>
     private let hub: EventHub
+    private let display: DisplayFeed
     private let logger: Logger
 
-    /// - Parameter hub: Whose readers were let in by the policy that was in force when they came.
-    init(_ configuration: DaemonConfiguration, hub: EventHub, logger: Logger) {
+    /// - Parameters:
+    ///   - hub: Its readers were let in by the policy that was in force when they came.
+    ///   - display: The same.
+    init(
+        _ configuration: DaemonConfiguration,
+        hub: EventHub,
+        display: DisplayFeed,
+        logger: Logger
+    ) {
         self.logger = logger
         current = Mutex(Self.policy(configuration))
         self.hub = hub
+        self.display = display
     }
 
     var policy: AccessPolicy { current.withLock(\.self) }
@@ -33,11 +42,15 @@ final class AccessControl: Sendable {
         )
         // Who may still read comes back, and is judged anew.
         hub.endReaders()
+        display.endReaders()
     }
 
     private static func policy(_ configuration: DaemonConfiguration) -> AccessPolicy {
         AccessPolicy(
             ownerUserIDs: [0, geteuid()],
+            viewerUserIDs: configuration.viewerUserIDs.union(
+                AccessPolicy.userID(named: DaemonConfiguration.displayUser).map { [$0] } ?? []
+            ),
             observerUserIDs: configuration.observerUserIDs,
             cashierUserIDs: configuration.cashierUserIDs,
             cashierGroup: configuration.group,

@@ -31,12 +31,34 @@ struct ConfigurationFile: Sendable {
             throw ConfigurationError(place: path, problem: "The file is not valid JSON.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let setting = DaemonConfiguration.table.first(where: { $0.key == key }) else {
-                throw unknown(key)
+            switch value {
+            case _ where !Self.isGroup(key): try read(value, key)
+            case .object(let members):
+                for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                    try read(member, name, in: key + ".")
+                }
+            case .null: continue
+            case .text, .boolean, .number, .list: throw wrong(key, Self.noObject)
             }
-            guard let text = try self.text(of: value, key, setting.form) else { continue }
-            settings[key] = SettingText(text, place: place(of: key))
         }
+    }
+
+    /// True for the name of an object whose members are settings.
+    private static func isGroup(_ key: String) -> Bool {
+        DaemonConfiguration.table.contains { $0.key.hasPrefix(key + ".") }
+    }
+
+    private mutating func read(
+        _ value: FileValue,
+        _ name: String,
+        in group: String = ""
+    ) throws(ConfigurationError) {
+        let key = group + name
+        guard let setting = DaemonConfiguration.table.first(where: { $0.key == key }) else {
+            throw unknown(name)
+        }
+        guard let text = try text(of: value, name, setting.form) else { return }
+        settings[key] = SettingText(text, place: place(of: name))
     }
 
     /// True if a file is there, though perhaps not to be read: then the defaults must not apply.
@@ -78,6 +100,17 @@ struct ConfigurationFile: Sendable {
         case (.text, .text(let text)): return text
         case (.boolean, .boolean(let isOn)): return "\(isOn)"
         case (.wholeNumber, _): return try digits(of: value, key)
+        case (.number, .number(let number)):
+            guard number.isFinite else { throw wrong(key, Self.misfit) }
+            return "\(number)"
+        case (.texts, .list(let items)):
+            let texts = try items.map { item throws(ConfigurationError) in
+                guard case .text(let text) = item, !text.contains(",") else {
+                    throw wrong(key, "This must be a list of texts.")
+                }
+                return text
+            }
+            return texts.joined(separator: ",")
         case (.userIDs, .list(let items)):
             let userIDs = try items.map { item throws(ConfigurationError) in
                 try digits(of: item, key)
@@ -97,12 +130,14 @@ struct ConfigurationFile: Sendable {
             return parts.joined(separator: ",")
         case (.text, _): throw wrong(key, "This must be text in quotes.")
         case (.boolean, _): throw wrong(key, "This must be true or false.")
-        case (.userIDs, _): throw wrong(key, "This must be a list.")
-        case (.numbers, _): throw wrong(key, "This must be an object.")
+        case (.number, _): throw wrong(key, "This must be a number.")
+        case (.userIDs, _), (.texts, _): throw wrong(key, "This must be a list.")
+        case (.numbers, _): throw wrong(key, Self.noObject)
         }
     }
 
     private static let misfit = "No such number can be here."
+    private static let noObject = "This must be an object."
 
     private func digits(of value: FileValue, _ key: String) throws(ConfigurationError) -> String {
         guard case .number(let number) = value else {

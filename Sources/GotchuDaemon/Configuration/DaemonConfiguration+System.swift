@@ -14,11 +14,12 @@ extension DaemonConfiguration {
         // The default group may be missing, as where the daemon is tried out; a named one may not.
         if AccessPolicy.groupID(named: group) == nil, group != Self.defaultGroup {
             logger.warning(
-                "There is no such group: only listed users may ask for money",
+                "There is no such group: only listed users may request payments",
                 metadata: ["group": "\(group)"]
             )
         }
-        for userID in observerUserIDs.union(cashierUserIDs).union(spenderUserIDs).sorted()
+        let listed = [viewerUserIDs, observerUserIDs, cashierUserIDs, spenderUserIDs]
+        for userID in Set(listed.joined()).sorted()
         where getpwuid(userID) == nil {
             logger.warning("A user id is listed that no user has", metadata: ["uid": "\(userID)"])
         }

@@ -4,6 +4,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 import Logging
+import Pages
 import PaymentClient
 import Radio
 import ServiceProcess
@@ -28,6 +29,8 @@ struct DaemonConfiguration: Settings {
     var eidLifetime: Duration? = .seconds(120)
     var group = Self.defaultGroup
     var observerUserIDs: Set<UInt32> = []
+    /// Beside the user of the display's package.
+    var viewerUserIDs: Set<UInt32> = []
     var cashierUserIDs: Set<UInt32> = []
     var spenderUserIDs: Set<UInt32> = []
     var proximity = ProximityPolicy()
@@ -36,6 +39,7 @@ struct DaemonConfiguration: Settings {
     var canPowerCycle = false
     /// The address on which metrics are served beside the socket; `nil`: none.
     var metrics: LoopbackAddress?
+    var screens = ScreenSettings()
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_"
@@ -54,6 +58,7 @@ struct DaemonConfiguration: Settings {
         Setting("service_uuid", \.serviceUUID, .serviceUUID),
         Setting("eid_seconds", \.eidLifetime, .eidSeconds),
         Setting("group", \.group, .text),
+        Setting("viewer_uids", \.viewerUserIDs, .userIDs, isReloaded: true),
         Setting("observer_uids", \.observerUserIDs, .userIDs, isReloaded: true),
         Setting("cashier_uids", \.cashierUserIDs, .userIDs, flag: "cashier-uid", isReloaded: true),
         Setting("spender_uids", \.spenderUserIDs, .userIDs, flag: "spender-uid", isReloaded: true),
@@ -62,9 +67,20 @@ struct DaemonConfiguration: Settings {
         Setting("accept_unknown_rssi", \.proximity.acceptsUnknownRSSI, .boolean, variable: false),
         Setting("power_cycle", \.canPowerCycle, .boolean, variable: false),
         Setting("metrics", \.metrics, .own),
+        Setting("screens.display", \.screens.display, .screenAddress),
+        Setting("screens.till", \.screens.till, .screenAddress),
+        Setting("screens.shop", \.screens.looks.shop, .shopName),
+        Setting("screens.logo", \.screens.logo, .path("A logo's path begins with /.")),
+        Setting("screens.languages", \.screens.looks.languages, .languages),
+        Setting("screens.text_scale", \.screens.looks.textScale, .textScale),
+        Setting("screens.antenna", \.screens.looks.antenna, .own),
+        Setting("screens.motion", \.screens.looks.hasMotion, .boolean),
+        Setting("screens.sound", \.screens.looks.hasSound, .boolean),
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
+    /// The user whose browser shows the display, which a package makes.
+    static let displayUser = "gotchu-display"
     /// The group that a package makes.
     static let defaultGroup = "gotchu"
     /// Read if it is there and no other is named.

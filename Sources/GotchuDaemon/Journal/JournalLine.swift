@@ -14,9 +14,9 @@ enum JournalLine {
     /// The result of decoding a line.
     enum Decoded {
         case record(JournalRecord)
-        /// It is as it was written, and of a form that is not known here.
+        /// Intact, in a format that this version does not know.
         case foreign
-        /// It is not what was written.
+        /// Its checksum does not match.
         case damaged
     }
 

@@ -16,7 +16,7 @@ struct PaymentRecord: MoneyRecord {
     let body: String
     /// The amount that the person saw.
     let amountCents: Int64
-    /// The same as in `PaymentView`.
+    /// The tip beside the amount, in minor units.
     var tipCents: Int64?
     let currency: Currency
     let payee: String
@@ -25,7 +25,7 @@ struct PaymentRecord: MoneyRecord {
     let createdAt: Timestamp
     var updatedAt: Timestamp
     var stage: MoneyStage<PaymentFlow.Progress>
-    /// The call that asked for it, if it may be repeated.
+    /// The call that created it, if it may be repeated.
     var call: IdempotentCall?
     /// Further calls that asked for it while it was open, and may be repeated too.
     var joined: [IdempotentCall]?
@@ -37,7 +37,7 @@ struct PaymentRecord: MoneyRecord {
     /// All calls that asked for it and may be repeated.
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 
-    /// A Boolean that is true while it can be cancelled: giving up is certain.
+    /// A Boolean that is true while it can be cancelled: nothing was sent.
     var isLocking: Bool { stage == .open(.locking) }
     var mayBeSent: Bool { !isLocking }
     var line: JournalRecord { .payment(self) }
@@ -63,7 +63,7 @@ struct PaymentRecord: MoneyRecord {
 }
 
 extension PaymentRecord {
-    /// Begins a payment that a person has just agreed to.
+    /// Creates the record of a payment that a person has just agreed to.
     init(
         new: NewPayment,
         session: ResolvedSession,

@@ -16,6 +16,10 @@ struct RequestRecord: Codable, Equatable, Sendable {
     let expiresAt: Timestamp
     var state: RequestView.State
     var paidAt: Timestamp?
+    /// The payee as payers see it.
+    var payee: String?
+    /// The origin of the payer's pages.
+    var publicURL: String?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
     /// True if the server may have given it another EID that is not known here yet.
@@ -24,4 +28,10 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var firstEID: EID?
 
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }
+
+    /// The same as in `RequestView`.
+    var payLink: String? {
+        guard state == .advertising, let publicURL else { return nil }
+        return "\(publicURL)/p/\(eid)".uppercased()
+    }
 }

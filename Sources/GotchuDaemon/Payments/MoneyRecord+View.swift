@@ -89,7 +89,7 @@ extension RefundRecord {
     private func sentence(_ reason: UnresolvedReason?) -> String {
         switch stage {
         case .open:
-            reason?.sentence("it gives back once", server: server, mayBeSent: true)
+            reason?.sentence("it refunds once", server: server, mayBeSent: true)
                 ?? "Giving \(amount) back."
         case .ended(.paid(let receipt)):
             receipt.wasMadeBefore == true

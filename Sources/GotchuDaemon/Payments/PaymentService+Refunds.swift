@@ -102,7 +102,7 @@ extension PaymentService {
         guard amount <= rest || refunded >= amount else {
             throw Problem(
                 .refundTooLarge,
-                detail: "Only \(Money(minorUnits: rest, currency: currency)) is left to give back."
+                detail: "Only \(Money(minorUnits: rest, currency: currency)) is left to refund."
             )
         }
         return Money(minorUnits: amount, currency: currency)

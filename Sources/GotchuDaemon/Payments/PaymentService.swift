@@ -23,7 +23,7 @@ actor PaymentService: Service {
     let changes = AsyncLock()
     /// Sessions whose payment is being journalled: a second press starts no second one.
     private(set) var starting: Set<SessionID> = []
-    /// Sessions of cancelled payments whose lock may still be on its way or be given back.
+    /// Sessions of cancelled payments whose lock may still be on its way or be released.
     var closing: [String: SessionID] = [:]
     private(set) var isStopping = false
     private(set) var counts = Counts()

@@ -245,7 +245,7 @@ final class PresenceService: Service {
         // Two of our own radios may hear each other; a kiosk is not its own customer.
         guard !state.isAdvertising.contains(sighting.eid) else { return }
         state.counts.heard[sighting.carrier, default: 0] += 1
-        recorder.heard(sighting)
+        recorder.record(sighting)
         let wasEmpty = state.board.isEmpty
         state.unpublished.insert(sighting.eid)
         let isNew = isPresent && !state.board.contains(sighting.eid)
@@ -311,7 +311,8 @@ final class PresenceService: Service {
             resolver.want(
                 presence.eid,
                 level: presence.level ?? -.infinity,
-                since: presence.firstHeard
+                since: presence.firstHeard,
+                isTap: presence.verdict == .tap
             )
         }
         let now = MonotonicTime.now

@@ -30,6 +30,9 @@ struct ResolvePlan: Sendable {
     private static let lead = 6.0
     /// The longest time for which a server that asks for patience is asked nothing.
     static let longestPause: Duration = .seconds(300)
+    /// The time after which a tap that lasts is reported again: a payee's screen shows it for ten
+    /// seconds.
+    static let tapInterval: Duration = .seconds(8)
     /// The time in which one such answer is forgotten.
     static let missPeriod: Duration = .seconds(20)
 
@@ -48,11 +51,19 @@ struct ResolvePlan: Sendable {
         var sessionUntil: MonotonicTime?
         var misses = 0
         var validUntil: MonotonicTime
+        /// The time at which the server was last told of a tap.
+        var tapAt: MonotonicTime?
+
+        /// A Boolean that is true if the server should be told of a tap, or again.
+        func wantsTap(at now: MonotonicTime) -> Bool {
+            session != nil && tapAt.map { now - $0 >= ResolvePlan.tapInterval } ?? true
+        }
     }
 
     private struct Wish {
         let level: Double
         let since: MonotonicTime
+        let isTap: Bool
 
         /// A Boolean that is true for one that has just come: since the last answer was forgotten.
         func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.missPeriod }
@@ -85,15 +96,22 @@ struct ResolvePlan: Sendable {
     /// - Parameters:
     ///   - level: In dBm; the strongest is asked about first.
     ///   - since: The time at which it was first heard.
+    ///   - isTap: True if this device is at the one that advertises it, and at no other: then a
+    ///     session is asked about anew, so that its payee learns of it. Nearness alone would light
+    ///     up the screens of a whole room.
     /// - Returns: True if there is something new to ask.
     mutating func want(
         _ eid: EID,
         level: Double,
         since: MonotonicTime,
+        isTap: Bool = false,
         at now: MonotonicTime
     ) -> Bool {
-        if let answer = answers[eid], answer.validUntil > now { return false }
-        let isNew = wanted.updateValue(Wish(level: level, since: since), forKey: eid) == nil
+        if let answer = answers[eid], answer.validUntil > now {
+            guard isTap, answer.wantsTap(at: now) else { return false }
+        }
+        let wish = Wish(level: level, since: since, isTap: isTap)
+        let isNew = wanted.updateValue(wish, forKey: eid) == nil
         if wanted.count > Self.queueLimit, let last = ranked.first {
             wanted[last] = nil
             return isNew && last != eid
@@ -109,6 +127,9 @@ struct ResolvePlan: Sendable {
         guard wait(at: now) == nil else { return nil }
         return ranked.last
     }
+
+    /// A Boolean that is true if the question about an EID tells of a tap.
+    func isTap(_ eid: EID) -> Bool { wanted[eid]?.isTap == true }
 
     /// The EIDs that wait, the next one last.
     private var ranked: [EID] {
@@ -135,8 +156,9 @@ struct ResolvePlan: Sendable {
 
     /// Records the answer to a question.
     mutating func record(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
-        wanted[eid] = nil
+        let isTap = wanted.removeValue(forKey: eid)?.isTap == true
         var answer = answers[eid] ?? Answered(session: nil, validUntil: now)
+        let tapAt = isTap ? now : answer.tapAt
         switch outcome {
         case .session(let session):
             let until = now + Self.lifetime
@@ -153,6 +175,7 @@ struct ResolvePlan: Sendable {
             answer.validUntil = now + Self.outageWait
             if let retryAfter { pausedUntil = now + min(retryAfter, Self.longestPause) }
         }
+        answer.tapAt = tapAt
         if answers.count >= Self.memoryLimit, answers[eid] == nil {
             // The one that grows old first makes room: what is here is asked about again.
             let oldest = answers.min { $0.value.validUntil < $1.value.validUntil }

@@ -8,6 +8,8 @@ import Synchronization
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
+    /// A Boolean that is true unless the server has refused to be told of a tap.
+    private let tellsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -49,8 +51,13 @@ final class SessionResolver: Sendable {
     /// - Parameters:
     ///   - level: In dBm.
     ///   - since: The time at which it was first heard.
-    func want(_ eid: EID, level: Double, since: MonotonicTime) {
-        if plan.withLock({ $0.want(eid, level: level, since: since, at: .now) }) { wake.yield() }
+    ///   - isTap: True if this device is at the one that advertises it, and at no other: its payee
+    ///     is told, even if an answer is still fresh.
+    func want(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
+        let isNew = plan.withLock {
+            $0.want(eid, level: level, since: since, isTap: isTap, at: .now)
+        }
+        if isNew { wake.yield() }
     }
 
     /// Cancels a question whose turn has not come.
@@ -61,6 +68,18 @@ final class SessionResolver: Sendable {
     /// - Returns: Its EIDs, as far as they are known.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
+    /// Asks in the background. A server of the first contract refuses to be told of a tap: it is
+    /// asked again, and told no more.
+    private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
+        let tap: PayerProximity? = isTap && tellsTaps.load(ordering: .relaxed) ? .tap : nil
+        let answer = await client.resolve(eid, isBackground: true, proximity: tap)
+        guard tap != nil, case .refused(let problem) = answer,
+            problem.errorCode == .validationError
+        else { return answer }
+        tellsTaps.store(false, ordering: .relaxed)
+        return await client.resolve(eid, isBackground: true)
+    }
+
     /// Asks, until the daemon stops.
     ///
     /// - Parameter onAnswer: Called with each EID that the server has answered about.
@@ -70,7 +89,8 @@ final class SessionResolver: Sendable {
         for await _ in wakes.cancelOnGracefulShutdown() {
             nap?.cancel()
             while !Task.isCancelled, let eid = plan.withLock({ $0.next(at: .now) }) {
-                let outcome = ResolvePlan.Outcome(await client.resolve(eid, isBackground: true))
+                let isTap = plan.withLock { $0.isTap(eid) }
+                let outcome = ResolvePlan.Outcome(await ask(eid, isTap: isTap))
                 guard !Task.isCancelled else { return }
                 plan.withLock { $0.record(eid, outcome, at: .now) }
                 switch outcome {

@@ -68,8 +68,8 @@ final class SightingRecorder: Sendable {
         return lines
     }
 
-    /// Takes what the radio noticed of others.
-    func heard(_ sighting: Sighting) {
+    /// Records an advertisement of others.
+    func record(_ sighting: Sighting) {
         write(at: sighting.time) { pseudonym in
             .heard(pseudonym.of(sighting.eid), sighting.carrier, sighting.rssi)
         }

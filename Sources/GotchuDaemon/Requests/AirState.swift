@@ -14,6 +14,10 @@ struct AirState {
     var targets: [SessionID: EID] = [:]
     /// The EID that it is heard with at this moment.
     var onAir: [SessionID: EID] = [:]
+    /// Those of them that the radio has lost since, as with an adapter that was switched off.
+    private var lost: Set<EID> = []
+    /// The EIDs that the radio last said it has on the air.
+    private var advertised: Set<EID> = []
     /// The next time to settle the air, beside the schedule's own changes.
     var retryAt: MonotonicTime?
     /// The wait until one of those is due.
@@ -40,6 +44,19 @@ struct AirState {
         if let learnt, learnt.until <= now { self.learnt = nil }
         schedule.capacity = [stated, learnt?.capacity].compactMap { $0 }.min()
         return schedule.advance(to: now)
+    }
+
+    /// A Boolean that is true while a request is heard, as far as the radio knows.
+    func isOnAir(_ id: SessionID) -> Bool { onAir[id].map { !lost.contains($0) } ?? false }
+
+    /// Applies what the radio has on the air, which it may say later than it was asked for.
+    ///
+    /// - Returns: The requests that were lost, and those that are heard again.
+    mutating func apply(advertised: Set<EID>) -> [SessionID] {
+        let before = lost
+        lost = lost.union(self.advertised).subtracting(advertised).intersection(onAir.values)
+        self.advertised = advertised
+        return onAir.filter { before.contains($0.value) != lost.contains($0.value) }.map(\.key)
     }
 
     mutating func add(_ id: SessionID, _ eid: EID, at now: MonotonicTime) {

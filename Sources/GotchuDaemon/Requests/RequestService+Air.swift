@@ -8,7 +8,8 @@ import ServiceLifecycle
 /// One piece of work at a time changes the air, so that an adapter's places are counted right.
 extension RequestService {
     /// Applies a state of the radio. Returns at once; `keepAir` does what follows from it.
-    func take(radio state: RadioState) {
+    func apply(radio state: RadioState) {
+        for id in air.apply(advertised: state.advertising) { publishAirChange(of: id) }
         guard air.stated != state.advertisingCapacity else { return }
         air.stated = state.advertisingCapacity
         air.retryAt = .now
@@ -112,7 +113,7 @@ extension RequestService {
         for (id, eid) in air.onAir where !wanted.contains(id) {
             await radio.stopAdvertising(eid)
             air.onAir[id] = nil
-            tellAir(id)
+            publishAirChange(of: id)
         }
     }
 
@@ -123,7 +124,7 @@ extension RequestService {
                 try await radio.startAdvertising(eid)
                 air.onAir[id] = eid
                 await radio.stopAdvertising(old)
-                return tellAir(id)
+                return publishAirChange(of: id)
             } catch {
                 guard error.code == .tooManyAdvertisements else { throw error }
                 air.learnFull(at: .now)
@@ -145,6 +146,6 @@ extension RequestService {
             try await radio.startAdvertising(eid)
         }
         air.onAir[id] = eid
-        tellAir(id)
+        publishAirChange(of: id)
     }
 }

@@ -36,7 +36,7 @@ extension RequestService {
             }
             await replaceOnAir(id, by: reply.eid)
             logger.info("A request has a new EID", metadata: ["request": "\(id)"])
-            if let now = records[id] { tell(now) }
+            if let now = records[id] { publish(now) }
             return .done
         case .refused:
             records[id]?.isRotating = nil

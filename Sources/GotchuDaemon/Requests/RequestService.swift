@@ -31,14 +31,21 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     let journal: any RecordJournal
     /// The time for which a request has one EID; `nil`: for as long as it is open.
     let eidLifetime: Duration?
+    /// Called with each step of each request, in order.
+    private let onStep: @Sendable (RequestStep) -> Void
     private let tokens: TokenStore
     private let hub: EventHub
 
     var records: [SessionID: RequestRecord] = [:]
     var air = AirState()
+    /// The time at which a payer's device last came to the till, by open request. Not kept over a
+    /// restart.
+    private var notices: [SessionID: Timestamp] = [:]
     private var toWatch: [SessionID] = []
     /// The number that is being created and in no list yet.
     private var creating = 0
+    /// The number of attempts to create one since the start.
+    private var attempts = 0
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var isStopping = false
     private(set) var counts = Counts()
@@ -54,12 +61,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         eidLifetime: Duration?,
         journal: any RecordJournal,
         hub: EventHub,
-        logger: Logger
+        logger: Logger,
+        onStep: @escaping @Sendable (RequestStep) -> Void = { _ in }
     ) {
         self.client = client
         self.tokens = tokens
         self.radio = radio
         self.eidLifetime = eidLifetime
+        self.onStep = onStep
         self.journal = journal
         self.hub = hub
         self.logger = logger
@@ -70,6 +79,11 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
                 if canEnd { toWatch.append(record.sid) } else { record.state = .unknown }
             }
             records[record.sid] = record
+        }
+        for record in records.values.sorted(by: { $0.createdAt < $1.createdAt }) {
+            if !record.state.isFinal {
+                onStep(.resumed(RequestView(record, noticedAt: nil, isOnAir: false)))
+            }
         }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (airWakes, airWake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -101,7 +115,26 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     func make(_ new: NewRequest, call: IdempotentCall?) async throws(Problem) -> RequestView {
         try requireRoom()
         creating += 1
+        attempts += 1
+        let attempt = attempts
         defer { creating -= 1 }
+        onStep(.asking(attempt, new))
+        do throws(Problem) {
+            let record = try await open(new, call: call)
+            onStep(.opened(attempt, view(record)))
+            publish(record)
+            return view(record)
+        } catch {
+            onStep(.askingFailed(attempt))
+            throw error
+        }
+    }
+
+    /// Has a session made, and puts it into the journal and on the air.
+    private func open(
+        _ new: NewRequest,
+        call: IdempotentCall?
+    ) async throws(Problem) -> RequestRecord {
         let terms = CreateSessionRequest(
             amountCents: new.amountCents,
             currency: new.currency,
@@ -125,6 +158,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             ),
             state: .advertising,
             paidAt: nil,
+            payee: session.payee?.name,
+            publicURL: session.publicURL,
             call: call
         )
         do throws(JournalFailure) {
@@ -148,8 +183,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             "Request is on the air",
             metadata: ["request": "\(record.sid)", "amount": "\(record.amount)"]
         )
-        tell(record)
-        return view(record)
+        return record
     }
 
     private func requireRoom() throws(Problem) {
@@ -228,6 +262,12 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             case .cancelled: .cancelled
             }
         await changeState(of: id, to: state, paidAt: session.paidAt, tip: session.tipCents?.value)
+        onStep(.confirmed(id))
+        if session.noticedAt != nil, let record = records[id], record.state == .advertising {
+            // By this device's own clock, which may differ from the server's.
+            notices[id] = .now
+            publish(record)
+        }
     }
 
     /// Records that a session has ended by our clock and the server could not be asked.
@@ -249,8 +289,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     }
 
     /// A request has come on the air or left it.
-    func tellAir(_ id: SessionID) {
-        if let record = records[id] { tell(record) }
+    func publishAirChange(of id: SessionID) {
+        if let record = records[id] { publish(record) }
     }
 
     private func changeState(
@@ -264,8 +304,9 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         record.paidAt = paidAt
         record.tipCents = tip ?? record.tipCents
         records[id] = record
+        notices[id] = nil
         // Published first: somebody waits at the till, and the radio may take its time.
-        tell(record)
+        publish(record)
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
@@ -311,11 +352,17 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
     }
 
-    func tell(_ record: RequestRecord) {
-        hub.publish(.requestChanged(view(record)))
+    func publish(_ record: RequestRecord) {
+        let view = view(record)
+        onStep(.changed(view))
+        hub.publish(.requestChanged(view))
     }
 
     private func view(_ record: RequestRecord) -> RequestView {
-        RequestView(record, isOnAir: air.onAir[record.sid] != nil)
+        RequestView(
+            record,
+            noticedAt: notices[record.sid],
+            isOnAir: air.isOnAir(record.sid)
+        )
     }
 }

@@ -1,8 +1,9 @@
 import GotchuAPI
+import GotchuCore
 
 extension RequestView {
     /// A request as its journal record and the air have it.
-    init(_ record: RequestRecord, isOnAir: Bool) {
+    init(_ record: RequestRecord, noticedAt: Timestamp?, isOnAir: Bool) {
         self.init(
             id: record.sid,
             eid: record.eid,
@@ -15,6 +16,9 @@ extension RequestView {
             createdAt: record.createdAt,
             expiresAt: record.expiresAt,
             paidAt: record.paidAt,
+            payee: record.payee,
+            payLink: record.payLink,
+            noticedAt: record.state == .advertising ? noticedAt : nil,
             isOnAir: isOnAir,
             reason: record.state.sentence
         )
@@ -29,7 +33,7 @@ extension RequestView.State {
         case .locked: "A payer is about to pay."
         case .paid: "Paid."
         case .expired: "Nobody paid in time."
-        case .cancelled: "Taken back by the payee."
+        case .cancelled: "Cancelled by the payee."
         case .unknown: "The payment server cannot be asked; gotchud keeps trying."
         }
     }

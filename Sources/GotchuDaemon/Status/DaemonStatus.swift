@@ -13,6 +13,7 @@ final class DaemonStatus: Sendable {
     private let route: ServerRoute
     private let tokens: TokenStore
     private let hub: EventHub
+    private let onNews: @Sendable (StatusReply) -> Void
     private let state: Mutex<State>
     /// Held while one is published: an older status never follows a newer one.
     private let publishing = Mutex(())
@@ -26,6 +27,7 @@ final class DaemonStatus: Sendable {
         var unresolvedPayments = 0
         /// The reason for which the last reload was refused, if it was.
         var reloadProblem: ConfigurationError?
+        var isDisplayMissing = false
         var published: StatusReply?
     }
 
@@ -34,13 +36,15 @@ final class DaemonStatus: Sendable {
         listen: ListenSetting,
         route: ServerRoute,
         tokens: TokenStore,
-        hub: EventHub
+        hub: EventHub,
+        onNews: @escaping @Sendable (StatusReply) -> Void
     ) {
         kind = radioKind
         self.listen = listen
         self.route = route
         self.tokens = tokens
         self.hub = hub
+        self.onNews = onNews
         state = Mutex(State(radio: RadioState()))
     }
 
@@ -82,6 +86,11 @@ final class DaemonStatus: Sendable {
         publish()
     }
 
+    func apply(isDisplayMissing: Bool) {
+        state.withLock { $0.isDisplayMissing = isDisplayMissing }
+        publish()
+    }
+
     /// Publishes the status, if anything but the counts has changed.
     func publish() {
         publishing.withLock { _ in
@@ -93,7 +102,9 @@ final class DaemonStatus: Sendable {
                 defer { state.published = now }
                 return state.published != now
             }
-            if isNews { hub.publish(.statusChanged(whole)) }
+            guard isNews else { return }
+            onNews(whole)
+            hub.publish(.statusChanged(whole))
         }
     }
 
@@ -181,6 +192,7 @@ final class DaemonStatus: Sendable {
             items.append(.paymentsUnresolved(state.unresolvedPayments))
         }
         if !route.server.isPrivate { items.append(.serverNotEncrypted(route.server)) }
+        if state.isDisplayMissing { items.append(.displayMissing) }
         if let problem = state.reloadProblem { items.append(.reloadRefused(problem)) }
         return items
     }

@@ -167,6 +167,14 @@ extension HealthItem {
         )
     }
 
+    /// Customers see nothing, and the cashier may not look.
+    static let displayMissing = HealthItem(
+        code: "display-missing",
+        severity: .warning,
+        text: "The customer's display is configured, and no browser shows it.",
+        fix: "systemctl status gotchu-display"
+    )
+
     static func reloadRefused(_ problem: ConfigurationError) -> HealthItem {
         HealthItem(
             code: "configuration-invalid",

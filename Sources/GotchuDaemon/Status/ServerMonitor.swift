@@ -13,6 +13,8 @@ actor ServerMonitor: Service {
     static let interval: Duration = .seconds(30)
     /// The interval between two probes of one that does not.
     static let outageInterval: Duration = .seconds(3)
+    /// The interval between two probes, and the time limit of each, while a customer waits.
+    static let requestInterval: Duration = .seconds(5)
 
     /// A condition of the server, as far as it is known.
     enum Condition: Equatable, Sendable {
@@ -28,6 +30,7 @@ actor ServerMonitor: Service {
     private let client: PaymentClient
     private let calls: ServerCalls
     private let isLoginRefused: @Sendable () -> Bool
+    private let hasOpenRequest: @Sendable () async -> Bool
     private let onChange: @Sendable (Condition) async -> Void
     private var failures: FailureLog
     /// The number of probes.
@@ -37,17 +40,20 @@ actor ServerMonitor: Service {
     ///   - client: A client whose outcomes are recorded in `calls`.
     ///   - isLoginRefused: Returns true if the server has refused the login last: it is sent again
     ///     now and then, for something else may have answered.
+    ///   - hasOpenRequest: Returns true while a request may be paid.
     ///   - onChange: Called with the condition that each probe has found.
     init(
         client: PaymentClient,
         calls: ServerCalls,
         isLoginRefused: @escaping @Sendable () -> Bool,
+        hasOpenRequest: @escaping @Sendable () async -> Bool,
         logger: Logger,
         onChange: @escaping @Sendable (Condition) async -> Void
     ) {
         self.client = client
         self.calls = calls
         self.isLoginRefused = isLoginRefused
+        self.hasOpenRequest = hasOpenRequest
         self.onChange = onChange
         failures = FailureLog(
             logger,
@@ -69,6 +75,15 @@ actor ServerMonitor: Service {
             group.addTask { [self] in
                 for await _ in calls.outages { await askUntilReady() }
             }
+            group.addTask { [self] in
+                for await _ in calls.openings {
+                    while !Task.isCancelled, await hasOpenRequest() {
+                        // A customer waits, and is told when the server does not answer.
+                        try? await Task.sleep(for: Self.requestInterval)
+                        await askUntilReady()
+                    }
+                }
+            }
             try? await gracefulShutdown()
             group.cancelAll()
         }
@@ -81,13 +96,22 @@ actor ServerMonitor: Service {
         }
     }
 
+    private func probe() async -> Answer<Void> {
+        guard await hasOpenRequest() else { return await client.ping() }
+        do {
+            return try await withTimeout(Self.requestInterval) { [client] in await client.ping() }
+        } catch {
+            return .unknown(Outage(.timedOut))
+        }
+    }
+
     /// - Returns: False if the next probe is due soon.
     private func ask() async -> Bool {
         newest += 1
         let number = newest
         let start = ContinuousClock.now
         let condition: Condition
-        switch await client.ping() {
+        switch await probe() {
         case .refused(let problem) where problem.errorCode != .notFound:
             // A server of the first contract has no such address; another answer is another's.
             condition = .outage(Outage(.unreadable, underlying: problem.code))
@@ -128,9 +152,13 @@ final class ServerCalls: Sendable {
     /// An element whenever a call came to nothing.
     let outages: AsyncStream<Void>
     private let outage: AsyncStream<Void>.Continuation
+    /// An element whenever a request was opened.
+    let openings: AsyncStream<Void>
+    private let opening: AsyncStream<Void>.Continuation
 
     init() {
         (outages, outage) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (openings, opening) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Records the outcome of a call.
@@ -145,6 +173,8 @@ final class ServerCalls: Sendable {
         }
         if outage != nil { self.outage.yield() }
     }
+
+    func requestOpened() { opening.yield() }
 
     var areFailing: Bool { failure != nil }
 

@@ -50,11 +50,11 @@ final class KeyRing: Service {
     }
 
     /// Returns the key of that name; fetches the set if that may help and is not too soon.
-    func key(named name: String) async -> VerificationKey? {
-        if let key = state.withLock({ $0.keys[name] }) { return key }
+    func key(id: String) async -> VerificationKey? {
+        if let key = state.withLock({ $0.keys[id] }) { return key }
         guard let fetch = fetch() else { return nil }
         await fetch.value
-        return state.withLock { $0.keys[name] }
+        return state.withLock { $0.keys[id] }
     }
 
     /// Fetches the set when it is due, checking once a minute, until shutdown.

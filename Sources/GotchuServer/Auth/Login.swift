@@ -1,4 +1,5 @@
 internal import Devices
+internal import GotchuCore
 internal import Ledger
 
 /// The user of an access token together with the device that it was issued to.
@@ -9,6 +10,12 @@ struct Login: Hashable, Sendable {
     let user: UserID
     /// The registered device; `nil` for a person.
     var device: DeviceID?
+}
+
+/// The login that a token gives, until it ends.
+struct TokenAccess: Sendable {
+    let login: Login
+    let endsAt: Timestamp
 }
 
 extension Login: CustomStringConvertible {

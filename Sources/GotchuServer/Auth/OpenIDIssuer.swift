@@ -17,7 +17,7 @@ struct OpenIDIssuer: Sendable {
         // Cheap checks first: an unknown key may cost a fetch.
         guard claims.issuer == name, claims.audiences.contains(audience),
             Self.isTimely(claims, at: time), let keyID = token.keyID,
-            let key = await keys.key(named: keyID)
+            let key = await keys.key(id: keyID)
         else { return false }
         return key.signed(token)
     }

@@ -5,3 +5,8 @@ enum Scope: String, CaseIterable, Sendable {
     /// Spending money.
     case payer
 }
+
+extension [Scope] {
+    /// In the words of a token's `scope`.
+    var text: String { map(\.rawValue).joined(separator: " ") }
+}

@@ -19,6 +19,11 @@ struct TokenClaims: Equatable, Sendable {
     let clientID: String?
     /// The issuer's name for the bearer, if it has one.
     let name: String?
+    /// The login that an ID token answers (OpenID Connect Core, 2), the client that it was made
+    /// for, and the time at which the person proved an identity.
+    let nonce: String?
+    let authorizedParty: String?
+    let authenticatedAt: Timestamp?
 
     /// - Returns: `nil` unless it is one JSON object without a repeated member that has every
     ///   required claim, each of its type.
@@ -31,9 +36,11 @@ struct TokenClaims: Equatable, Sendable {
         else { return nil }
         let start = wire.nbf.map(Self.time)
         let issued = wire.iat.map(Self.time)
+        let authenticated = wire.auth_time.map(Self.time)
         // A time that is present must be valid.
         if case .some(nil) = start { return nil }
         if case .some(nil) = issued { return nil }
+        if case .some(nil) = authenticated { return nil }
         issuer = wire.iss
         subject = wire.sub
         audiences = wire.aud?.values ?? []
@@ -43,6 +50,9 @@ struct TokenClaims: Equatable, Sendable {
         scopes = Set((wire.scope ?? "").split(separator: " ").map(String.init))
         clientID = wire.client_id
         name = Self.name(wire)
+        nonce = wire.nonce
+        authorizedParty = wire.azp
+        authenticatedAt = authenticated ?? nil
     }
 
     private struct Wire: Decodable {
@@ -56,6 +66,9 @@ struct TokenClaims: Equatable, Sendable {
         let client_id: String?
         let name: String?
         let preferred_username: String?
+        let nonce: String?
+        let azp: String?
+        let auth_time: Double?
     }
 
     /// One audience or an array of them (RFC 7519, 4.1.3).

@@ -33,20 +33,24 @@ struct Tokens: Sendable {
 
     /// Makes a token with all rights of a development server's user.
     func developmentToken(for user: UserID) throws -> String {
-        let scope = Scope.allCases.map(\.rawValue).joined(separator: " ")
-        return try own.sign(
+        try own.sign(
             Login(user: user),
-            scope: scope,
+            scope: Scope.allCases.text,
             lifetime: Self.developmentLifetime,
             at: clock()
         )
     }
 
-    /// Returns the login of a request.
+    /// Returns the login of a request; as `access`.
+    func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
+        try await access(of: request, needing: scope).login
+    }
+
+    /// Returns the login of a request, and the end of its token.
     ///
     /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope. A failure of the
     ///   ledger if a new user could not be inserted.
-    func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
+    func access(of request: Request, needing scope: Scope? = nil) async throws -> TokenAccess {
         guard let token = Self.bearer(of: request), let claims = await claims(of: token) else {
             throw Self.unauthorized
         }
@@ -62,8 +66,10 @@ struct Tokens: Sendable {
                 ]
             )
         }
-        return claims.issuer == OwnTokens.issuer
+        let login =
+            claims.issuer == OwnTokens.issuer
             ? Self.login(claims) : Login(user: try await users.user(claims))
+        return TokenAccess(login: login, endsAt: claims.expiresAt)
     }
 
     /// Returns the login that one of our own tokens was signed for.

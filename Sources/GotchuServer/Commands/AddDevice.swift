@@ -63,7 +63,7 @@ struct AddDevice: AsyncParsableCommand {
                     id: device,
                     user: owner.id,
                     name: name,
-                    scopes: scopes.map(\.rawValue).joined(separator: " "),
+                    scopes: scopes.text,
                     createdAt: .now,
                     family: credential.familyHash,
                     current: credential.secretHash,

@@ -49,6 +49,26 @@ struct Serve: AsyncParsableCommand {
     )
     var oidcJwks: String?
 
+    @Option(
+        help: ArgumentHelp("This server's name at the issuer, for the pages.", valueName: "id")
+    )
+    var oidcClientID: String?
+
+    @Option(
+        help: ArgumentHelp("The file of the secret that the issuer gave it.", valueName: "path")
+    )
+    var oidcClientSecretFile: String?
+
+    @Option(
+        help: ArgumentHelp("The address that browsers open: https://HOST.", valueName: "url")
+    )
+    var publicURL: String?
+
+    @Flag(
+        help: "Send browsers the merchant's and the payer's pages: /web and /p of the public URL."
+    )
+    var web = false
+
     @Option(help: "The largest number of open connections: 1 to 65536, else 14000.")
     var connections: String?
 
@@ -89,7 +109,9 @@ struct Serve: AsyncParsableCommand {
         [
             "listen": listen, "database": database.text, "dev": dev ? "true" : nil,
             "dev_opening_balance": devOpeningBalance, "oidc_issuer": oidcIssuer,
-            "oidc_audience": oidcAudience, "oidc_jwks": oidcJwks, "connections": connections,
+            "oidc_audience": oidcAudience, "oidc_jwks": oidcJwks,
+            "oidc_client_id": oidcClientID, "oidc_client_secret_file": oidcClientSecretFile,
+            "public_url": publicURL, "web": web ? "true" : nil, "connections": connections,
             "queue": queue, "calls_per_second": callsPerSecond,
             "streams_per_login": streamsPerLogin, "sessions_per_payee": sessionsPerPayee,
             "drain_seconds": drainSeconds,

@@ -14,6 +14,13 @@ struct ServerSettings: Settings {
     var issuer: String?
     var audience: String?
     var keys: KeySource?
+    var publicURL: PublicURL?
+    /// A Boolean that is true if browsers are sent pages.
+    var isWeb = false
+    /// The name by which the issuer knows this server.
+    var clientID: String?
+    /// The path of the secret by which it does.
+    var clientSecretFile: String?
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
     var logLevel = Logger.Level.info
@@ -28,6 +35,10 @@ struct ServerSettings: Settings {
         Setting("oidc_issuer", \.issuer, .text),
         Setting("oidc_audience", \.audience, .text),
         Setting("oidc_jwks", \.keys, .own),
+        Setting("oidc_client_id", \.clientID, .text),
+        Setting("oidc_client_secret_file", \.clientSecretFile, .text),
+        Setting("public_url", \.publicURL, .own),
+        Setting("web", \.isWeb, .boolean),
         Setting("token_seconds", \.tokenLifetime, .seconds(1...900)),
         Setting("connections", \.limits.connections, .number(1...65_536)),
         Setting("queue", \.limits.queue, .number(1...65_536)),
@@ -35,7 +46,7 @@ struct ServerSettings: Settings {
         Setting(
             "streams_per_login",
             \.limits.streamsPerLogin,
-            .number(1...RecordFeed.watcherLimit)
+            .number(1...ChangeFeed.watcherLimit)
         ),
         Setting("sessions_per_payee", \.limits.sessionsPerPayee, .number(1...100_000)),
         Setting("drain_seconds", \.limits.drain, .seconds(0...60)),

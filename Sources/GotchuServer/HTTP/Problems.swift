@@ -16,10 +16,19 @@ struct Problems: RouterMiddleware {
         uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
     )
 
-    let metrics: RequestMetrics
-    let tokens: Tokens
+    private let metrics: RequestMetrics
+    private let tokens: Tokens
     /// The proxies whose `X-Forwarded-For` is trusted.
-    let proxies: Set<ClientAddress>
+    private let proxies: Set<ClientAddress>
+    /// A Boolean that is true if browsers are sent pages.
+    private let hasPages: Bool
+
+    init(metrics: RequestMetrics, tokens: Tokens, options: ServerOptions) {
+        self.metrics = metrics
+        self.tokens = tokens
+        proxies = options.limits.proxies
+        hasPages = options.web != nil
+    }
 
     func handle(
         _ request: Request,
@@ -41,8 +50,10 @@ struct Problems: RouterMiddleware {
         } catch {
             let isForgotten = error as? Problem == .unknownUser && tokens.forgetUser(of: request)
             let error = isForgotten ? LedgerError.lostUser : error
-            let reply = try Self.reply(to: error, named: context.requestID, context.log)
-            response = reply.response
+            response =
+                hasPages && WebPath.isPage(request.uri.path)
+                ? Self.page(about: error, request, context)
+                : try Self.reply(to: error, named: context.requestID, context.log).response
         }
         // The client would take a body for the answer to its next request.
         if request.method == .head { response = response.createHeadResponse() }
@@ -97,6 +108,38 @@ struct Problems: RouterMiddleware {
         // A remembered refusal keeps the id of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
+    }
+
+    /// The page about an error.
+    private static func page(
+        about error: any Error,
+        _ request: Request,
+        _ context: ServerContext
+    ) -> Response {
+        var (problem, headers) = refused(error, context.log)
+        if error is LedgerError {
+            problem = Problem(.tryAgain, detail: unreachable(request), retryable: true)
+        }
+        problem.requestID = problem.requestID ?? context.requestID
+        let page = WebPage.problem(problem, of: request)
+        var response = page.response(status: HTTPResponse.Status(code: problem.status))
+        headers[.wwwAuthenticate] = nil
+        for field in headers { response.headers[field.name] = field.value }
+        return response
+    }
+
+    /// The sentence of a page whose database does not answer. It claims nothing about a form: this
+    /// one, or the same before, may have been carried out.
+    private static func unreachable(_ request: Request) -> String {
+        let end =
+            if WebPath.isResult(request.uri.path) {
+                "It is not known yet whether this was paid: please do not pay again."
+            } else if request.method == .get {
+                "Nothing is lost."
+            } else {
+                "It is not known whether this was done: look before you repeat it."
+            }
+        return "The books cannot be reached just now. \(end)"
     }
 
     /// Translates an error into the caller's reply; what the caller must not see is logged.

@@ -9,6 +9,10 @@ struct QueryParameters {
 
     private var values: [String: String] = [:]
 
+    init(_ values: [String: String]) {
+        self.values = values
+    }
+
     /// - Throws: A problem: 403 for a user's name, 400 for a parameter that comes twice.
     init(_ request: Request) throws(Problem) {
         for (name, value) in request.uri.queryParameters {

@@ -26,9 +26,19 @@ extension Problem {
 }
 
 extension Fingerprint {
+    /// The fingerprint of a payment, in minor units.
+    static func payment(_ session: SessionID, expecting amount: Int64?, tip: Int64) -> Self {
+        Self("POST /wallet/send", session, amount, tip)
+    }
+
+    /// The fingerprint of a refund, in minor units.
+    static func refund(_ session: SessionID, amount: Int64?) -> Self {
+        Self("POST /sessions/refund", session, amount)
+    }
+
     /// Computes the fingerprint from the parsed values, not from the bytes: another order of
     /// members is the same request.
-    init(call: String, _ session: SessionID, _ amounts: Int64?...) {
+    private init(_ call: String, _ session: SessionID, _ amounts: Int64?...) {
         let parameters = ["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" }
         let text = parameters.joined(separator: "\n")
         let digest = Array(SHA256.hash(data: Array(text.utf8)))

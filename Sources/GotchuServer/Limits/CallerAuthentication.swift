@@ -12,9 +12,14 @@ struct CallerAuthentication: Sendable {
     /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope, 429 if the login
     ///   calls too often. A failure of the ledger if a new user could not be inserted.
     func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
-        let login = try await tokens.login(of: request, needing: scope)
-        try limits.allowCall(by: login)
-        return login
+        try await access(of: request, needing: scope).login
+    }
+
+    /// Returns the login of a request and the end of its token; as `login`.
+    func access(of request: Request, needing scope: Scope? = nil) async throws -> TokenAccess {
+        let access = try await tokens.access(of: request, needing: scope)
+        try limits.allowCall(by: access.login)
+        return access
     }
 
     /// Returns the user of a request; as `login`.

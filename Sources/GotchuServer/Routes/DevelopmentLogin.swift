@@ -15,6 +15,18 @@ struct DevelopmentLogin: Sendable {
     let opening: Int64
 
     @Sendable func login(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try Self.requireLocal(request, context)
+        try limits.allowLogin(from: context.client)
+        var fields = try await request.fields()
+        let email = try fields.string("email")
+        try fields.end()
+        let user = try await user(of: email)
+        let token = try tokens.developmentToken(for: user.id)
+        return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
+    }
+
+    /// - Throws: A problem: 403 for a request that another machine has sent.
+    static func requireLocal(_ request: Request, _ context: ServerContext) throws(Problem) {
         guard request.isLocal(context) else {
             throw Problem(
                 .forbidden,
@@ -22,22 +34,20 @@ struct DevelopmentLogin: Sendable {
                 fix: "Call the server by its loopback address, with no proxy between."
             )
         }
-        try limits.allowLogin(from: context.client)
-        var fields = try await request.fields()
-        let email = try fields.string("email")
-        try fields.end()
+    }
+
+    /// Returns the user of an e-mail address; inserts the user at the first login.
+    func user(of email: String?) async throws -> User {
         guard let email, let name = Self.localPart(of: email) else {
             throw Problem.invalid("email must be an e-mail address.")
         }
-        let user = try await ledger.submit(
+        return try await ledger.submit(
             OpenAccount(
                 login: email.lowercased(),
                 displayName: name,
                 opening: Money(minorUnits: opening)
             )
         ).accepted()
-        let token = try tokens.developmentToken(for: user.id)
-        return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }
 
     /// Returns the text before the `@`, if the text is an address of visible ASCII.

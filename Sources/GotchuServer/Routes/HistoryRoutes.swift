@@ -17,16 +17,7 @@ struct HistoryRoutes: Sendable {
     @Sendable func balance(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request)
         try QueryParameters(request).end()
-        let history = try await history(of: user, HistoryRange(.newest(skipping: 0), limit: 1))
-        return try Reply.json(
-            BalanceReply(
-                walletID: history.account.id,
-                userID: user.rawValue,
-                balanceCents: WireInteger(history.account.balance),
-                currency: history.account.currency,
-                lastUpdated: history.account.changedAt
-            )
-        )
+        return try Reply.json(BalanceReply(try await history(of: user, .newest).account))
     }
 
     @Sendable func transactions(
@@ -59,8 +50,7 @@ struct HistoryRoutes: Sendable {
         of user: UserID,
         limit: Int64
     ) async throws -> Response {
-        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
-        let account = try await history(of: user, newest).account
+        let account = try await history(of: user, .newest).account
         guard let cursor = HistoryCursor(text, of: account) else {
             throw Problem.invalid("The cursor is none of this wallet's.")
         }
@@ -104,9 +94,21 @@ struct HistoryRoutes: Sendable {
     }
 }
 
+extension BalanceReply {
+    init(_ account: Account) {
+        self.init(
+            walletID: account.id,
+            userID: account.key.owner.rawValue,
+            balanceCents: WireInteger(account.balance),
+            currency: account.currency,
+            lastUpdated: account.changedAt
+        )
+    }
+}
+
 extension WalletTransaction {
     /// Selects what a person's program may see of an entry: no idempotency key, no request id.
-    fileprivate init(_ entry: Entry, _ record: Record?, in account: Account) throws {
+    init(_ entry: Entry, _ record: Record?, in account: Account) throws {
         let kind = try TransferKind.of(entry)
         let session = try record?.session
         self.init(

@@ -24,7 +24,7 @@ struct RefundRoutes: Sendable {
             as: KeyedRequest(
                 user: payee,
                 key: key,
-                fingerprint: Fingerprint(call: "POST /sessions/refund", sid, amount),
+                fingerprint: .refund(sid, amount: amount),
                 id: context.requestID
             )
         )

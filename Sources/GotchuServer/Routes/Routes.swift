@@ -28,8 +28,11 @@ struct Routes: Sendable {
     private let wallet: WalletRoutes
     private let refunds: RefundRoutes
     private let history: HistoryRoutes
+    private let walletEvents: WalletEvents
+    private let earnings: EarningsRoutes
     private let health: HealthRoutes
     private let metrics: MetricsRoute
+    private let web: WebRoutes?
     private let problems: Problems
     /// The counts of all answers, by the router or before it.
     let requests = RequestMetrics()
@@ -40,7 +43,8 @@ struct Routes: Sendable {
         store: any Store,
         tokens: Tokens,
         readiness: Readiness,
-        options: ServerOptions
+        options: ServerOptions,
+        provider: OpenIDClient? = nil
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
@@ -57,12 +61,15 @@ struct Routes: Sendable {
         sessions = SessionRoutes(
             ledger: ledger,
             authentication: authentication,
-            liveLimit: options.limits.sessionsPerPayee
+            liveLimit: options.limits.sessionsPerPayee,
+            publicURL: options.web?.site.origin
         )
         events = SessionEvents(ledger: ledger, authentication: authentication)
         wallet = WalletRoutes(ledger: ledger, authentication: authentication)
         refunds = RefundRoutes(ledger: ledger, authentication: authentication)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
+        walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
+        earnings = EarningsRoutes(ledger: ledger, authentication: authentication)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -72,7 +79,19 @@ struct Routes: Sendable {
             readiness: readiness,
             isOpen: options.limits.hasOpenMetrics
         )
-        problems = Problems(metrics: requests, tokens: tokens, proxies: options.limits.proxies)
+        web = options.web.map { [accounts] web in
+            WebRoutes(
+                web,
+                ledger: ledger,
+                store: store,
+                devices: devices,
+                tokens: tokens,
+                limits: limits,
+                development: accounts,
+                provider: provider
+            )
+        }
+        problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
     /// Makes the responder of the whole server.
@@ -111,17 +130,20 @@ struct Routes: Sendable {
         router.post("/sessions/:sid/unlock", use: sessions.unlock)
         router.post("/sessions/:sid/cancel", use: sessions.cancel)
         router.post("/sessions/:sid/refund", use: refunds.refund)
-        router.post(RouterPath(WalletRoutes.sendPath), use: wallet.send)
+        router.post("/wallet/send", use: wallet.send)
         router.get("/wallet/sends/:key", use: wallet.outcome)
         router.get("/wallet/me", use: wallet.me)
         router.get("/api/wallet/balance", use: history.balance)
         router.get("/api/wallet/transactions", use: history.transactions)
+        router.get("/api/wallet/events", use: walletEvents.follow)
+        router.get("/api/payments/earnings", use: earnings.show)
         router.get("/healthz", use: health.alive)
         router.head("/healthz", use: health.alive)
         router.get("/readyz", use: health.ready)
         router.head("/readyz", use: health.ready)
         router.get("/metrics", use: metrics.page)
         router.get("/openapi.yaml", use: health.description)
+        web?.register(on: router)
         return router
     }
 }

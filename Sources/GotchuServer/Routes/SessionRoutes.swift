@@ -12,6 +12,8 @@ struct SessionRoutes: Sendable {
     let authentication: CallerAuthentication
     /// The sessions of one payee that may be open at once.
     let liveLimit: Int
+    /// The origin of the payer's pages, if there are any.
+    let publicURL: String?
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
@@ -36,8 +38,16 @@ struct SessionRoutes: Sendable {
                 liveLimit: liveLimit
             )
         ).accepted()
+        // What payers will see. The session is made, whether or not this can be read.
+        let published = try? await ledger.published(session.eid)
         return try Reply.json(
-            CreateSessionReply(sid: session.id, eid: session.eid, expiresAt: session.expiresAt)
+            CreateSessionReply(
+                sid: session.id,
+                eid: session.eid,
+                expiresAt: session.expiresAt,
+                payee: published.map { PayeeDisplay(name: $0.payeeName) },
+                publicURL: publicURL
+            )
         )
     }
 
@@ -61,7 +71,11 @@ struct SessionRoutes: Sendable {
         let subject = try await authentication.subject(of: request, context)
         var fields = try await request.fields()
         let text = try fields.string("eid")
+        let proximity = try fields.string("proximity")
         try fields.end()
+        guard proximity == nil || proximity.flatMap(PayerProximity.init) != nil else {
+            throw Problem.invalid("proximity must be tap.")
+        }
         guard let eid = text.flatMap({ EID($0) }) else {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
@@ -71,6 +85,7 @@ struct SessionRoutes: Sendable {
         }
         let session = published.session
         if let reason = session.finalReason { throw Refusal(reason).problem }
+        if proximity != nil { await notice(session, of: request) }
         return try Reply.json(
             ResolveReply(
                 sid: session.id,
@@ -84,6 +99,16 @@ struct SessionRoutes: Sendable {
                 allowsTip: session.tip.map { _ in true }
             )
         )
+    }
+
+    /// Tells the payee's watchers that a payer's device is at the payee's. Without a payer's token
+    /// it does nothing: a stranger would light up screens.
+    private func notice(_ session: Session, of request: Request) async {
+        guard case .advertising = session.state,
+            let payer = try? await authentication.tokens.login(of: request, needing: .payer),
+            payer.user != session.payee
+        else { return }
+        await ledger.notice(session.record)
     }
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {

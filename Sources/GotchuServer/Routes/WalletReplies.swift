@@ -10,7 +10,14 @@ extension TransferKind {
     ///
     /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
     static func of(_ entry: Entry) throws(LedgerError) -> TransferKind {
-        guard let kind = byName[entry.kind] else { throw .corrupt("a kind of transfer") }
+        try named(entry.kind)
+    }
+
+    /// Returns the kind of a name.
+    ///
+    /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
+    static func named(_ name: String) throws(LedgerError) -> TransferKind {
+        guard let kind = byName[name] else { throw .corrupt("a kind of transfer") }
         return kind
     }
 }

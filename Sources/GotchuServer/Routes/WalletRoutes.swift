@@ -6,7 +6,6 @@ internal import Payments
 
 /// The routes of the caller's wallet: reading it, and spending from it.
 struct WalletRoutes: Sendable {
-    static let sendPath = "/wallet/send"
     static let recentEntries = 20
 
     let ledger: Ledger
@@ -43,7 +42,7 @@ struct WalletRoutes: Sendable {
             as: KeyedRequest(
                 user: payer,
                 key: key,
-                fingerprint: Fingerprint(call: "POST \(Self.sendPath)", sid, expected, tip),
+                fingerprint: .payment(sid, expecting: expected, tip: tip),
                 id: context.requestID
             )
         )

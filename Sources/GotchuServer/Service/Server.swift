@@ -55,34 +55,29 @@ struct Server: Sendable {
             users: UserDirectory(ledger: ledger),
             clock: { ledger.now }
         )
-        let readiness = Readiness(ledger: ledger)
+        let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
         let routes = Routes(
             ledger: ledger,
             devices: DeviceRegistry(books.store),
             store: books.store,
             tokens: tokens,
             readiness: readiness,
-            options: options
-        )
-        let webhooks = WebhookWorker(
-            store: Outbox(books.store),
-            sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
-            clock: { ledger.now },
-            logger: logger
+            options: options,
+            provider: provider
         )
         // Stopped in reverse: first streams, which would never end by themselves, then no more
         // requests are accepted, then the queue is finished, then the store ends.
-        let keys: [any Service] = issuer.map { [$0.keys] } ?? []
+        let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
-        let behind = ledger.services + keys + [webhooks] + front
+        let behind = ledger.services + issuers + [webhooks(books.store, ledger)] + front
         // A store that fails ends the server, but waiting callers are answered first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
-            service: books.store,
-            failureTerminationBehavior: .gracefullyShutdownGroup
+            named: books.store,
+            onFailure: .gracefullyShutdownGroup
         )
         var configuration = ServiceGroupConfiguration(
-            services: [store] + behind.map { .init(service: $0) },
+            services: [store] + behind.map { .init(named: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
@@ -99,6 +94,21 @@ struct Server: Sendable {
                 keys: KeyRing(settings.keys, logger: logger)
             )
         }
+    }
+
+    private func webhooks(_ store: any Store, _ ledger: Ledger) -> WebhookWorker {
+        WebhookWorker(
+            store: Outbox(store),
+            sender: WebhookSender(isDevelopment: options.developmentOpening != nil),
+            clock: { ledger.now },
+            logger: logger
+        )
+    }
+
+    /// The client that logs people in to the pages at the issuer's.
+    private func provider(of issuer: OpenIDIssuer?) -> OpenIDClient? {
+        guard let web = options.web, let client = web.client, let issuer else { return nil }
+        return OpenIDClient(client, keys: issuer.keys, site: web.site, logger: logger)
     }
 
     /// Makes the HTTP server, which calls `ready` with its port once it answers.

@@ -11,7 +11,7 @@ struct ServerLimits: Equatable, Sendable {
     /// Calls a second of one device or login.
     var callsPerSecond = 50
     /// Sessions that one device or login may follow at once.
-    var streamsPerLogin = RecordFeed.usualWatchersPerLogin
+    var streamsPerLogin = ChangeFeed.usualWatchersPerLogin
     /// Sessions of one payee that may be open at once.
     var sessionsPerPayee = CreateSession.usualLiveLimit
     /// The time for which a server that was told to stop goes on answering.

@@ -11,6 +11,8 @@ struct ServerOptions: Sendable {
     /// The lifetime of a device's access token.
     let tokenLifetime: Duration
     let limits: ServerLimits
+    /// The settings of the pages; `nil` unless browsers are sent some.
+    let web: WebOptions?
 
     /// - Throws: If settings contradict each other, such as development logins and an address that
     ///   other machines can reach.
@@ -32,5 +34,6 @@ struct ServerOptions: Sendable {
         listen = settings.listen
         tokenLifetime = settings.tokenLifetime
         limits = settings.limits
+        web = try settings.webOptions
     }
 }

@@ -18,7 +18,7 @@ package struct Batch: Sendable {
 
     /// The rows that the commands may touch.
     ///
-    /// - Parameter rows: What was loaded in the rounds before; `nil` in the first.
+    /// - Parameter rows: The rows loaded in earlier rounds; `nil` in the first.
     package func footprint(knowing rows: Snapshot?) -> Footprint {
         var footprint = Footprint()
         footprint.needsNewestSeal = tail == nil

@@ -25,12 +25,21 @@ package protocol LedgerStorage: Sendable {
         _ range: HistoryRange
     ) async throws(LedgerError) -> AccountHistory?
 
+    /// Reads what an account earned; `nil` if there is no such account.
+    func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings?
+
     /// Returns the records that are due, the longest due first.
     func due(
         at time: Timestamp,
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord]
+
+    /// Tells the other servers of the database, if there are any, that a record was noticed.
+    func notify(noticed record: RecordID) async throws(LedgerError)
 
     /// The time for which expiry is not recorded, because another server of the same database may
     /// have accepted a payment in time.
@@ -43,7 +52,7 @@ package protocol LedgerStorage: Sendable {
     /// would take over does not have it yet.
     var readsAhead: Bool { get }
 
-    /// Records that other servers may have changed; `nil` if there are no others.
+    /// The changes by other servers; `nil` if there are no others.
     var changes: ChangeMailbox? { get }
 }
 
@@ -51,6 +60,8 @@ extension LedgerStorage {
     /// The clock of this machine, for a database on one machine.
     package var now: Timestamp { .now }
     package var readsAhead: Bool { false }
+    /// A database of one server has nobody to tell.
+    package func notify(noticed record: RecordID) async throws(LedgerError) {}
 }
 
 /// A record that is due.
@@ -111,6 +122,9 @@ package struct HistoryRange: Equatable, Sendable {
         self.start = start
         self.limit = limit
     }
+
+    /// The newest entry alone.
+    package static let newest = HistoryRange(.newest(skipping: 0), limit: 1)
 }
 
 /// The mode in which a program opens a database.

@@ -1,22 +1,44 @@
 internal import Synchronization
 
-/// The records that another server may have changed.
-package enum ChangedRecords: Equatable, Sendable {
-    case some([RecordID])
-    /// Any record: notifications may have been missed.
-    case all
+/// The records and accounts that another server has changed, or may have changed.
+package struct Changes: Equatable, Sendable {
+    package var records: Set<RecordID> = []
+    package var accounts: Set<Account.Key> = []
+    /// Records that another server repeats to its watchers, because a payer's device was noticed.
+    package var noticed: Set<RecordID> = []
+    /// A Boolean that is true if any record and account may have changed: notifications may have
+    /// been missed.
+    package var isEverything = false
+
+    package init(
+        records: Set<RecordID> = [],
+        accounts: Set<Account.Key> = [],
+        noticed: Set<RecordID> = [],
+        isEverything: Bool = false
+    ) {
+        self.records = records
+        self.accounts = accounts
+        self.noticed = noticed
+        self.isEverything = isEverything
+    }
+
+    package mutating func formUnion(_ other: Changes) {
+        records.formUnion(other.records)
+        accounts.formUnion(other.accounts)
+        noticed.formUnion(other.noticed)
+        isEverything = isEverything || other.isEverything
+    }
 }
 
-/// Collects the ids of records that other servers have changed until they are read.
+/// Collects what other servers have changed until it is read.
 ///
 /// State, not history: a record that changes ten times meanwhile is read once. Beyond a number of
-/// ids every watched record is read.
+/// ids everything watched is read.
 package final class ChangeMailbox: Sendable {
     private static let limit = 4_096
 
     private struct State {
-        var records: Set<RecordID> = []
-        var isEverything = false
+        var changes = Changes()
         var reader: AsyncStream<Void>.Continuation?
     }
 
@@ -35,14 +57,17 @@ package final class ChangeMailbox: Sendable {
         return stream
     }
 
-    package func put(_ changed: ChangedRecords) {
+    /// Adds changes. Notices beyond the limit are dropped: one that is lost is a screen that stays
+    /// as it is.
+    package func put(_ changes: Changes) {
+        guard changes != Changes() else { return }
         let reader = state.withLock { state in
-            switch changed {
-            case .some(let records): state.records.formUnion(records)
-            case .all: state.isEverything = true
-            }
-            if state.records.count > Self.limit {
-                (state.records, state.isEverything) = ([], true)
+            let room = Self.limit - state.changes.noticed.count
+            var changes = changes
+            changes.noticed = Set(changes.noticed.prefix(room))
+            state.changes.formUnion(changes)
+            if state.changes.records.count + state.changes.accounts.count > Self.limit {
+                state.changes = Changes(noticed: state.changes.noticed, isEverything: true)
             }
             return state.reader
         }
@@ -50,10 +75,10 @@ package final class ChangeMailbox: Sendable {
     }
 
     /// Removes and returns what has arrived.
-    func take() -> ChangedRecords {
+    func take() -> Changes {
         state.withLock { state in
-            defer { (state.records, state.isEverything) = ([], false) }
-            return state.isEverything ? .all : .some(Array(state.records))
+            defer { state.changes = Changes() }
+            return state.changes
         }
     }
 }

@@ -33,11 +33,22 @@ struct DurableReads: Sendable {
         _ range: HistoryRange
     ) async throws(LedgerError) -> AccountHistory? {
         guard let history = try await store.history(of: account, range) else { return nil }
-        guard store.readsAhead else { return history }
-        let newest = try await store.history(
-            of: account,
-            HistoryRange(.newest(skipping: 0), limit: 1)
-        )
+        try await commit(afterEntriesOf: account)
+        return history
+    }
+
+    func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        guard let earnings = try await store.earnings(of: account, range) else { return nil }
+        try await commit(afterEntriesOf: account)
+        return earnings
+    }
+
+    private func commit(afterEntriesOf account: Account.Key) async throws(LedgerError) {
+        guard store.readsAhead else { return }
+        let newest = try await store.history(of: account, .newest)
         // Any commit will do. The probe's would not: it has one row for all servers, which would
         // wait for each other.
         if let record = newest?.entries.first?.record {
@@ -45,7 +56,6 @@ struct DurableReads: Sendable {
         } else {
             _ = try await writer.submit(Probe())
         }
-        return history
     }
 
     /// Commits after a record in a final state, which a reader may act on.

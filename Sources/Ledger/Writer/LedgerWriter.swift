@@ -39,7 +39,7 @@ package final class LedgerWriter: Service {
     }
 
     private let store: any LedgerStorage
-    private let feed: RecordFeed
+    private let feed: ChangeFeed
     private let metrics: LedgerMetrics
     private let queueLimit: Int
     private let clock: @Sendable () -> Timestamp
@@ -53,7 +53,7 @@ package final class LedgerWriter: Service {
 
     package init(
         store: any LedgerStorage,
-        feed: RecordFeed,
+        feed: ChangeFeed,
         logger: Logger,
         metrics: LedgerMetrics = LedgerMetrics(),
         queueLimit: Int = LedgerWriter.queueLimit,
@@ -165,7 +165,7 @@ package final class LedgerWriter: Service {
             let effects = try await store.commit(Batch(submissions, tail: tail))
             tail = effects.seal ?? tail
             let duration = ContinuousClock.now - start
-            feed.publish(effects.records)
+            feed.publish(effects)
             metrics.committed(submissions.map { ($0.name, $0.succeed()) }, within: duration)
         } catch {
             tail = nil

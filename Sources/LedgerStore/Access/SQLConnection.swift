@@ -180,7 +180,8 @@ package struct Select<Row: RowValue>: StoreQuery {
     }
 }
 
-/// A database that modules beside the ledger may use: the outbox, the registry of devices.
+/// A database that modules beside the ledger may use: the outbox, the registry of devices, the
+/// sessions of browsers.
 package protocol Database: Sendable {
     /// Runs a query without a transaction of its own.
     func read<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result

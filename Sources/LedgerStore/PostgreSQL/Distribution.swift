@@ -12,7 +12,8 @@ enum Distribution {
     /// Each row is placed by what it is found by: all of one owner together, all of one record
     /// together. The coordinator keeps the outbox, which is searched and soon empty again. Citus
     /// must know of it: a plain table's rows could be lost though a worker has committed with them.
-    /// The version of the tables and the secrets are written alone, and stay as they are.
+    /// The version of the tables, the secrets and the sessions of browsers are written alone, and
+    /// stay as they are.
     private static let calls: [(table: String, call: String)] =
         [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
         + [

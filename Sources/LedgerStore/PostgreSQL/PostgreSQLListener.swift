@@ -3,7 +3,7 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// Receives the ids of records that other servers of the database have changed.
+/// Receives the ids of records and accounts that other servers of the database have changed.
 actor PostgreSQLListener {
     /// The time after which a silent connection is tested.
     private static let silence: Duration = .seconds(10)
@@ -26,18 +26,20 @@ actor PostgreSQLListener {
 
     /// Waits for the next notification. Blocks this actor's thread; the waker ends it.
     ///
-    /// - Returns: The records that may have changed; after a gap in the listening all of them.
-    func next() throws -> ChangedRecords {
+    /// - Returns: The things that may have changed: after a gap in the listening everything.
+    func next() throws -> Changes {
         do {
             return try link.use { connection in
                 guard isListening else {
                     isListening = true
-                    return .all
+                    return Changes(isEverything: true)
                 }
                 let heard = try connection.notifications(within: Self.silence, or: waker)
                 // The loss of a peer that vanished would otherwise never be noticed.
                 if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
-                return .some(heard.flatMap { PostgreSQLNotice.records(in: $0.payload) })
+                return heard.reduce(into: Changes()) { changes, notification in
+                    changes.formUnion(PostgreSQLNotice.changes(in: notification.payload))
+                }
             }
         } catch {
             isListening = false

@@ -2,16 +2,24 @@ internal import GotchuCore
 internal import Ledger
 internal import Postgres
 
-/// Notifies the other servers of a database of changed records (`NOTIFY`).
+/// Notifies the other servers of a database of changed records and accounts (`NOTIFY`).
 enum PostgreSQLNotice {
     static let channel = "gotchu_records"
-    /// A notification may have 8,000 bytes, and a record's id has at most 64.
-    static let idsTogether = 120
+    /// A notification may have 8,000 bytes; an id has at most 64, and an account's currency and
+    /// mark another four.
+    static let idsTogether = 110
+    /// The byte before the id of a record that was noticed, and before an account's currency and
+    /// owner. Other programs' versions take them for a part of an id that nobody watches.
+    private static let noticed = UInt8(ascii: "!")
+    private static let account = UInt8(ascii: "$")
+    private static let currencyLength = 3
 
     /// Puts many ids into one notification: each notification costs every listening server.
-    static func query(of records: [RecordID]) -> Query? {
-        guard !records.isEmpty else { return nil }
-        let ids = records.map(\.rawValue)
+    static func query(of records: [RecordID], _ accounts: [Account.Key]) -> Query? {
+        let ids =
+            records.map(\.rawValue)
+            + accounts.map { "$\($0.currency.rawValue)\($0.owner.rawValue)" }
+        guard !ids.isEmpty else { return nil }
         let notices = stride(from: 0, to: ids.count, by: idsTogether).map { start in
             ids[start..<min(start + idsTogether, ids.count)].joined(separator: ",")
         }
@@ -21,11 +29,29 @@ enum PostgreSQLNotice {
         )
     }
 
-    /// The records that a notification names.
-    static func records(in payload: String) -> [RecordID] {
+    static func query(noticing record: RecordID) -> Query {
+        Query("SELECT pg_notify('\(channel)', $1)", [.text("!\(record.rawValue)")])
+    }
+
+    /// The records and accounts that a notification names.
+    static func changes(in payload: String) -> Changes {
+        var changes = Changes()
         // Split by bytes: splitting by characters would examine combining marks.
-        payload.utf8.split(separator: UInt8(ascii: ",")).compactMap {
-            String(Substring($0)).isEmpty ? nil : RecordID(trusted: String(Substring($0)))
+        for id in payload.utf8.split(separator: UInt8(ascii: ",")) {
+            switch id.first {
+            case noticed:
+                changes.noticed.insert(RecordID(trusted: String(Substring(id.dropFirst()))))
+            case account:
+                let text = id.dropFirst()
+                let currency = String(Substring(text.prefix(currencyLength)))
+                let owner = String(Substring(text.dropFirst(currencyLength)))
+                guard let currency = Currency(rawValue: currency) else { continue }
+                changes.accounts.insert(
+                    Account.Key(Account.Owner(rawValue: owner), currency)
+                )
+            default: changes.records.insert(RecordID(trusted: String(Substring(id))))
+            }
         }
+        return changes
     }
 }

@@ -7,16 +7,15 @@ internal import Postgres
 enum PostgreSQLPooler {
     private static let refusal = LedgerError(
         .cannotOpen,
-        "The database's address is that of a pooler that lends connections by the transaction.",
-        fix: "Name the database itself, or a pool of the pooler's that is in session mode."
+        "The address is that of a pooler that assigns connections by transaction.",
+        fix: "Use the database's own address, or a pool in session mode."
     )
 
-    /// Asks twice on each of two connections for the process that serves it.
+    /// Checks that each of two connections keeps one server process of its own.
     ///
-    /// - Throws: `LedgerError` with `cannotOpen` unless each has one process of its own, and always
-    ///   the same.
-    static func refuse(
-        before first: borrowing Connection,
+    /// - Throws: `LedgerError` with `cannotOpen` otherwise.
+    static func requireNone(
+        _ first: borrowing Connection,
         _ second: borrowing Connection
     ) throws {
         var processes: [Int64] = []

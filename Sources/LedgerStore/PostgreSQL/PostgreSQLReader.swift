@@ -23,6 +23,11 @@ actor PostgreSQLReader {
         try repeating { try query.run(on: $0) }
     }
 
+    /// Sends a notification, which stores nothing.
+    func notify(_ notice: Query) throws {
+        try link.use { try $0.run([notice]) }
+    }
+
     /// A reader that finds its connection gone, after a failover for instance, reads once more.
     private func repeating<Result>(
         _ body: (borrowing Connection) throws -> Result

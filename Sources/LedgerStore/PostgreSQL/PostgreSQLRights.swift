@@ -19,6 +19,7 @@ enum PostgreSQLRights {
         ("secrets", ["SELECT", "INSERT"]),
         ("endpoints", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
         ("deliveries", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
+        ("web_sessions", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
     ]
 
     /// Throws if this role lacks a right on a table: one that another role has made since, for

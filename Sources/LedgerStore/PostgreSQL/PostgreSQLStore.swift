@@ -20,7 +20,7 @@ package final class PostgreSQLStore: Store, Service {
     /// accepted in time may still be on its way to the database, and two machines' readings of its
     /// clock differ a little.
     package let expiryMargin: Duration = .seconds(2)
-    /// Records that other servers have changed.
+    /// The changes by other servers.
     package let changes: ChangeMailbox? = ChangeMailbox()
 
     private let health: DatabaseHealth
@@ -50,7 +50,7 @@ package final class PostgreSQLStore: Store, Service {
         try wrapping(.cannotOpen) {
             let connection = try Connection(settings)
             let other = try Connection(settings)
-            try PostgreSQLPooler.refuse(before: connection, other)
+            try PostgreSQLPooler.requireNone(connection, other)
             try health.look(over: connection)
             switch opening {
             case .asItIs:
@@ -135,6 +135,12 @@ package final class PostgreSQLStore: Store, Service {
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
         try await wrapping(.tryAgain) { try await sideWriter.change(query) }
+    }
+
+    package func notify(noticed record: RecordID) async throws(LedgerError) {
+        try await wrapping(.tryAgain) {
+            try await readers[0].notify(PostgreSQLNotice.query(noticing: record))
+        }
     }
 
     package var now: Timestamp { health.now }

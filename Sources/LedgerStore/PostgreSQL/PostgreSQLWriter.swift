@@ -124,7 +124,8 @@ actor PostgreSQLWriter {
         if let time = effects.probedAt {
             queries.append(Query(Effects.probe, [.integer(time.milliseconds)]))
         }
-        if let notice = PostgreSQLNotice.query(of: saving.changedRecords) { queries.append(notice) }
+        let notice = PostgreSQLNotice.query(of: saving.changedRecords, saving.changedWallets)
+        if let notice { queries.append(notice) }
         try connection.run(queries + [.commit])
     }
 

@@ -12,8 +12,8 @@ extension SQLiteStore {
     /// backup into the same folder removes what a killed one left.
     ///
     /// - Parameters:
-    ///   - kinds: As for `Audit.run`.
-    ///   - records: As for `Audit.run`.
+    ///   - kinds: The same as for `Audit.run`.
+    ///   - records: The same as for `Audit.run`.
     /// - Throws: If there is such a file already, or the copy cannot be written.
     package static func backup(
         from path: String,

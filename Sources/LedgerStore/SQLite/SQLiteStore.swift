@@ -105,7 +105,7 @@ package final class SQLiteStore: Store, Service {
     /// checkpoint retries.
     private func checkpoint() async {
         if let pages = try? await checkpointer.checkpoint() {
-            try? await writer.shorten(logOf: pages)
+            try? await writer.emptyLog(pages: pages)
         }
     }
 

@@ -60,16 +60,16 @@ actor SQLiteWriter {
         }
     }
 
-    /// Throws if the files were moved or replaced: SQLite goes on with the ones that it has opened,
-    /// wherever they are, while the next process opens those that have their names then.
+    /// Throws if the files were moved or replaced: SQLite keeps writing to those that it opened,
+    /// and the next process would open those at the path.
     private func requireInPlace() throws(LedgerError) {
         let found = BookFile.Identity(path)
         guard let files else { return files = found }
         guard found == files else {
             throw LedgerError(
                 .cannotOpen,
-                "The file of the books, or its log, was moved away or replaced under the server: "
-                    + "stop it first.",
+                "The database file or its log was moved or replaced while the server runs. "
+                    + "Nothing was written.",
                 fix: "Stop the server, then restore."
             )
         }
@@ -77,9 +77,8 @@ actor SQLiteWriter {
 
     /// Writes the log over itself and syncs it, while nobody else writes to it.
     ///
-    /// It may be the log of a process that ended because it could not be synced. Its content is
-    /// trusted now; if the disk did not hold it, everything committed behind it would be lost with
-    /// it.
+    /// The process that wrote this log may have failed to sync it. Its content is trusted now; if
+    /// it were not on disk, later commits would be lost too.
     func renewLog() throws {
         try transaction { try BookFile.renew("\(path)-wal") }
     }
@@ -115,14 +114,14 @@ actor SQLiteWriter {
         }
     }
 
-    /// Runs a change beside the ledger.
+    /// Runs a change of a table that is not the ledger's.
     func change<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
         try transaction { try query.run(on: connection) }
     }
 
     /// Empties a log that has grown beyond its limit, unless a reader still uses it. Called between
     /// commits, none of which waits for a reader.
-    func shorten(logOf pages: Int) throws {
+    func emptyLog(pages: Int) throws {
         guard pages > Self.largestLog else { return }
         try connection.restartLog()
     }

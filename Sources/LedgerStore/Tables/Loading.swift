@@ -46,7 +46,7 @@ struct Loading {
     ///
     /// - Parameters:
     ///   - place: The beginning of the condition: "FROM names WHERE name".
-    ///   - end: What follows it.
+    ///   - end: The text that follows it.
     private func steps<Row: RowValue>(
         _ list: String,
         _ place: String,

@@ -65,6 +65,14 @@ struct Saving {
         effects.records.map(\.id).filter { loaded.records[$0] != nil }
     }
 
+    /// Accounts of users that other servers may have read already.
+    var changedWallets: [Account.Key] {
+        effects.accounts.map(\.key).filter { key in
+            guard case .user = key.owner else { return false }
+            return loaded.accounts[key] != nil
+        }
+    }
+
     private func split<Row>(
         _ rows: [Row],
         _ isLoaded: (Row) -> Bool

@@ -178,6 +178,18 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX deliveries_due ON deliveries (endpoint, next_try_at) WHERE dead_at IS NULL;
         CREATE INDEX deliveries_dead ON deliveries (endpoint, event) WHERE dead_at IS NOT NULL;
+        CREATE TABLE web_sessions (
+            id BLOB PRIMARY KEY CHECK ( length(id) = 32),
+            user_id TEXT NOT NULL,
+            user_name TEXT NOT NULL,
+            scopes TEXT NOT NULL,
+            authenticated_at INTEGER,
+            used_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            ended_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX web_sessions_by_expiry ON web_sessions (expires_at);
+        CREATE INDEX devices_by_user ON devices (user_id, id);
         """
 }
 

@@ -121,7 +121,7 @@ extension LocalClient {
     /// Refuses a listener that has no right to the socket's place: it could keep a token, or say
     /// that something was paid.
     private func refuseStranger(_ channel: any Channel) async throws {
-        guard let listener = try await Peer.of(channel)?.userID else { return }
+        guard let listener = try await Peer.asked(of: channel)?.get()?.userID else { return }
         let folder = socketPath.lastIndex(of: "/").map { String(socketPath[...$0]) } ?? "."
         var place = stat()
         let isFound = stat(folder, &place) == 0

@@ -33,6 +33,11 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/status")
     }
 
+    /// The customer's display as it is now.
+    package func display() async throws -> DisplayReply {
+        try await call(.GET, "/v1/display")
+    }
+
     /// The sessions heard now, nearest first; the daemon listens first if it has not done so.
     package func sessions() async throws -> [PresenceView] {
         let reply: PresencesReply = try await call(.GET, "/v1/sessions")
@@ -90,13 +95,13 @@ package struct LocalClient: Sendable {
 
     /// One payment as it stands.
     package func payment(_ id: String) async throws -> PaymentView {
-        try await call(.GET, "/v1/payments/\(Self.pathComponent(id))")
+        try await call(.GET, "/v1/payments/\(percentEncoded(id))")
     }
 
     /// Ends a payment of which nothing was sent; returns it as it then stands. Refused with
     /// `PAYMENT_IN_PROGRESS` once it may have been sent.
     package func cancelPayment(_ id: String) async throws -> PaymentView {
-        try await call(.DELETE, "/v1/payments/\(Self.pathComponent(id))")
+        try await call(.DELETE, "/v1/payments/\(percentEncoded(id))")
     }
 
     /// Asks the payment server what an EID stands for.
@@ -108,6 +113,33 @@ package struct LocalClient: Sendable {
     /// The wallet of the user that the daemon is logged in as.
     package func wallet() async throws -> WalletReply {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
+    }
+
+    /// A day's books; those of today, and of the daemon's time zone, unless others are given.
+    package func report(day: CalendarDay?, zone: ZoneName?) async throws -> ReportReply {
+        let parameters = [
+            day.map { "day=\($0)" },
+            zone.map { "zone=\(percentEncoded($0.rawValue))" },
+        ].compactMap(\.self).joined(separator: "&")
+        let path = "/v1/report" + (parameters.isEmpty ? "" : "?" + parameters)
+        return try await call(.GET, path, limit: Self.serverBoundLimit)
+    }
+
+    /// Pairs the till whose page shows a code.
+    package func pair(_ code: String, as new: NewPairing) async throws -> PairingView {
+        let path = "/v1/pairings/\(percentEncoded(code))"
+        return try await call(.POST, path, body: new, limit: Self.promptLimit)
+    }
+
+    /// The paired tills, by name.
+    package func pairings() async throws -> [PairingView] {
+        let reply: PairingsReply = try await call(.GET, "/v1/pairings")
+        return reply.pairings
+    }
+
+    /// Ends a till's pairing; returns it as it was.
+    package func revokePairing(_ name: String) async throws -> PairingView {
+        try await call(.DELETE, "/v1/pairings/\(percentEncoded(name))")
     }
 
     /// A report that helps to find a fault, redacted by the daemon.
@@ -138,19 +170,5 @@ package struct LocalClient: Sendable {
     /// Makes the daemon forget its token.
     package func logout() async throws -> StatusReply {
         try await call(.DELETE, "/v1/login", limit: Self.serverBoundLimit)
-    }
-
-    /// Percent-encodes all but RFC 3986's unreserved characters, so that no id can change the path.
-    private static func pathComponent(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return text.utf8.reduce(into: "") { result, byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                result.unicodeScalars.append(UnicodeScalar(byte))
-            default:
-                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
     }
 }

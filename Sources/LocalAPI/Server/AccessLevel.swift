@@ -1,5 +1,7 @@
-/// A right on the daemon's socket. Every route requires exactly one.
+/// A right at the daemon. Every route requires exactly one.
 package enum AccessLevel: String, CaseIterable, Sendable {
+    /// See the customer's display, on its port: all users who are listed for something.
+    case viewer
     /// Read status and sessions: all who are listed for something, or for this alone.
     case observer
     /// Request money.

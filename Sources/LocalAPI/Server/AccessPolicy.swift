@@ -5,6 +5,8 @@ import GotchuAPI
 package struct AccessPolicy: Equatable, Sendable {
     /// Root and the daemon's own user, who can do anything to it anyway.
     package var ownerUserIDs: Set<UInt32>
+    /// Users who may see the customer's display, beside those of the following.
+    package var viewerUserIDs: Set<UInt32>
     /// Users who may read, beside those of the following.
     package var observerUserIDs: Set<UInt32>
     /// Users who may request money, beside owners and the cashiers' group.
@@ -18,12 +20,14 @@ package struct AccessPolicy: Equatable, Sendable {
     /// Looks up the group, and blocks for a moment.
     package init(
         ownerUserIDs: Set<UInt32>,
+        viewerUserIDs: Set<UInt32> = [],
         observerUserIDs: Set<UInt32> = [],
         cashierUserIDs: Set<UInt32> = [],
         cashierGroup: String,
         spenderUserIDs: Set<UInt32> = []
     ) {
         self.ownerUserIDs = ownerUserIDs
+        self.viewerUserIDs = viewerUserIDs
         self.observerUserIDs = observerUserIDs
         self.cashierUserIDs = cashierUserIDs
         self.cashierGroup = cashierGroup
@@ -31,7 +35,7 @@ package struct AccessPolicy: Equatable, Sendable {
         self.spenderUserIDs = spenderUserIDs
     }
 
-    /// True if users are listed who need not be in the cashiers' group.
+    /// True if users of the socket are listed who need not be in the cashiers' group.
     var listsUsers: Bool {
         !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
     }
@@ -54,6 +58,7 @@ package struct AccessPolicy: Equatable, Sendable {
         }
         if spenderUserIDs.contains(peer.userID) { levels.insert(.spender) }
         if !levels.isEmpty || observerUserIDs.contains(peer.userID) { levels.insert(.observer) }
+        if !levels.isEmpty || viewerUserIDs.contains(peer.userID) { levels.insert(.viewer) }
         return levels
     }
 
@@ -62,6 +67,7 @@ package struct AccessPolicy: Equatable, Sendable {
         let join = cashierGroupID.map { _ in "sudo usermod -aG \(cashierGroup) USER" }
         let fix =
             switch level {
+            case .viewer: Self.listing(in: "viewer_uids")
             case .observer: join ?? Self.listing(in: "observer_uids")
             case .cashier: join ?? Self.listing(in: "cashier_uids")
             case .spender: Self.listing(in: "spender_uids")
@@ -70,7 +76,7 @@ package struct AccessPolicy: Equatable, Sendable {
         let user = peer.userID
         return Problem(
             .notPermitted,
-            detail: level == .observer
+            detail: level == .observer || level == .viewer
                 ? "User id \(user) may not use gotchud: it is not in the group \(cashierGroup), "
                     + "and gotchud.json does not list it."
                 : "This needs the level '\(level.rawValue)', which user id \(user) does not have.",
@@ -87,6 +93,11 @@ package struct AccessPolicy: Equatable, Sendable {
         guard let cashierGroupID else { return false }
         return peer.groupID == cashierGroupID
             || clinux_user_is_in_group(peer.userID, cashierGroupID) == 1
+    }
+
+    /// The id of a user by its name, or `nil` when the system has none such. May block.
+    package static func userID(named name: String) -> UInt32? {
+        UInt32(exactly: clinux_user_id(name))
     }
 
     /// The id of a group by its name, or `nil` when the system has none such.

@@ -7,11 +7,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The outermost middleware: refuses browsers, sets the caller's levels, answers every failure
-/// below with a problem document, and adds the headers of every reply.
+/// The outermost middleware: refuses what must not come this way, sets the caller's levels, answers
+/// every failure below with a problem document, and adds the headers of every reply.
 struct AuthorizationMiddleware: RouterMiddleware {
     typealias Context = LocalContext
 
+    let entrance: any Entrance
     let policy: @Sendable () -> AccessPolicy
     let version: String
     let traffic: LocalTraffic
@@ -25,20 +26,25 @@ struct AuthorizationMiddleware: RouterMiddleware {
         do {
             response = try await pass(request, context, next)
         } catch let problem as Problem {
-            response = .problem(problem)
+            response = entrance.reply(problem, to: request)
         } catch let error as any HTTPResponseError {
-            response = .problem(Self.problem(status: error.status, request))
+            let problem = Self.problem(status: error.status, request)
+            response = entrance.reply(problem, to: request)
         } catch is HTTPParserError {
             // The body broke off, or is no chunk: nothing here has failed.
-            response = .problem(Self.problem(status: .badRequest, request))
+            let problem = Self.problem(status: .badRequest, request)
+            response = entrance.reply(problem, to: request)
         } catch {
             context.logger.info("A local request failed", metadata: ["error": "\(error)"])
-            response = .problem(Problem(.internalError, detail: "gotchud failed to answer."))
+            let problem = Problem(.internalError, detail: "gotchud failed to answer.")
+            response = entrance.reply(problem, to: request)
         }
         traffic.count(response.status.code)
         response.headers[Self.versionField] = version
         response.headers[Self.apiField] = "1"
-        response.headers[.cacheControl] = "no-store"
+        for field in entrance.headers where response.headers[field.name] == nil {
+            response.headers.append(field)
+        }
         // The client reads no body, and would parse one as the head of the next reply.
         return request.method == .head ? response.createHeadResponse() : response
     }
@@ -48,8 +54,8 @@ struct AuthorizationMiddleware: RouterMiddleware {
         _ context: LocalContext,
         _ next: @concurrent (Request, LocalContext) async throws -> Response
     ) async throws -> Response {
-        try BrowserGuard.admit(request.head)
-        guard let peer = try await Peer.of(context.channel) else {
+        try entrance.admit(request.head, on: context.channel)
+        guard let peer = try await ConnectionLimitHandler.peer(of: context.channel) else {
             throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
         }
         let policy = policy()
@@ -62,7 +68,9 @@ struct AuthorizationMiddleware: RouterMiddleware {
                 policy.levels(of: peer)
             }
         }
-        guard !context.levels.isEmpty else { throw policy.refusal(of: .observer, to: peer) }
+        guard context.levels.contains(entrance.lowestLevel) else {
+            throw policy.refusal(of: entrance.lowestLevel, to: peer)
+        }
         return try await next(request, context)
     }
 
@@ -80,11 +88,6 @@ struct AuthorizationMiddleware: RouterMiddleware {
         }
     }
 
-    private static let versionField = fieldName("Gotchu-Version")
-    private static let apiField = fieldName("Gotchu-API")
-
-    private static func fieldName(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
-        return name
-    }
+    private static let versionField = HTTPField.Name.valid("Gotchu-Version")
+    private static let apiField = HTTPField.Name.valid("Gotchu-API")
 }

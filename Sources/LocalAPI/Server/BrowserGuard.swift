@@ -4,8 +4,8 @@ import HTTPTypes
 /// Refuses requests that a page in a browser sends, which could reach a till through a proxy of its
 /// socket.
 enum BrowserGuard {
-    private static let fetchSite = name("Sec-Fetch-Site")
-    private static let host = name("Host")
+    private static let fetchSite = HTTPField.Name.valid("Sec-Fetch-Site")
+    private static let host = HTTPField.Name.valid("Host")
 
     static func admit(_ request: HTTPRequest) throws(Problem) {
         let fields = request.headerFields
@@ -27,10 +27,5 @@ enum BrowserGuard {
         let host = authority.prefix { $0 != ":" }
         return host == "127.0.0.1" || authority.hasPrefix("[::1]")
             || !host.contains { $0 == "." || $0 == "[" }
-    }
-
-    private static func name(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
-        return name
     }
 }

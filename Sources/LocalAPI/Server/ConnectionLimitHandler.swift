@@ -1,21 +1,41 @@
 import NIOCore
 import NIOPosix
 
-/// Closes a connection that is one too many, of its user or of all users but the owners.
+/// Asks the kernel who is at the other end of a connection, and closes one that is one too many, of
+/// its user or of all users but the owners.
 ///
 /// One for each connection, used on its event loop alone.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
+    private let entrance: any Entrance
     private let traffic: LocalTraffic
     private let policy: @Sendable () -> AccessPolicy
-    private var isAsked = false
+    /// The kernel's word on the peer; `nil` before it was asked, and of what is no socket.
+    private var peer: EventLoopFuture<Peer?>?
     /// The standing of the connection's user, while the connection counts.
-    private var standing: LocalTraffic.Standing?
+    private var standing: Standing?
 
-    init(traffic: LocalTraffic, policy: @escaping @Sendable () -> AccessPolicy) {
+    private typealias Standing = LocalTraffic.Standing
+
+    init(
+        entrance: any Entrance,
+        traffic: LocalTraffic,
+        policy: @escaping @Sendable () -> AccessPolicy
+    ) {
+        self.entrance = entrance
         self.traffic = traffic
         self.policy = policy
+    }
+
+    /// The peer of a connection, as the kernel named it when the connection came; `nil` if it named
+    /// none.
+    static func peer(of channel: any Channel) async throws -> Peer? {
+        let eventLoop = channel.eventLoop
+        return try await eventLoop.flatSubmit {
+            let handler = try? channel.pipeline.syncOperations.handler(type: Self.self)
+            return handler?.peer ?? eventLoop.makeSucceededFuture(nil)
+        }.get()
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -37,19 +57,21 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     private func admit(_ context: ChannelHandlerContext) {
-        guard !isAsked, let asked = Peer.asked(of: context.channel) else { return }
-        isAsked = true
+        guard peer == nil, let asked = entrance.peer(of: context.channel) else { return }
+        peer = asked
         let (policy, eventLoop) = (policy(), context.eventLoop)
-        let traffic = traffic
+        let (traffic, lowest) = (traffic, entrance.lowestLevel)
         let standing = asked.flatMap { peer in
+            guard let peer else { return eventLoop.makeSucceededFuture(Standing.stranger) }
             if let levels = policy.knownLevels(of: peer) {
-                return eventLoop.makeSucceededFuture(LocalTraffic.Standing(peer, levels: levels))
+                let standing = Standing(peer, levels: levels, lowest: lowest)
+                return eventLoop.makeSucceededFuture(standing)
             }
             guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
             // The group database may be slow: not on the event loop.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 defer { traffic.endLookUp() }
-                return LocalTraffic.Standing(peer, levels: policy.levels(of: peer))
+                return Standing(peer, levels: policy.levels(of: peer), lowest: lowest)
             }
         }
         standing.assumeIsolated().whenComplete { result in

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The kinds of events that a reader can be shown.
 enum EventTopic: Sendable {
-    case status, sessions, requests, payments
+    case status, sessions, requests, refunds, payments
 
     /// The topics that a caller may read.
     ///
@@ -15,9 +15,13 @@ enum EventTopic: Sendable {
         var topics: Set<EventTopic> = [.status]
         if wantsSessions { topics.insert(.sessions) }
         if levels.contains(.cashier) { topics.insert(.requests) }
-        if levels.contains(.spender) { topics.insert(.payments) }
+        if levels.contains(.spender) { topics.formUnion([.refunds, .payments]) }
         return topics
     }
+}
+
+extension PaymentView {
+    var topic: EventTopic { kind == .refund ? .refunds : .payments }
 }
 
 /// One event as it is written: encoded once, however many read it.
@@ -33,7 +37,7 @@ struct EventLine: Sendable {
             case .snapshot, .statusChanged, .lagged: .status
             case .presenceChanged, .presenceLost: .sessions
             case .requestChanged: .requests
-            case .paymentChanged: .payments
+            case .paymentChanged(let payment): payment.topic
             }
         publishedAt = now
         bytes = Self.bytes(of: event)

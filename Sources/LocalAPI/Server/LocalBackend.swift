@@ -22,10 +22,13 @@ package protocol LocalBackend: Sendable {
     /// Payments and refunds.
     var payments: any LocalCollection<NewPayment, PaymentView, String> { get }
     var logins: any LocalLogins { get }
+    var pairings: any LocalPairings { get }
 
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
+    /// A day's books; those of today, and of this machine's time zone, unless others are given.
+    func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply
 
     /// Starts a recording of what the radio notices: its lines, without line feeds.
     func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]>
@@ -51,4 +54,14 @@ package protocol LocalCollection<New, View, ID>: Sendable {
 package protocol LocalLogins: Sendable {
     func logIn(_ login: LocalLogin) async throws(Problem)
     func logOut() async throws(Problem)
+}
+
+/// The tills' pages that were paired, and those that want to be.
+package protocol LocalPairings: Sendable {
+    /// Pairs the till whose page shows a code.
+    func approve(_ code: String, as new: NewPairing) throws(Problem) -> PairingView
+    /// All of them, by name.
+    func views() -> [PairingView]
+    /// Ends a pairing at once, its streams too.
+    func revoke(_ name: String) throws(Problem) -> PairingView
 }

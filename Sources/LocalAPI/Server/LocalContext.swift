@@ -1,23 +1,23 @@
 import GotchuAPI
 import HTTPTypes
-import Hummingbird
-import NIOCore
+package import Hummingbird
+package import NIOCore
 
-/// One request on the daemon's socket, with its caller.
-struct LocalContext: RequestContext {
+/// One request to the daemon, with its caller.
+package struct LocalContext: RequestContext {
     /// The largest body that is read, in bytes.
     static let bodyLimit = 64 * 1024
 
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
+    package var coreContext: CoreRequestContextStorage
+    package let channel: any Channel
     /// Set by the outermost middleware, before any route runs.
     var levels: Set<AccessLevel> = []
     /// The peer, and the policy by which it has its levels.
     var caller: (peer: Peer, policy: AccessPolicy)?
 
-    var maxUploadSize: Int { Self.bodyLimit }
+    package var maxUploadSize: Int { Self.bodyLimit }
 
-    init(source: ApplicationRequestContextSource) {
+    package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
     }

@@ -8,11 +8,14 @@ import ServiceLifecycle
 
 /// All routes of the daemon's socket, each with the level that its caller needs.
 struct LocalRoutes {
-    let backend: any LocalBackend
-    let hub: EventHub
+    private let calls: LocalCalls
+    private var backend: any LocalBackend { calls.backend }
 
-    func add(to router: Router<LocalContext>) {
-        let table = LevelledRouter(router: router)
+    init(backend: any LocalBackend, hub: EventHub) {
+        calls = LocalCalls(backend: backend, hub: hub)
+    }
+
+    func add(to table: LevelledRouter) {
         table.add(.observer, .get, "/v1/status") { _, _ in .json(await backend.status()) }
         table.add(.observer, .get, "/v1/sessions") { _, _ in
             .json(await backend.presences(afterListening: true))
@@ -23,13 +26,13 @@ struct LocalRoutes {
         table.add(.observer, .get, "/metrics") { _, _ in .metrics(await backend.metrics()) }
         addCalibration(to: table)
         addRequests(to: table)
+        addPairings(to: table)
         addPayments(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.addStream(.owner, .get, "/v1/recording") { request, _ in
             try await recording(request)
         }
         table.add(.owner, .post, "/v1/reload") { _, _ in .json(try await backend.reload()) }
-        table.refuseOtherMethods()
     }
 
     private func addCalibration(to table: LevelledRouter) {
@@ -47,29 +50,47 @@ struct LocalRoutes {
 
     private func addRequests(to table: LevelledRouter) {
         table.add(.cashier, .post, "/v1/requests") { request, _ in
-            let new = try NewRequest(try await fields(request))
-            let created = try await backend.requests.create(new, key: try key(of: request))
-            return .created(created, status: .created)
+            try await calls.createRequest(request)
         }
-        table.add(.cashier, .get, "/v1/requests") { _, _ in
-            .json(RequestsReply(requests: await backend.requests.views()))
-        }
+        table.add(.cashier, .get, "/v1/requests") { _, _ in await calls.requests() }
         table.add(.cashier, .get, "/v1/requests/{id}") { _, context in
-            .json(try await backend.requests.view(of: try sessionID(context)))
+            try await calls.request(context)
         }
         table.add(.cashier, .delete, "/v1/requests/{id}") { _, context in
-            .json(try await backend.requests.cancel(try sessionID(context)))
+            try await calls.cancelRequest(context)
+        }
+    }
+
+    private func addPairings(to table: LevelledRouter) {
+        table.add(.cashier, .get, "/v1/report") { request, _ in
+            .json(try await calls.report(request))
+        }
+        table.add(.cashier, .post, "/v1/pairings/{id}") { request, context in
+            let new = try NewPairing(try await fields(request))
+            // A cashier cannot pass on what only a spender may do.
+            guard new.refundsPerDayCents == nil || context.levels.contains(.spender) else {
+                throw context.refusal(of: .spender)
+            }
+            let code = try context.parameters.require("id")
+            return .json(try backend.pairings.approve(code, as: new))
+        }
+        table.add(.cashier, .get, "/v1/pairings") { _, _ in
+            .json(PairingsReply(pairings: backend.pairings.views()))
+        }
+        table.add(.cashier, .delete, "/v1/pairings/{id}") { _, context in
+            let id = try context.parameters.require("id")
+            return .json(try backend.pairings.revoke(percentDecoded(id) ?? id))
         }
     }
 
     private func addPayments(to table: LevelledRouter) {
         table.add(.spender, .post, "/v1/payments") { request, _ in
             let new = try NewPayment(try await fields(request))
-            let created = try await backend.payments.create(new, key: try key(of: request))
+            let created = try await backend.payments.create(new, key: try calls.key(of: request))
             return .created(created, status: .accepted)
         }
         table.add(.spender, .post, "/v1/refunds") { request, _ in
-            let new = try NewRefund(try await fields(request))
+            let new = try await calls.newRefund(request)
             return .created(try await backend.createRefund(new), status: .accepted)
         }
         table.add(.spender, .get, "/v1/payments") { _, _ in
@@ -97,49 +118,14 @@ struct LocalRoutes {
         }
     }
 
-    /// `GET /v1/events`: the snapshot, then what changes, one JSON object a line. With
-    /// `sessions=true` also what is heard, for which the radio listens.
-    ///
-    /// The reader is subscribed before the snapshot is made, so nothing falls between the two; an
-    /// event that is also in the snapshot says the same again.
+    /// `GET /v1/events`: the snapshot, then what changes. With `sessions=true` also what is heard,
+    /// for which the radio listens.
     private func events(_ request: Request, _ context: LocalContext) async throws -> Response {
         let topics = EventTopic.readable(
             by: context.levels,
             wantsSessions: try wantsSessions(request)
         )
-        guard let caller = context.caller,
-            let reader = hub.subscribe(topics: topics, userID: caller.peer.userID)
-        else {
-            throw Problem(
-                .rateLimited,
-                detail: "A user may have \(EventHub.userLimit) readers of events, all together "
-                    + "\(EventHub.readerLimit).",
-                fix: "Close readers that are not needed."
-            )
-        }
-        // Not only when the next line cannot be written: its place is another's from now on.
-        context.channel.closeFuture.whenComplete { _ in reader.end() }
-        let snapshot = Event.Snapshot(
-            status: await backend.status(),
-            sessions: topics.contains(.sessions)
-                ? await backend.presences(afterListening: false).sessions : [],
-            requests: topics.contains(.requests) ? await backend.requests.views() : [],
-            payments: topics.contains(.payments) ? await backend.payments.views() : []
-        )
-        return Response(
-            status: .ok,
-            headers: [.contentType: "application/x-ndjson"],
-            body: ResponseBody { writer in
-                let first = EventLine.bytes(of: .snapshot(snapshot))
-                try await withGracefulShutdownHandler {
-                    try await writer.write(ByteBuffer(bytes: first))
-                    try await reader.write(to: &writer, countingIn: hub)
-                } onGracefulShutdown: {
-                    reader.end()
-                }
-                try await writer.finish(nil)
-            }
-        )
+        return try await calls.events(topics, context)
     }
 
     private func wantsSessions(_ request: Request) throws -> Bool {
@@ -174,82 +160,7 @@ struct LocalRoutes {
         )
     }
 
-    private func sessionID(_ context: LocalContext) throws -> SessionID {
-        guard let id = SessionID(rawValue: try context.parameters.require("id")) else {
-            throw Problem(.notFound, detail: "There is no request of that name.")
-        }
-        return id
-    }
-
-    private func key(of request: Request) throws -> IdempotencyKey? {
-        guard let text = request.headers[.idempotencyKey] else { return nil }
-        guard let key = IdempotencyKey(header: text) else {
-            throw Problem(
-                .validationError,
-                detail: "An Idempotency-Key is 16 to 255 visible ASCII characters."
-            )
-        }
-        return key
-    }
-
     private func fields(_ request: Request) async throws -> JSONFields {
-        let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
-        return try JSONFields(Array(buffer.readableBytesView))
-    }
-}
-
-/// A router that cannot be given a route without its level.
-private final class LevelledRouter {
-    private let router: Router<LocalContext>
-    /// The methods of each address.
-    private var methods: [String: [HTTPRequest.Method]] = [:]
-
-    init(router: Router<LocalContext>) {
-        self.router = router
-    }
-
-    /// Adds a route; a `GET` with the `HEAD` that belongs to it (RFC 9110, 9.3.2), whose body the
-    /// middleware removes.
-    func add(
-        _ level: AccessLevel,
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
-    ) {
-        addStream(level, method, path, handler)
-        if method == .get { addStream(level, .head, path, handler) }
-    }
-
-    /// Adds a route whose reply does not end by itself, and so has no head without it.
-    func addStream(
-        _ level: AccessLevel,
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
-    ) {
-        methods[path, default: []].append(method)
-        router.on(RouterPath(path), method: method) { request, context in
-            guard context.levels.contains(level) else { throw context.refusal(of: level) }
-            return try await handler(request, context)
-        }
-    }
-
-    /// Adds to each address the refusal of all other methods, which names those that it has.
-    func refuseOtherMethods() {
-        let all: [HTTPRequest.Method] = [
-            .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,
-        ]
-        for (path, own) in methods {
-            let allowed = own.map(\.rawValue).joined(separator: ", ")
-            for method in all where !own.contains(method) {
-                router.on(RouterPath(path), method: method) { _, _ in
-                    var response = Response.problem(
-                        Problem(.methodNotAllowed, detail: "This address takes \(allowed) only.")
-                    )
-                    response.headers[.allow] = allowed
-                    return response
-                }
-            }
-        }
+        try await calls.fields(request)
     }
 }

@@ -1,12 +1,6 @@
 import Glibc
-import GotchuCore
-import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 package import Logging
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
@@ -19,11 +13,6 @@ package struct LocalServer: Service {
     package static let connectionLimit = 640
     /// The number of them for owners alone: cashiers must not shut out those who can mend that.
     static let ownerReserve = 64
-    /// The time for which a connection may be silent before its first request and between requests.
-    static let idleLimit: TimeAmount = .seconds(10)
-    /// The largest request head, in bytes.
-    static let headLimit = 16 * 1024
-
     /// The interval at which each reader of events is written a sign of life.
     static let heartbeat: Duration = .seconds(15)
 
@@ -32,6 +21,7 @@ package struct LocalServer: Service {
     private let policy: @Sendable () -> AccessPolicy
     private let backend: any LocalBackend
     private let hub: EventHub
+    private let display: DisplayFeed
     private let version: String
     private let traffic: LocalTraffic
     private let onReady: @Sendable () async -> Void
@@ -48,6 +38,7 @@ package struct LocalServer: Service {
         policy: @escaping @Sendable () -> AccessPolicy,
         backend: any LocalBackend,
         hub: EventHub,
+        display: DisplayFeed,
         version: String,
         traffic: LocalTraffic,
         logger: Logger,
@@ -60,6 +51,7 @@ package struct LocalServer: Service {
         self.policy = policy
         self.backend = backend
         self.hub = hub
+        self.display = display
         self.version = version
         self.traffic = traffic
     }
@@ -78,59 +70,27 @@ package struct LocalServer: Service {
         }
     }
 
-    /// Hummingbird's server without its application, which wakes each second to know the date.
     private func server() throws -> any Service {
-        let router = Router(context: LocalContext.self)
-        router.add(
-            middleware: AuthorizationMiddleware(policy: policy, version: version, traffic: traffic)
+        let http = LocalHTTP(
+            entrance: SocketEntrance(),
+            policy: policy,
+            version: version,
+            traffic: traffic,
+            logger: logger
         )
-        LocalRoutes(backend: backend, hub: hub).add(to: router)
-        var quiet = logger
-        // Hummingbird logs each start and connection at info; the daemon logs what matters itself.
-        quiet.logLevel = .warning
-        let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                ConnectionLimitHandler(traffic: traffic, policy: policy), BodyDeadline(),
-            ],
-            idleTimeout: Self.idleLimit,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: Self.headLimit,
-                maxHeaderListSize: Self.headLimit,
-                maxHeaderFieldCount: 100
-            )
-        )
-        let builder = HTTPServerBuilder { responder in
-            LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
-        }
-        let responder = router.buildResponder()
-        return try builder.buildServer(
-            configuration: ServerConfiguration(
-                address: .unixDomainSocket(path: path),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
-            ),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: quiet,
-            responder: { [quiet] request, writer, channel in
-                let source = ApplicationRequestContextSource(channel: channel, logger: quiet)
-                let context = LocalContext(source: source)
-                // RFC 9110, 10.1.1: a client that asks so sends no body before it is answered.
-                if request.headers[.expect]?.lowercased() == "100-continue" {
-                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
-                }
-                var response = try await responder.respond(to: request, context: context)
-                response.headers[.date] = Timestamp.now.httpDate
-                do {
-                    try await writer.write(response: response.head, body: response.body)
-                } catch is HTTPParserError {
-                    // What follows a reply that has begun is no further reply.
-                    throw ChannelError.inputClosed
-                }
-            },
-            onServerRunning: { [path, policy, groupID, logger, onReady] _ in
-                Self.open(path: path, to: policy(), groupID: groupID, logger: logger)
-                await onReady()
+        let routes = LocalRoutes(backend: backend, hub: hub)
+        let display = DisplayRoutes(feed: display, source: .socket)
+        return try http.server(
+            at: .unixDomainSocket(path: path),
+            connectionLimit: Self.connectionLimit,
+            routes: { table in
+                routes.add(to: table)
+                display.add(to: table, level: .observer)
             }
-        )
+        ) { [path, policy, groupID, logger, onReady] _ in
+            Self.open(path: path, to: policy(), groupID: groupID, logger: logger)
+            await onReady()
+        }
     }
 
     /// Opens the socket to those who may do something: the kernel keeps strangers away, who could

@@ -1,13 +1,29 @@
 import Synchronization
 
-/// The connections to the socket, their limits, and the replies since the start.
+/// The connections to one address, their limits, and the replies since the start.
 package final class LocalTraffic: Sendable {
-    /// The connections that one user can have at once, so that nobody takes the socket from others.
-    static let userLimit = 256
-    /// The connections of all users without a level together: each is only refused.
-    static let strangerLimit = 16
-    /// The connections of all users together who are not owners.
-    static let commonLimit = LocalServer.connectionLimit - LocalServer.ownerReserve
+    /// The connections that there can be at once.
+    package struct Limits: Sendable {
+        /// Those of one user, so that nobody takes the address from others.
+        let user: Int
+        /// Those of all users without a level together: each is only refused.
+        let strangers: Int
+        /// Those of all users together who are not owners.
+        let common: Int
+
+        package init(user: Int, strangers: Int, common: Int) {
+            self.user = user
+            self.strangers = strangers
+            self.common = common
+        }
+
+        /// The socket's.
+        package static let socket = Limits(
+            user: 256,
+            strangers: 16,
+            common: LocalServer.connectionLimit - LocalServer.ownerReserve
+        )
+    }
 
     /// Counts since the start, and of now.
     package struct Counts: Sendable {
@@ -26,17 +42,18 @@ package final class LocalTraffic: Sendable {
         /// ids (subuid(5)) has many.
         case stranger
 
-        init(_ peer: Peer, levels: Set<AccessLevel>) {
+        /// - Parameter lowest: The level without which nothing is answered.
+        init(_ peer: Peer, levels: Set<AccessLevel>, lowest: AccessLevel) {
             self =
-                if levels.contains(.owner) { .owner } else if levels.isEmpty { .stranger } else {
+                if levels.contains(.owner) { .owner } else if levels.contains(lowest) {
                     .user(peer.userID)
-                }
+                } else { .stranger }
         }
 
-        fileprivate var limit: Int {
+        fileprivate func limit(of limits: Limits) -> Int {
             switch self {
-            case .owner, .user: LocalTraffic.userLimit
-            case .stranger: LocalTraffic.strangerLimit
+            case .owner, .user: limits.user
+            case .stranger: limits.strangers
             }
         }
     }
@@ -53,9 +70,12 @@ package final class LocalTraffic: Sendable {
         var common: Int { counts.connections - connections[.owner, default: 0] }
     }
 
+    private let limits: Limits
     private let state = Mutex(State())
 
-    package init() {}
+    package init(_ limits: Limits) {
+        self.limits = limits
+    }
 
     package var counts: Counts { state.withLock(\.counts) }
 
@@ -79,8 +99,8 @@ package final class LocalTraffic: Sendable {
     /// - Returns: True if there may be another such connection, which then counts until it leaves.
     func enter(_ standing: Standing) -> Bool {
         state.withLock { state in
-            guard state.connections[standing, default: 0] < standing.limit,
-                standing == .owner || state.common < Self.commonLimit
+            guard state.connections[standing, default: 0] < standing.limit(of: limits),
+                standing == .owner || state.common < limits.common
             else {
                 state.counts.refusals += 1
                 return false

@@ -8,14 +8,12 @@ import ServiceLifecycle
 
 /// `GET /metrics` on a loopback port, for those who cannot open a Unix socket, and nothing else.
 ///
-/// Every user of this machine can read it. A port that is taken does not stop the daemon: it is
-/// tried again.
+/// Every user of this machine can read it.
 package struct MetricsServer: Service {
     /// The connections that there can be at once; more wait in the kernel's queue.
     private static let connectionLimit = 32
     /// The time after which a connection is closed.
     private static let lifetime: TimeAmount = .seconds(10)
-    private static let retryInterval: Duration = .seconds(5)
 
     private let address: LoopbackAddress
     private let page: @Sendable () async -> String
@@ -33,24 +31,16 @@ package struct MetricsServer: Service {
     }
 
     package func run() async throws {
-        var isTold = false
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            do {
-                return try await server().run()
-            } catch {
-                if !isTold {
-                    logger.error(
-                        "Metrics cannot be served",
-                        metadata: ["address": "\(address)", "reason": "\(error)"]
-                    )
-                }
-                isTold = true
-            }
-            // Nothing tells that a port is free again.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
-        }
+        let service = PortService(
+            address: address,
+            failure: "Metrics cannot be served",
+            logger: logger,
+            server: server
+        )
+        try await service.run()
     }
 
+    @Sendable
     private func server() throws -> any Service {
         var quiet = logger
         quiet.logLevel = .warning
@@ -58,8 +48,8 @@ package struct MetricsServer: Service {
             configuration: .init(
                 additionalChannelHandlers: [LifetimeHandler(limit: Self.lifetime)],
                 httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: LocalServer.headLimit,
-                    maxHeaderListSize: LocalServer.headLimit,
+                    maxHeaderFieldSize: LocalHTTP.headLimit,
+                    maxHeaderListSize: LocalHTTP.headLimit,
                     maxHeaderFieldCount: 100
                 )
             )

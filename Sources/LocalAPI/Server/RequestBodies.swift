@@ -68,6 +68,24 @@ extension NewRefund {
     }
 }
 
+extension NewPairing {
+    init(_ given: JSONFields) throws(Problem) {
+        var fields = given
+        let name = try fields.shortText("name", limit: 40)
+        let limit = try fields.integer("refunds_per_day_cents")
+        try fields.end()
+        guard let name, !name.isEmpty else {
+            throw .invalid("name must have 1 to 40 characters.")
+        }
+        guard limit.map(Money.allowedRequest.contains) ?? true else {
+            throw .invalid(
+                "refunds_per_day_cents must be 1 to \(Money.allowedRequest.upperBound)."
+            )
+        }
+        self.init(name: name, refundsPerDayCents: limit)
+    }
+}
+
 extension NewCalibration {
     init(_ given: JSONFields) throws(Problem) {
         var fields = given

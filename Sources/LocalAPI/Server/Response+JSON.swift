@@ -1,13 +1,13 @@
 import FoundationEssentials
-import GotchuAPI
+package import GotchuAPI
 import GotchuCore
-import HTTPTypes
-import HummingbirdCore
+package import HTTPTypes
+package import HummingbirdCore
 import NIOCore
 
 extension Response {
     /// A JSON reply.
-    static func json(
+    package static func json(
         _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
         contentType: String = "application/json"
@@ -22,7 +22,7 @@ extension Response {
     }
 
     /// The reply to a call that creates something, marked if an earlier call created it.
-    static func created(
+    package static func created(
         _ created: Created<some Encodable & Sendable>,
         status: HTTPResponse.Status
     ) -> Response {
@@ -40,7 +40,7 @@ extension Response {
         )
     }
 
-    static func problem(_ problem: Problem) -> Response {
+    package static func problem(_ problem: Problem) -> Response {
         json(
             problem,
             status: .init(code: problem.status),
@@ -53,7 +53,8 @@ extension HTTPField.Name {
     static var idempotencyKey: HTTPField.Name { valid(IdempotencyHeader.key) }
     static var idempotentReplayed: HTTPField.Name { valid(IdempotencyHeader.replayed) }
 
-    private static func valid(_ text: String) -> HTTPField.Name {
+    /// A name that is known to be one.
+    package static func valid(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
         return name
     }

@@ -1,12 +1,14 @@
 import FoundationEssentials
+import Glibc
 package import GotchuCore
 import Synchronization
 
 /// A radio on a simulated air: a folder in which radios send each other datagrams.
 ///
 /// Distances mean something: each radio has a position, and the level of what it hears follows from
-/// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio. For demonstrations,
-/// development and tests on machines without Bluetooth.
+/// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio, and its adapter is off
+/// while there is a file `FOLDER/NAME.off`. For demonstrations, development and tests on machines
+/// without Bluetooth.
 package final class SimulatedRadio: Radio {
     /// The interval at which a radio advertises each EID; each time up to 10 ms are added, as the
     /// Core Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
@@ -46,6 +48,7 @@ package final class SimulatedRadio: Radio {
     }
 
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
+        guard !isOff else { throw RadioFailure(.adapterOff) }
         let hasRoom = state.withLock { state in
             let hasRoom = state.advertising.count < Self.advertisingLimit
             if hasRoom { state.advertising.insert(eid) }
@@ -66,9 +69,12 @@ package final class SimulatedRadio: Radio {
         var last: RadioState?
         /// Sends the state if it is another.
         func sendState(isRunning: Bool) -> RadioState {
-            let new = state.withLock { state in
-                state.isScanning = isRunning && state.isListeningWanted
-                return state
+            var new = state.withLock(\.self)
+            new.isScanning = isRunning && new.isListeningWanted
+            if isOff {
+                new.isScanning = false
+                new.advertising = []
+                new.problem = RadioFailure(.adapterOff)
             }
             if new != last { onEvent(.stateChanged(new)) }
             last = new
@@ -112,6 +118,8 @@ package final class SimulatedRadio: Radio {
         case .stranger(let reason): return .ignored(reason)
         }
     }
+
+    private var isOff: Bool { access("\(folder)/\(ownName).off", F_OK) == 0 }
 
     /// The position in this radio's file, if there is one.
     private var filedPosition: AirPosition? {

@@ -1,6 +1,7 @@
 /// One setting of a program: a row of its table.
 package struct Setting<Root: Settings>: Sendable {
-    /// The setting's name in the configuration file, from which the others are made: `ca_file`.
+    /// The name in the configuration file, from which the others are made: `ca_file`; of one
+    /// within an object, `screens.display`.
     package let key: String
     /// The option of the command line, if the program declares one: `--ca-file`.
     let flag: String
@@ -33,8 +34,8 @@ package struct Setting<Root: Settings>: Sendable {
         isReloaded: Bool = false
     ) {
         self.key = key
-        self.flag = "--" + (flag ?? key.replacing("_", with: "-"))
-        variable = hasVariable ? Root.prefix + key.uppercased() : nil
+        self.flag = "--" + (flag ?? key.replacing("_", with: "-").replacing(".", with: "-"))
+        variable = hasVariable ? Root.prefix + key.uppercased().replacing(".", with: "_") : nil
         form = syntax.form
         self.isReloaded = isReloaded
         read = { found, root throws(ConfigurationError) in
@@ -57,7 +58,7 @@ package struct Setting<Root: Settings>: Sendable {
 
 /// The resolved settings of a program: a value with the defaults, and the table that fills it.
 package protocol Settings: Sendable {
-    /// The beginning of the variables' names: `GOTCHU_`.
+    /// The prefix of the variables' names: `GOTCHU_`.
     static var prefix: String { get }
     /// All settings, each once.
     static var table: [Setting<Self>] { get }

@@ -39,7 +39,7 @@ package struct SettingText: Sendable {
     let place: String
     let isFlag: Bool
 
-    /// - Parameter place: As in `ConfigurationError`.
+    /// - Parameter place: The same as in `ConfigurationError`.
     package init(_ text: String, place: String, isFlag: Bool = false) {
         self.text = text
         self.place = place

@@ -64,6 +64,9 @@ package enum SettingForm: Equatable, Sendable {
     case text
     case boolean
     case wholeNumber
+    case number
+    /// A list of texts without commas.
+    case texts
     /// A list of user ids.
     case userIDs
     /// An object of numbers, which have these names.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every pair of moments at which a program can be killed, each told as a whole story: somebody
-/// asks for money and somebody pays it, both repeating a call that was not answered.
+/// requests a payment and somebody pays it, both repeating a call that was not answered.
 @Suite("Whatever is killed, whenever")
 struct CrashMatrixTests {
     /// How many stories run beside each other; mostly they wait.

@@ -65,11 +65,7 @@ struct Bench {
         requests = RequestService(
             client: core.client,
             tokens: core.tokens,
-            radio: SimulatedRadio(
-                folder: "\(folder.path)/air",
-                name: "kiosk",
-                position: AirPosition(x: 0, y: 0)
-            ),
+            radio: SimulatedRadio(kioskIn: folder),
             eidLifetime: nil,
             journal: journal,
             hub: core.hub,

@@ -4,12 +4,23 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// One connection to a session's events, read as a browser would.
+/// One connection to the events of a session or of a wallet, read as a browser would.
 struct EventStream {
     struct Event: Equatable {
+        /// Empty in an event that repeats a state.
         let id: String
         let status: String
         var tip: Int64?
+        var noticedAt: String?
+    }
+
+    /// A wallet's state: its balance and its newest entry.
+    struct Wallet: Equatable {
+        let balance: Int64
+        var type: String?
+        /// Less than zero for a debit.
+        var amount: Int64?
+        var memo: String?
     }
 
     let status: Int
@@ -26,7 +37,23 @@ struct EventStream {
         lastEventID: String? = nil,
         body: String? = nil
     ) async throws {
-        var request = HTTPClientRequest(url: "\(wire.base)/sessions/\(sid)/events")
+        let path = "/sessions/\(sid)/events"
+        try await self.init(wire, path: path, token, lastEventID: lastEventID, body: body)
+    }
+
+    /// The events of a user's wallet.
+    init(_ wire: Wire, walletOf token: String) async throws {
+        try await self.init(wire, path: "/api/wallet/events", token)
+    }
+
+    private init(
+        _ wire: Wire,
+        path: String,
+        _ token: String,
+        lastEventID: String? = nil,
+        body: String? = nil
+    ) async throws {
+        var request = HTTPClientRequest(url: wire.base + path)
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
@@ -39,32 +66,64 @@ struct EventStream {
 
     /// The next event; `nil` once the server has closed the stream.
     @concurrent mutating func next() async throws -> Event? {
+        guard let (fields, session) = try await nextObject("Session") else { return nil }
+        return Event(
+            id: fields["id"] ?? "",
+            status: session["status"] as? String ?? "",
+            tip: (session["tip_cents"] as? NSNumber)?.int64Value,
+            noticedAt: session["noticed_at"] as? String
+        )
+    }
+
+    /// The wallet's next state; `nil` once the server has closed the stream.
+    @concurrent mutating func nextWallet() async throws -> Wallet? {
+        guard let (fields, wallet) = try await nextObject("Balance") else { return nil }
+        #expect(fields["event"] == "wallet.changed")
+        let newest = wallet["newest"] as? [String: Any]
+        let amount = (newest?["amount_cents"] as? NSNumber)?.int64Value
+        return Wallet(
+            balance: (wallet["balance_cents"] as? NSNumber)?.int64Value ?? .min,
+            type: newest?["type"] as? String,
+            amount: amount.map { newest?["direction"] as? String == "DEBIT" ? -$0 : $0 },
+            memo: newest?["memo"] as? String
+        )
+    }
+
+    /// The fields of the next event that has data, and its data, which is of a schema.
+    @concurrent private mutating func nextObject(
+        _ schema: String
+    ) async throws -> (fields: [Substring: String], object: [String: Any])? {
+        while let block = try await nextBlock() {
+            if let event = event(in: block, schema) { return event }
+        }
+        return nil
+    }
+
+    @concurrent private mutating func nextBlock() async throws -> String? {
         while true {
-            while let end = rest.range(of: "\n\n") {
-                let block = String(rest[..<end.lowerBound])
-                rest = String(rest[end.upperBound...])
-                if let event = event(in: block) { return event }
+            if let end = rest.range(of: "\n\n") {
+                defer { rest = String(rest[end.upperBound...]) }
+                return String(rest[..<end.lowerBound])
             }
             guard let part = try await parts.next() else { return nil }
             rest += String(buffer: part)
         }
     }
 
-    private func event(in block: String) -> Event? {
+    private func event(
+        in block: String,
+        _ schema: String
+    ) -> (fields: [Substring: String], object: [String: Any])? {
         var fields: [Substring: String] = [:]
         for line in block.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             fields[parts[0]] = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         }
-        guard let id = fields["id"], let data = fields["data"] else { return nil }
-        for violation in contract.violations(of: Data(data.utf8), "Session") {
+        guard let data = fields["data"] else { return nil }
+        for violation in contract.violations(of: Data(data.utf8), schema) {
             Issue.record("an event: \(violation): \(data)")
         }
-        let session = (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any]
-        return Event(
-            id: id,
-            status: session?["status"] as? String ?? "",
-            tip: (session?["tip_cents"] as? NSNumber)?.int64Value
-        )
+        let object = (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any]
+        return (fields, object ?? [:])
     }
 }

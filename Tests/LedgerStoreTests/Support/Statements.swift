@@ -3,6 +3,8 @@ import GotchuCore
 import LedgerTestSupport
 import Outbox
 import Payments
+import Testing
+import WebSessions
 
 @testable import Ledger
 @testable import LedgerStore
@@ -86,9 +88,33 @@ extension Database {
         _ = try await read(
             Reads.history(of: Cast.account(0), HistoryRange(.newest(skipping: 0), limit: 9))
         )
+        let range = EarningsRange(marks: [now], counted: now..<now.advanced(by: .seconds(60)))
+        _ = try await read(Reads.earnings(of: Cast.account(0), range))
         _ = try await read(LedgerUse.query)
         try await useDevices(at: now)
         try await useOutbox(at: now)
+        try await useWebSessions(at: now)
+    }
+
+    private func useWebSessions(at now: Timestamp) async throws {
+        let registry = WebSessionRegistry(self)
+        let session = WebSession(
+            id: [UInt8](repeating: 1, count: 32),
+            user: Cast.users[0],
+            userName: "ada",
+            scopes: "payee",
+            authenticatedAt: now,
+            usedAt: now,
+            expiresAt: now.advanced(by: WebSession.lifetime)
+        )
+        #expect(try await registry.begin(session))
+        #expect(try await !registry.begin(session))
+        let later = now.advanced(by: .seconds(90))
+        #expect(try await registry.session(session.id, at: later) == session)
+        try await registry.end(session.id, at: later)
+        #expect(try await registry.session(session.id, at: later) == nil)
+        // What has ended cannot begin again.
+        #expect(try await !registry.begin(session))
     }
 
     private func useDevices(at now: Timestamp) async throws {
@@ -107,6 +133,8 @@ extension Database {
         try await registry.add(device)
         _ = try await registry.device(device.id)
         _ = try await registry.devices(limit: 9)
+        #expect(try await registry.devices(of: Cast.users[0]).contains { $0.id == device.id })
+        #expect(try await registry.devices(of: Cast.users[1]).isEmpty)
         _ = try await registry.change(device.id) { $0.revoke(.byOperator, at: now) }
     }
 
@@ -115,6 +143,8 @@ extension Database {
         let endpoint = WebhookEndpoint(id: "z", url: "", owner: Cast.users[0], createdAt: now)
         try await outbox.add(endpoint, secret: [1])
         _ = try await outbox.endpoints()
+        #expect(try await outbox.endpoints(of: Cast.users[0]).map(\.id) == ["z"])
+        #expect(try await outbox.endpoints(of: Cast.users[1]).isEmpty)
         for dead in [false, true] { _ = try await outbox.backlog(dead: dead, limit: 9) }
         _ = try await outbox.dueEndpoints(at: now)
         _ = try await outbox.claim(for: "z", at: now, until: now, limit: 9)

@@ -177,7 +177,7 @@ struct AccountRunTests {
         var at: Int64 = 1_000
     }
 
-    /// 10 earned, 4 paid, 3 given back: balance 3, earnings 7.
+    /// 10 earned, 4 paid, 3 refunded: balance 3, earnings 7.
     private let right = [
         Line(number: 1, amount: 10, balance: 10, earned: 10),
         Line(number: 2, amount: -4, balance: 6, earned: 10),

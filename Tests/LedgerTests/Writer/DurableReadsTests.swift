@@ -62,7 +62,7 @@ struct DurableReadsTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("A watcher is told of what another server has done to its record, and to no other")
+    @Test("Watchers are told of what another server has done to their record and account alone")
     func relay() async throws {
         let changes = ChangeMailbox()
         let memory = MemoryStore(changes: changes)
@@ -74,9 +74,9 @@ struct DurableReadsTests {
             let watch = try ledger.feed.watch(watched.recordID, by: "payee")
             let (calls, call) = AsyncStream.makeStream(of: Void.self)
             watch.listen { call.yield() }
-            func news() async -> RecordWatch.News? {
+            func news() async -> Record? {
                 for await _ in calls {
-                    if let news = watch.next() { return news }
+                    if case .changed(let record, _) = watch.next() { return record }
                 }
                 return nil
             }
@@ -85,13 +85,32 @@ struct DurableReadsTests {
             }
             try await otherServer(LockSession(session: other.id, payer: payer))
             try await otherServer(LockSession(session: watched.id, payer: payer))
-            changes.put(.some([other.recordID, watched.recordID]))
-            guard case .changed(let locked) = await news() else { return #expect(Bool(false)) }
+            changes.put(Changes(records: [other.recordID, watched.recordID]))
+            let locked = try #require(await news())
             #expect(locked.id == watched.recordID && locked.state == "LOCKED")
             try await otherServer(UnlockSession(session: watched.id, payer: payer))
-            changes.put(.all)
-            guard case .changed(let free) = await news() else { return #expect(Bool(false)) }
+            changes.put(Changes(isEverything: true))
+            let free = try #require(await news())
             #expect(free.state == "ADVERTISING" && free.version == 3)
+
+            let account = Account.Key(.user(payee), .usd)
+            let wallet = try ledger.feed.watch(account, by: "payee")
+            let (bells, bell) = AsyncStream.makeStream(of: Void.self)
+            wallet.listen { bell.yield() }
+            func balance() async -> Int64? {
+                for await _ in bells {
+                    if case .changed(let state, _) = wallet.next() { return state.account.balance }
+                }
+                return nil
+            }
+            for paid in [watched, other] {
+                try await otherServer(LockSession(session: paid.id, payer: payer))
+            }
+            try await otherServer(Pay(session: watched.id, payer: payer, expectedAmount: 3))
+            changes.put(Changes(accounts: [account, Account.Key(.user(payer), .usd)]))
+            #expect(await balance() == 3)
+            changes.put(Changes(isEverything: true))
+            #expect(await balance() == 3)
         }
     }
 }

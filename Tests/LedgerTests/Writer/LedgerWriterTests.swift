@@ -180,7 +180,7 @@ struct LedgerWriterTests {
         let right = Timestamp(milliseconds: 1_000_000_000_000)
         let clock = Mutex(right.advanced(by: .seconds(7_200)))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let writer = LedgerWriter(store: store, feed: RecordFeed(), logger: logger) {
+        let writer = LedgerWriter(store: store, feed: ChangeFeed(), logger: logger) {
             clock.withLock { $0 }
         }
         let group = ServiceGroup(

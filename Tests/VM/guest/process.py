@@ -26,6 +26,10 @@ class Process:
     def is_alive(self) -> bool:
         return self._child.poll() is None
 
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
     def output(self) -> str:
         """What it wrote since it was started."""
         with self.log.open("rb") as log:

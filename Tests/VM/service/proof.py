@@ -73,12 +73,14 @@ def journal(unit: str) -> str:
 
 
 def installing_starts_the_daemon() -> None:
-    """And not the server, which serves what its operator chose."""
+    """And not the server, which serves what its operator chose, nor the display, which takes the screen."""
     dpkg("--install", *PACKAGES)
     is_ready("gotchud")
     expect("the server's state", shown("gotchu-server", "ActiveState"), "inactive")
     expect("whether gotchud starts at boot", systemctl("is-enabled", "gotchud"), "enabled")
     expect("whether the server does", systemctl("is-enabled", "gotchu-server"), "disabled")
+    expect("the display's state", shown("gotchu-display", "ActiveState"), "inactive")
+    expect("whether the display does", systemctl("is-enabled", "gotchu-display"), "disabled")
 
 
 def both_start_hardened() -> None:
@@ -268,7 +270,7 @@ def it_stops_well() -> None:
 
 def purging_leaves_nothing() -> None:
     systemctl("start", "gotchu-server")
-    dpkg("--purge", "gotchu", "gotchu-server")
+    dpkg("--purge", "gotchu", "gotchu-server", "gotchu-display")
     for unit in ("gotchud", "gotchu-server"):
         expect(f"the process of {unit}", shown(unit, "MainPID"), "0")
         expect(f"the unit file of {unit}", shown(unit, "LoadState"), "not-found")

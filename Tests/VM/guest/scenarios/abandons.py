@@ -1,4 +1,4 @@
-"""Somebody locks the session and walks away: shown, given back in the end, and nothing is charged."""
+"""Somebody locks the session and walks away: shown, released in the end, and nothing is charged."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def run(world: World) -> None:
     )
     walker.post(f"/sessions/{request['id']}/unlock", {})
     eventually(
-        "the session to be given back", lambda: kiosk.request_state(request) == "advertising"
+        "the session to be released", lambda: kiosk.request_state(request) == "advertising"
     )
     if not world.is_on_air(request["eid"]):
-        raise AssertionError("the session was given back and is not on the air")
+        raise AssertionError("the session was released and is not on the air")
 
     other.post("/sessions/lock", lock)
     eventually("the lock of the other", lambda: kiosk.request_state(request) == "locked")

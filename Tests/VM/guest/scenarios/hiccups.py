@@ -45,21 +45,18 @@ def run(world: World) -> None:
         world.start(world.kiosk, world.payer)
         till = Till(world, world.kiosk)
         at_a_start(world, till, "hiccup_at_a_start", 3.0)
-        # Too short to be seen: reports come again before the controller is looked at twice. A loss as
-        # short as this is noticed at some moments only; at others bluetoothd's own next try ends it.
-        at_a_start(world, till, "hiccup_unseen", 1.5, LIMIT)
+        # Too short to be seen: reports come again before the controller is looked at twice.
+        at_a_start(world, till, "hiccup_unseen", 1.5)
         beside_a_payer(world, till)
         till.withdraw()
     finally:
         world.platform.restart_bluetoothd()
 
 
-def at_a_start(
-    world: World, till: Till, name: str, remaining: float, limit: float = START_LIMIT
-) -> None:
+def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
     """The scan's cycle ends: the next one is lost, and bluetoothd would wait for 10 s.
 
-    And somebody asks for money meanwhile: the request waits, and comes on the air. `remaining` is for
+    And somebody requests a payment meanwhile: the request waits, and comes on the air. `remaining` is for
     how long the controllers do not answer after the cycle's end.
     """
     world.place(None)
@@ -80,7 +77,7 @@ def at_a_start(
     end = monotonic() + FROZEN
     till.expect_problem("bluetooth-adapter-not-answering")
     sleep(max(0.0, end - monotonic()))
-    thaw(world, till, name, limit)
+    thaw(world, till, name, START_LIMIT)
     asking.join()
     if not isinstance(answers[0], dict):
         raise AssertionError(f"the request that was made meanwhile: {answers[0]}")

@@ -1,4 +1,4 @@
-"""A till that asks for money does not scan and is paid all the same; a payer scans while it has to."""
+"""A till that requests a payment does not scan and is paid all the same; a payer scans while it has to."""
 
 from __future__ import annotations
 

@@ -1,0 +1,128 @@
+package import GotchuCore
+
+/// The customer's display: `GET /v1/display`, and each line of `GET /v1/display/events`. Always the
+/// whole state.
+///
+/// Nothing in it is a secret of the payer, the shop or an earlier customer.
+package struct DisplayReply: Codable, Equatable, Sendable {
+    /// Identifies the page that shows this: another one is to be loaded when it changes.
+    package var build: String
+    package var state: DisplayState
+    /// The language of the words, and the direction in which it is written.
+    package var language: Language
+    package var isRightToLeft: Bool
+    package var shop: String?
+    /// Dressed as the language writes it: `12,80 €`.
+    package var amount: String?
+    package var amountCents: Int64?
+    package var currency: Currency?
+    /// The tip that the payer gave, with its name.
+    package var tip: String?
+    package var memo: String?
+    package var headline: String
+    package var line: String?
+    /// The same in the shop's second language.
+    package var second: Second?
+    /// A warning for the customer.
+    package var note: String?
+    /// The last four characters of the EID, which the payer's phone shows too.
+    package var code: Labelled?
+    /// The time left to pay.
+    package var left: TimeLeft?
+    /// A link by which a phone without Bluetooth can pay.
+    package var payLink: PayLink?
+
+    package init(
+        build: String,
+        state: DisplayState,
+        language: Language,
+        isRightToLeft: Bool,
+        headline: String
+    ) {
+        self.build = build
+        self.state = state
+        self.language = language
+        self.isRightToLeft = isRightToLeft
+        self.headline = headline
+    }
+
+    package struct Second: Codable, Equatable, Sendable {
+        package var language: Language
+        package var text: String
+
+        package init(language: Language, text: String) {
+            self.language = language
+            self.text = text
+        }
+    }
+
+    /// A short text, and the words behind it.
+    package struct Labelled: Codable, Equatable, Sendable {
+        package var text: String
+        package var label: String
+
+        package init(text: String, label: String) {
+            self.text = text
+            self.label = label
+        }
+    }
+
+    package struct TimeLeft: Codable, Equatable, Sendable {
+        package var milliseconds: Int
+        /// All the time that there was.
+        package var totalMilliseconds: Int
+        /// The words behind it.
+        package var label: String
+
+        package init(milliseconds: Int, totalMilliseconds: Int, label: String) {
+            self.milliseconds = milliseconds
+            self.totalMilliseconds = totalMilliseconds
+            self.label = label
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case label
+            case milliseconds = "ms"
+            case totalMilliseconds = "total_ms"
+        }
+    }
+
+    package struct PayLink: Codable, Equatable, Sendable {
+        package var url: String
+        package var qr: QR
+        /// The words below the code.
+        package var label: String
+
+        package init(url: String, qr: QR, label: String) {
+            self.url = url
+            self.qr = qr
+            self.label = label
+        }
+
+        /// A QR code without its quiet zone.
+        package struct QR: Codable, Equatable, Sendable {
+            /// The number of modules of a side.
+            package var side: Int
+            /// The dark modules as the data of an SVG path, a module being one unit.
+            package var path: String
+
+            package init(side: Int, path: String) {
+                self.side = side
+                self.path = path
+            }
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case url = "pay_url"
+            case qr, label
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case build, state, language, shop, amount, currency, tip, memo, headline, line, second
+        case note, code, left
+        case isRightToLeft = "is_right_to_left"
+        case amountCents = "amount_cents"
+        case payLink = "pay_link"
+    }
+}

@@ -1,0 +1,87 @@
+package import GotchuCore
+
+/// `POST /v1/pairings/{id}`: pairs the till whose page shows a code.
+package struct NewPairing: Codable, Equatable, Sendable {
+    /// The till's name, by which it is listed and revoked.
+    package var name: String
+    /// The sum that it may refund in a day, in minor units; no refunds unless given.
+    package var refundsPerDayCents: Int64?
+
+    package init(name: String, refundsPerDayCents: Int64? = nil) {
+        self.name = name
+        self.refundsPerDayCents = refundsPerDayCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name
+        case refundsPerDayCents = "refunds_per_day_cents"
+    }
+}
+
+/// A till's page that was paired.
+package struct PairingView: Codable, Equatable, Sendable {
+    package var name: String
+    package var createdAt: Timestamp
+    /// The sum that it may refund in a day, in minor units; absent if it may refund nothing.
+    package var refundsPerDayCents: Int64?
+    /// The sum of today's refunds; present with a limit.
+    package var refundedTodayCents: Int64?
+
+    package init(
+        name: String,
+        createdAt: Timestamp,
+        refundsPerDayCents: Int64?,
+        refundedTodayCents: Int64?
+    ) {
+        self.name = name
+        self.createdAt = createdAt
+        self.refundsPerDayCents = refundsPerDayCents
+        self.refundedTodayCents = refundedTodayCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name
+        case createdAt = "created_at"
+        case refundsPerDayCents = "refunds_per_day_cents"
+        case refundedTodayCents = "refunded_today_cents"
+    }
+}
+
+/// `GET /v1/pairings`: the paired tills, by name.
+package struct PairingsReply: Codable, Equatable, Sendable {
+    package var pairings: [PairingView]
+
+    package init(pairings: [PairingView]) {
+        self.pairings = pairings
+    }
+}
+
+/// The answer to a page that wants to be paired: the code that it shows, and the secret by which
+/// it asks for the outcome.
+package struct PairingOffer: Codable, Equatable, Sendable {
+    package var code: String
+    package var ticket: String
+
+    package init(code: String, ticket: String) {
+        self.code = code
+        self.ticket = ticket
+    }
+}
+
+/// The outcome of a page's pairing.
+package struct PairingOutcome: Codable, Equatable, Sendable {
+    package var state: State
+    /// With `paired`: the bearer token of the till's calls, which is told once.
+    package var token: String?
+
+    package init(state: State, token: String? = nil) {
+        self.state = state
+        self.token = token
+    }
+
+    package enum State: String, Codable, Sendable {
+        case waiting, paired
+        /// The code's time is over, or too many were wrong: the page needs a new one.
+        case expired
+    }
+}

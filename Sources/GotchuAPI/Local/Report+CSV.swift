@@ -1,0 +1,42 @@
+import GotchuCore
+
+extension ReportReply {
+    private static let titles = [
+        "row", "starts_at", "local_time", "currency", "payments", "taken_cents", "taken",
+        "refunds", "refunded_cents", "refunded", "kept_cents", "kept", "unknown_cents", "unknown",
+        "memo",
+    ]
+
+    /// The report as a table for other programs (RFC 4180): each hour, the day, and each request
+    /// and refund whose outcome is not known. Amounts stand in minor units and in the currency's
+    /// own.
+    package var csv: String {
+        let rows =
+            hours.map { hour in
+                ["hour", hour.startsAt.iso8601, hour.localTime] + fields(hour.counts)
+                    + ["", "", ""]
+            } + [
+                ["day", hours.first?.startsAt.iso8601 ?? "", hours.first?.localTime ?? ""]
+                    + fields(counts) + ["", "", ""]
+            ]
+            + unknown.map { item in
+                [
+                    "unknown \(item.kind.rawValue)", item.createdAt.iso8601, "",
+                    item.currency.rawValue,
+                ]
+                    + Array(repeating: "", count: 8) + both(item.amountCents, item.currency)
+                    + [CSV.harmless(item.memo ?? "")]
+            }
+        return ([Self.titles] + rows).map(CSV.row).joined()
+    }
+
+    private func fields(_ counts: EarningsCounts) -> [String] {
+        [currency.rawValue, "\(counts.paymentCount)"] + both(counts.takenCents, currency)
+            + ["\(counts.refundCount)"] + both(counts.refundedCents, currency)
+            + both(counts.keptCents, currency)
+    }
+
+    private func both(_ cents: Int64, _ currency: Currency) -> [String] {
+        ["\(cents)", Money(minorUnits: cents, currency: currency).plain]
+    }
+}

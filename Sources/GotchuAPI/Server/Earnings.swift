@@ -1,0 +1,126 @@
+package import GotchuCore
+
+/// The answer to `GET /api/payments/earnings`: what the caller's wallet was paid less what it
+/// refunded.
+package struct EarningsReply: Codable, Equatable, Sendable {
+    package var currency: Currency
+    package var period: EarningsPeriod
+    /// The zone whose days these are.
+    package var zone: String
+    /// The first and the last date; absent for all time.
+    package var from: String?
+    package var to: String?
+    /// The time at which the books were read.
+    package var asOf: Timestamp
+    /// The sums of the period; its counts are absent for all time.
+    package var totalCents: WireInteger
+    package var counts: EarningsCounts?
+    package var todayCents: WireInteger
+    package var weekCents: WireInteger
+    package var monthCents: WireInteger
+    package var allTimeCents: WireInteger
+    /// The hours or days of the period, each of them; absent unless asked for.
+    package var parts: [EarningsPart]?
+
+    package init(
+        currency: Currency,
+        period: EarningsPeriod,
+        zone: String,
+        from: String?,
+        to: String?,
+        asOf: Timestamp,
+        totalCents: WireInteger,
+        counts: EarningsCounts?,
+        todayCents: WireInteger,
+        weekCents: WireInteger,
+        monthCents: WireInteger,
+        allTimeCents: WireInteger,
+        parts: [EarningsPart]?
+    ) {
+        self.currency = currency
+        self.period = period
+        self.zone = zone
+        self.from = from
+        self.to = to
+        self.asOf = asOf
+        self.totalCents = totalCents
+        self.counts = counts
+        self.todayCents = todayCents
+        self.weekCents = weekCents
+        self.monthCents = monthCents
+        self.allTimeCents = allTimeCents
+        self.parts = parts
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currency, period, zone, from, to, counts, parts
+        case asOf = "as_of"
+        case totalCents = "total_cents"
+        case todayCents = "today_cents"
+        case weekCents = "week_cents"
+        case monthCents = "month_cents"
+        case allTimeCents = "all_time_cents"
+    }
+}
+
+/// The period of an earnings question.
+package enum EarningsPeriod: String, Codable, CaseIterable, Sendable {
+    case today
+    /// From Monday to today.
+    case week
+    /// From the month's first to today.
+    case month
+    case all
+    /// The dates `from` to `to`.
+    case custom
+}
+
+/// Payments and refunds in some time.
+package struct EarningsCounts: Codable, Equatable, Sendable {
+    package var paymentCount: Int64 = 0
+    /// The sum of the payments, tips included.
+    package var takenCents: Int64 = 0
+    package var refundCount: Int64 = 0
+    /// The sum of the refunds; positive.
+    package var refundedCents: Int64 = 0
+
+    package init() {}
+
+    /// The payments less the refunds.
+    package var keptCents: Int64 { takenCents - refundedCents }
+
+    enum CodingKeys: String, CodingKey {
+        case paymentCount = "payment_count"
+        case takenCents = "taken_cents"
+        case refundCount = "refund_count"
+        case refundedCents = "refunded_cents"
+    }
+}
+
+/// An hour or a day of a report.
+package struct EarningsPart: Codable, Equatable, Sendable {
+    package var startsAt: Timestamp
+    package var endsAt: Timestamp
+    /// Its start on the clocks of the zone: `2026-11-21T08:00:00+01:00`.
+    package var localTime: String
+    package var counts: EarningsCounts
+
+    package init(
+        startsAt: Timestamp,
+        endsAt: Timestamp,
+        localTime: String,
+        counts: EarningsCounts
+    ) {
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.localTime = localTime
+        self.counts = counts
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case counts
+        case startsAt = "starts_at"
+        case endsAt = "ends_at"
+        case localTime = "local_time"
+    }
+}

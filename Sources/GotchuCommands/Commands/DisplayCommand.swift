@@ -1,0 +1,116 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Synchronization
+
+/// `gotchu-ctl display`: the customer's display, on a console.
+struct DisplayCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "display",
+        abstract: "Show the customer's display on this terminal.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl display
+              gotchu-ctl display --json | jq -r .state
+              gotchu-ctl display --json-lines
+
+            What a browser shows at the address of "screens.display" in gotchud.json, in the \
+            same words. Goes on when the daemon restarts, until Ctrl-C. With --json: the display \
+            as it is now, once.
+            """
+    )
+
+    /// The interval between two looks at what is to be drawn.
+    private static let frameInterval = Duration.milliseconds(200)
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Print one JSON object on a line whenever the display changes.")
+    var jsonLines = false
+
+    func validate() throws {
+        guard !(options.json && jsonLines) else {
+            throw ValidationError("--json is one object and --json-lines is a stream: choose one.")
+        }
+    }
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        if options.json { return try output.json(try await client.display()) }
+        _ = try await race { try await follow(client, output) }
+    }
+
+    /// The newest state, and the time at which it came.
+    private final class Newest: Sendable {
+        let state = Mutex<(reply: DisplayReply, at: MonotonicTime)?>(nil)
+    }
+
+    private func follow(_ client: LocalClient, _ output: Output) async throws {
+        let newest = Newest()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await receive(client, newest, output) }
+            if isDrawn(output) { group.addTask { try await draw(newest, output) } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func isDrawn(_ output: Output) -> Bool { !jsonLines && output.isLive }
+
+    /// Receives each state, across the daemon's restarts.
+    private func receive(
+        _ client: LocalClient,
+        _ newest: Newest,
+        _ output: Output
+    ) async throws {
+        var last: DisplayReply?
+        while true {
+            do {
+                try await client.withDisplay { states in
+                    while let reply = try await states.next() {
+                        newest.state.withLock { $0 = (reply, .now) }
+                        if !isDrawn(output) { try write(reply, after: last, output) }
+                        last = reply
+                    }
+                }
+            } catch let failure as LocalClientFailure
+                where (failure.isAbsence || failure.isClosed) && last != nil
+            {
+                // There is no notification that gotchud has its socket again; Ctrl-C cancels this.
+                try await Task.sleep(for: EventFollower.retryInterval)
+            }
+        }
+    }
+
+    private func draw(_ newest: Newest, _ output: Output) async throws {
+        var region = LiveRegion(output: output)
+        defer { region.finish() }
+        var drawn: [String] = []
+        while true {
+            if let (reply, at) = newest.state.withLock(\.self) {
+                let frame = DisplayDrawing(reply, age: .now - at).frame(on: output.data)
+                if frame != drawn { region.draw(frame) }
+                drawn = frame
+            }
+            // What is left to pay, and for how long nothing has come, change with time alone.
+            try await Task.sleep(for: Self.frameInterval)
+        }
+    }
+
+    /// Writes a state that differs from the last one by more than the time that is left.
+    private func write(
+        _ reply: DisplayReply,
+        after last: DisplayReply?,
+        _ output: Output
+    ) throws {
+        var (new, old) = (reply, last)
+        new.left?.milliseconds = 0
+        old?.left?.milliseconds = 0
+        guard new != old else { return }
+        if jsonLines {
+            try output.jsonLine(reply)
+        } else {
+            output.line(DisplayDrawing(reply).summary)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl report`: the end of the day.
+struct ReportCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Show what was paid and refunded on a day, by hour.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl report
+              gotchu-ctl report --day 2026-11-21 --zone Europe/Berlin
+              gotchu-ctl report --csv > today.csv
+
+            The sums are those of the payment server's books, over all tills of this wallet; \
+            without the server there are none. What is still unknown on this machine stands \
+            beside them.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(
+        help: ArgumentHelp("The date; today unless given.", valueName: "date")
+    )
+    var day: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time zone whose day it is; gotchud's own unless given.",
+            valueName: "zone"
+        )
+    )
+    var zone: String?
+
+    @Flag(help: "Print a table for other programs (RFC 4180).")
+    var csv = false
+
+    func validate() throws {
+        guard !(csv && options.json) else {
+            throw ValidationError("--csv and --json exclude each other.")
+        }
+    }
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let day = day.map { CalendarDay($0) }
+        if case .some(nil) = day {
+            throw CommandFailure.badData(
+                "'\((self.day ?? "").printable)' is no date such as 2026-11-21.",
+                next: "gotchu-ctl report --day 2026-11-21"
+            )
+        }
+        let zone = zone.map { ZoneName($0) }
+        if case .some(nil) = zone {
+            throw CommandFailure.badData(
+                "'\((self.zone ?? "").printable)' is no time zone such as Europe/Berlin.",
+                next: "gotchu-ctl report --zone Europe/Berlin"
+            )
+        }
+        let report = try await client.report(day: day ?? nil, zone: zone ?? nil)
+        if csv { return output.raw(report.csv) }
+        if output.isJSON { return try output.json(report) }
+        show(report, output)
+    }
+
+    private func show(_ report: ReportReply, _ output: Output) {
+        func money(_ cents: Int64) -> String {
+            Money(minorUnits: cents, currency: report.currency).description
+        }
+        func row(_ title: String, _ counts: EarningsCounts, _ ink: Ink? = nil) -> [Table.Cell] {
+            [
+                Table.Cell(title, ink), Table.Cell("\(counts.paymentCount)", ink),
+                Table.Cell(money(counts.takenCents), ink), Table.Cell("\(counts.refundCount)", ink),
+                Table.Cell(money(counts.refundedCents), ink),
+                Table.Cell(money(counts.keptCents), ink),
+            ]
+        }
+        var table = Table(columns: [
+            Table.Column(title: "HOUR"),
+            Table.Column(title: "PAYMENTS", isRightAligned: true, dispensability: 2),
+            Table.Column(title: "TAKEN", isRightAligned: true),
+            Table.Column(title: "REFUNDS", isRightAligned: true, dispensability: 3),
+            Table.Column(title: "REFUNDED", isRightAligned: true, dispensability: 1),
+            Table.Column(title: "KEPT", isRightAligned: true),
+        ])
+        table.rows = report.hours.filter { $0.counts != EarningsCounts() }.map { hour in
+            row(String(hour.localTime.dropFirst(11).prefix(5)), hour.counts)
+        }
+        table.rows.append(row("Day", report.counts, .bold))
+        output.line("End of day · \(report.day) · \(report.zone.printable)")
+        table.lines(on: output.data).forEach { output.line($0) }
+        for item in report.unknown {
+            let amount = Money(minorUnits: item.amountCents, currency: item.currency)
+            let memo = item.memo.map { " for \($0.quotedName)" } ?? ""
+            output.line(
+                output.data.paint("Not known yet: ", .yellow)
+                    + "\(item.kind.rawValue) of \(amount)\(memo), \(item.createdAt.clockText)"
+            )
+        }
+        if !report.unknown.isEmpty {
+            output.line("It is being found out, and may not be in the sums yet.")
+        }
+    }
+}

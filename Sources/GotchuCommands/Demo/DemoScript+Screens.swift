@@ -1,0 +1,77 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+extension DemoScript {
+    /// The time that a person takes to read a page before the story goes on.
+    private static let reading = Duration.seconds(5)
+    /// The time for which the payer looks for the phone, and then at it.
+    private static let pause = Duration.seconds(3)
+
+    /// Opens the pages, or says where they are.
+    func show(_ screens: DemoScreens) async throws {
+        try await output.step {
+            for (name, url) in [
+                ("display   ", screens.displayURL), ("till      ", screens.tillURL),
+                ("earnings  ", screens.earningsURL),
+            ] {
+                output.detail("\(name) \(url)")
+            }
+            let isOpen = try await screens.open()
+            if !isOpen {
+                output.detail("from another machine:  ssh \(screens.forwarding) HOST")
+            }
+            let text = isOpen ? "Your browser shows" : "Open in a browser"
+            return ((), "\(text): display, till, earnings")
+        }
+        // Nothing tells that a person has looked at a page.
+        try await Task.sleep(for: Self.reading)
+    }
+
+    /// Lets people use the pages until they stop the demo: the payer walks up to each request, and
+    /// pays it unless it is cancelled or paid meanwhile.
+    func stay(_ child: DemoChild) async throws {
+        try environment.move(child, to: 5)
+        output.note(
+            "Charge an amount on the till's page; the payer comes and pays. Before, pair the till"
+                + " with its code:",
+            "gotchu-ctl till pair CODE --name Front --refunds 50.00/day"
+                + " --socket \(environment.socket(of: .kiosk))",
+            "The earnings are those of \(DemoEnvironment.Role.kiosk.email). Ctrl-C ends the demo."
+        )
+        let follower = EventFollower(client: kiosk, output: Output(isJSON: true))
+        var met: Set<SessionID> = []
+        while true {
+            let request = try await follower.follow { event -> RequestView? in
+                let views =
+                    switch event {
+                    case .snapshot(let snapshot): snapshot.requests
+                    case .requestChanged(let request): [request]
+                    case .statusChanged, .presenceChanged, .presenceLost, .paymentChanged, .lagged:
+                        [RequestView]()
+                    }
+                return views.first { $0.state == .advertising && !met.contains($0.id) }
+            }
+            met.insert(request.id)
+            try await meet(request, child)
+        }
+    }
+
+    private func meet(_ request: RequestView, _ child: DemoChild) async throws {
+        // The time that a person takes to get the phone out, and to read what it says.
+        try await Task.sleep(for: Self.pause)
+        try environment.move(child, to: 0.05)
+        try await Task.sleep(for: Self.pause)
+        do {
+            let new = NewPayment(
+                sid: request.id,
+                confirmAmountCents: request.amountCents
+            )
+            _ = try await payer.createPayment(new)
+            output.note("The payer pays \(request.amount)")
+        } catch LocalClientFailure.problem(let problem) {
+            output.note("The payer does not pay: \(problem.detail)")
+        }
+        try environment.move(child, to: 5)
+    }
+}

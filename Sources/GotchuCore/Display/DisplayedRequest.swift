@@ -1,0 +1,154 @@
+/// One request of the display, with the times that its states stand on.
+struct DisplayedRequest: Sendable {
+    enum Key: Equatable, Sendable {
+        case attempt(Int)
+        case session(SessionID)
+    }
+
+    enum Stage: Equatable, Sendable {
+        case asked(since: MonotonicTime)
+        case failed(since: MonotonicTime)
+        case open
+        case locked(since: MonotonicTime)
+        case ended(DisplayState, since: MonotonicTime)
+    }
+
+    /// The time for which a lock is not shown: a payment that takes less has no flash before it.
+    static let lockDelay: Duration = .milliseconds(400)
+    /// The time off the air that a change of the EID or a turn takes.
+    static let airGap: Duration = .seconds(1)
+    static let noticeHold: Duration = .seconds(10)
+    static let releaseHold: Duration = .seconds(5)
+    static let failureHold: Duration = .seconds(6)
+    /// The time for which the payment server's word is waited for after the expiry.
+    static let expiryGrace: Duration = .seconds(2)
+
+    var key: Key
+    private(set) var amount: TippedAmount
+    let memo: String?
+    var stage: Stage
+    private(set) var request: DisplayRequest?
+    /// A Boolean that is false until the payment server has spoken of it.
+    var isConfirmed = true
+    /// A Boolean that is true if its end is not shown (any more).
+    var isDismissed = false
+    private var noticedAt: MonotonicTime?
+    private var releasedAt: MonotonicTime?
+    private var offAirSince: MonotonicTime?
+
+    init(_ key: Key, _ amount: TippedAmount, memo: String?, _ stage: Stage) {
+        self.key = key
+        self.amount = amount
+        self.memo = memo
+        self.stage = stage
+    }
+
+    init(_ request: DisplayRequest, at now: MonotonicTime) {
+        self.init(.session(request.id), request.amount, memo: request.memo, .open)
+        apply(request, at: now)
+    }
+
+    /// A Boolean that is true if no more can be paid, as far as is known here.
+    var hasEnded: Bool {
+        switch stage {
+        case .failed, .ended: true
+        case .asked, .open, .locked: false
+        }
+    }
+
+    /// True if nothing will be shown of it, nor asked about it.
+    func isOver(at now: MonotonicTime) -> Bool {
+        switch stage {
+        case .ended(.checking, _), .open, .locked, .asked: false
+        case .failed, .ended: state(at: now) == nil
+        }
+    }
+
+    mutating func apply(_ new: DisplayRequest, at now: MonotonicTime) {
+        let old = request
+        // The ledger's word is final.
+        if let old, [.paid, .expired, .cancelled].contains(old.phase) { return }
+        request = new
+        amount = new.amount
+        noticedAt = new.noticedAt ?? noticedAt
+        offAirSince = new.isOnAir ? nil : offAirSince ?? now
+        guard old?.phase != new.phase else { return }
+        isConfirmed = true
+        switch new.phase {
+        case .open:
+            if old?.phase == .locked { releasedAt = now }
+            stage = .open
+        case .locked: stage = .locked(since: now)
+        case .paid: stage = .ended(.paid, since: now)
+        case .expired: stage = .ended(.expired, since: now)
+        case .cancelled: stage = .ended(.cancelled, since: now)
+        case .unknown: stage = .ended(.checking, since: now)
+        }
+    }
+
+    func isOffAir(at now: MonotonicTime) -> Bool {
+        offAirSince.map { now - $0 >= Self.airGap } ?? false
+    }
+
+    /// The state in which it is shown; `nil` if it is not.
+    func state(at now: MonotonicTime) -> DisplayState? {
+        switch stage {
+        case .asked(let since):
+            if now - since < DisplayFlow.askingLimit { return .preparing }
+            return now - since < DisplayFlow.askingLimit + Self.failureHold ? .unavailable : nil
+        case .failed(let since):
+            return !isDismissed && now - since < Self.failureHold ? .unavailable : nil
+        case .locked(let since):
+            guard isConfirmed else { return .checking }
+            return now - since >= Self.lockDelay ? .confirming : openState(at: now)
+        case .open: return isConfirmed ? openState(at: now) : .checking
+        case .ended(let state, let since):
+            return !isDismissed && now - since < Self.hold(of: state) ? state : nil
+        }
+    }
+
+    private func openState(at now: MonotonicTime) -> DisplayState {
+        if stage == .open, let request, now >= request.expiresAt + Self.expiryGrace {
+            return .checking
+        }
+        let noticed = noticedAt.flatMap { now - $0 < Self.noticeHold ? $0 : nil }
+        let released = releasedAt.flatMap { now - $0 < Self.releaseHold ? $0 : nil }
+        if let released, noticed.map({ $0 < released }) ?? true { return .released }
+        return noticed == nil ? .waiting : .near
+    }
+
+    /// The times at which its state may change by itself.
+    var moments: [MonotonicTime] {
+        switch stage {
+        case .asked(let since):
+            let limit = since + DisplayFlow.askingLimit
+            return [limit, limit + Self.failureHold]
+        case .failed(let since): return [since + Self.failureHold]
+        case .locked(let since): return openMoments + [since + Self.lockDelay]
+        case .open: return openMoments
+        case .ended(let state, let since): return [since + Self.hold(of: state)]
+        }
+    }
+
+    private var openMoments: [MonotonicTime] {
+        let moments: [MonotonicTime?] = [
+            offAirSince.map { $0 + Self.airGap }, noticedAt.map { $0 + Self.noticeHold },
+            releasedAt.map { $0 + Self.releaseHold },
+            request.map { $0.expiresAt + Self.expiryGrace },
+        ]
+        return moments.compactMap(\.self)
+    }
+
+    /// The time for which an end is shown, unless the next request comes.
+    private static func hold(of state: DisplayState) -> Duration {
+        switch state {
+        case .paid: .seconds(8)
+        case .expired: .seconds(6)
+        case .cancelled: .seconds(4)
+        case .checking: .seconds(600)
+        case .idle, .closed, .preparing, .waiting, .near, .confirming, .released, .unavailable,
+            .offline:
+            .zero
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// Percent-encodes all but letters, digits, `-` and `_`, so that no text can change the address
+/// that it becomes a part of (RFC 3986, 2.1).
+package func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return text.utf8.reduce(into: "") { result, byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            result.unicodeScalars.append(UnicodeScalar(byte))
+        default:
+            result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+    }
+}
+
+/// Decodes a segment of a path (RFC 3986, 2.1).
+///
+/// - Returns: `nil` for a broken escape, or bytes that are not UTF-8.
+package func percentDecoded(_ segment: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(segment.utf8)[...]
+    while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+            bytes.append(byte)
+            continue
+        }
+        let digits = rest.prefix(2)
+        guard digits.count == 2, !digits.contains(UInt8(ascii: "+")),
+            let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return nil }
+        bytes.append(value)
+        rest.removeFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+}

@@ -1,0 +1,173 @@
+/// A QR code of a short text in capitals (ISO/IEC 18004): versions 1 to 6, level M.
+///
+/// Level M restores some 15 % of what a reader cannot see. The alphabet is that of the alphanumeric
+/// mode, in which an address in upper case is written: 0–9, A–Z, the space and `$%*+-./:`.
+package struct QRCode: Equatable, Sendable {
+    /// The modules a side, without the quiet zone of four that surrounds it.
+    package let side: Int
+    private let symbol: QRSymbol
+
+    /// Encodes the text in the lowest version that has room for it.
+    ///
+    /// - Returns: `nil` if the text has another character, or more than 154.
+    package init?(_ text: some StringProtocol) {
+        self.init(text, mask: nil)
+    }
+
+    /// The same with a mask from 0 to 7; without one, the mask of the lowest penalty.
+    init?(_ text: some StringProtocol, mask: Int?) {
+        guard let values = Self.values(text),
+            let layout = QRLayout.all.first(where: { $0.characters >= values.count })
+        else { return nil }
+        side = layout.side
+        let blank = QRSymbol(layout, codewords: layout.codewords(of: values))
+        let masks = mask.map { $0...$0 } ?? 0...7
+        let penalties = masks.map { (mask: $0, penalty: blank.masked($0).penalty) }
+        guard let best = penalties.min(by: { $0.penalty < $1.penalty })?.mask else { return nil }
+        var symbol = blank.masked(best)
+        symbol.drawFormat(mask: best)
+        self.symbol = symbol
+    }
+
+    /// A Boolean that says if a module is dark; columns and rows count from the upper left.
+    package func isDark(column: Int, row: Int) -> Bool { symbol.isDark(column, row) }
+
+    /// The dark modules as the path of an SVG picture, a unit a module: a rectangle for each run.
+    package var path: String {
+        var path = ""
+        for row in 0..<side {
+            var column = 0
+            while column < side {
+                var width = 0
+                while column + width < side, isDark(column: column + width, row: row) { width += 1 }
+                if width > 0 { path += "M\(column) \(row)h\(width)v1h-\(width)z" }
+                column += max(width, 1)
+            }
+        }
+        return path
+    }
+
+    private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
+
+    /// The characters' values in the alphanumeric mode.
+    private static func values(_ text: some StringProtocol) -> [Int]? {
+        var values: [Int] = []
+        for byte in text.utf8 {
+            guard let value = alphabet.firstIndex(of: byte) else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+}
+
+/// The sizes of one version at level M (ISO/IEC 18004, tables 1, 7 and 9).
+struct QRLayout: Sendable {
+    let version: Int
+    /// The blocks, each as long as the others.
+    let blocks: Int
+    /// The codewords of a block that carry data, and those that restore them.
+    let data: Int
+    let correction: Int
+    /// The characters for which there is room.
+    let characters: Int
+
+    var side: Int { 17 + 4 * version }
+    /// The centre of the one alignment pattern, by its column and row.
+    var alignment: Int? { version == 1 ? nil : side - 7 }
+
+    static let all = [
+        QRLayout(version: 1, blocks: 1, data: 16, correction: 10, characters: 20),
+        QRLayout(version: 2, blocks: 1, data: 28, correction: 16, characters: 38),
+        QRLayout(version: 3, blocks: 1, data: 44, correction: 26, characters: 61),
+        QRLayout(version: 4, blocks: 2, data: 32, correction: 18, characters: 90),
+        QRLayout(version: 5, blocks: 2, data: 43, correction: 24, characters: 122),
+        QRLayout(version: 6, blocks: 4, data: 27, correction: 16, characters: 154),
+    ]
+
+    /// The codewords in the order in which they are placed: the blocks' data, then their
+    /// correction, each a codeword of every block in turn.
+    func codewords(of values: [Int]) -> [UInt8] {
+        let bytes = dataCodewords(of: values)
+        let parts = (0..<blocks).map { Array(bytes[$0 * data..<($0 + 1) * data]) }
+        let corrections = parts.map { ReedSolomon.remainder(of: $0, count: correction) }
+        return (0..<data).flatMap { index in parts.map { $0[index] } }
+            + (0..<correction).flatMap { index in corrections.map { $0[index] } }
+    }
+
+    /// Mode, count, pairs of characters, end and padding (ISO/IEC 18004, 7.4).
+    private func dataCodewords(of values: [Int]) -> [UInt8] {
+        var bits = QRBits()
+        bits.append(0b0010, width: 4)
+        bits.append(values.count, width: 9)
+        for start in stride(from: 0, to: values.count, by: 2) {
+            if start + 1 < values.count {
+                bits.append(values[start] * 45 + values[start + 1], width: 11)
+            } else {
+                bits.append(values[start], width: 6)
+            }
+        }
+        let capacity = 8 * data * blocks
+        bits.append(0, width: min(4, capacity - bits.bits.count))
+        bits.append(0, width: (8 - bits.bits.count % 8) % 8)
+        var padding = 0xEC
+        while bits.bits.count < capacity {
+            bits.append(padding, width: 8)
+            padding ^= 0xEC ^ 0x11
+        }
+        return bits.bytes
+    }
+}
+
+/// Bits as they are written, the highest of a number first.
+private struct QRBits {
+    private(set) var bits: [Bool] = []
+
+    mutating func append(_ number: Int, width: Int) {
+        for place in (0..<width).reversed() { bits.append(number >> place & 1 == 1) }
+    }
+
+    var bytes: [UInt8] {
+        stride(from: 0, to: bits.count, by: 8).map { start in
+            bits[start..<start + 8].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
+        }
+    }
+}
+
+/// The Reed-Solomon code over the field of 256 elements whose polynomial is 0x11D.
+private enum ReedSolomon {
+    /// The remainder of the data divided by the generator of the given degree.
+    static func remainder(of data: [UInt8], count: Int) -> [UInt8] {
+        let generator = generator(degree: count)
+        var remainder = [UInt8](repeating: 0, count: count)
+        for byte in data {
+            let factor = byte ^ remainder.removeFirst()
+            remainder.append(0)
+            for index in 0..<count { remainder[index] ^= multiply(generator[index], factor) }
+        }
+        return remainder
+    }
+
+    /// The product of `x - 2^i` for each `i` below the degree, without the leading 1.
+    private static func generator(degree: Int) -> [UInt8] {
+        var product = [UInt8](repeating: 0, count: degree)
+        product[degree - 1] = 1
+        var root: UInt8 = 1
+        for _ in 0..<degree {
+            for index in 0..<degree {
+                product[index] = multiply(product[index], root)
+                if index + 1 < degree { product[index] ^= product[index + 1] }
+            }
+            root = multiply(root, 2)
+        }
+        return product
+    }
+
+    private static func multiply(_ left: UInt8, _ right: UInt8) -> UInt8 {
+        var product: UInt8 = 0
+        for place in (0..<8).reversed() {
+            product = product << 1 ^ (product & 0x80 == 0 ? 0 : 0x1D)
+            if right >> place & 1 == 1 { product ^= left }
+        }
+        return product
+    }
+}

@@ -1,0 +1,127 @@
+import GotchuAPI
+import GotchuCore
+import Pages
+import Synchronization
+
+/// The customer's display as it is now: receives what happens, and returns what is to be shown.
+final class DisplayBoard: Sendable {
+    /// The time after its expiry for which somebody waits for a request whose end is not known.
+    private static let resumeLimit: Duration = .seconds(600)
+
+    /// An element whenever there may be something else to show, or somebody else to show it to.
+    let wakes: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+    private let page: DisplayPage
+    private let flow = Mutex(DisplayFlow())
+
+    init(_ page: DisplayPage) {
+        self.page = page
+        (wakes, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        wake()
+    }
+
+    /// Applies a step of a request.
+    func apply(_ step: RequestStep) {
+        switch step {
+        case .asking(let attempt, let new):
+            let amount = Money(minorUnits: new.amountCents, currency: new.currency ?? .usd)
+            handle(.asking(attempt, TippedAmount(amount, tip: nil), memo: new.memo))
+        case .askingFailed(let attempt): handle(.askingFailed(attempt))
+        case .opened(let attempt, let view): handle(.opened(attempt, DisplayRequest(view)))
+        case .resumed(let view):
+            guard view.expiresAt.advanced(by: Self.resumeLimit) > .now else { return }
+            handle(.resumed(DisplayRequest(view)))
+        case .changed(let view): handle(.changed(DisplayRequest(view)))
+        case .confirmed(let id): handle(.confirmed(id))
+        }
+    }
+
+    /// Applies the daemon's status.
+    func apply(_ status: StatusReply) {
+        handle(.serverChanged(isAnswering: status.server.isReachable != false))
+        handle(.readinessChanged(isReady: status.isReady))
+    }
+
+    private func handle(_ event: DisplayFlow.Event) {
+        flow.withLock { $0.handle(event, at: .now) }
+        wake()
+    }
+
+    func wake() { wakeUp.yield() }
+
+    func view(at now: MonotonicTime) -> DisplayView { flow.withLock { $0.view(at: now) } }
+
+    /// The next time at which the view changes by itself, if it does.
+    func nextChange(after now: MonotonicTime) -> MonotonicTime? {
+        flow.withLock { $0.nextChange(after: now) }
+    }
+
+    /// The display now, with its words.
+    var reply: DisplayReply {
+        let now = MonotonicTime.now
+        let view = view(at: now)
+        let text = DisplayText(view, in: page.looks.languages)
+        var reply = DisplayReply(
+            build: page.build,
+            state: view.state,
+            language: text.language,
+            isRightToLeft: text.isRightToLeft,
+            headline: text.headline
+        )
+        // The name that the payer compares with the one on the phone.
+        reply.shop = view.payee ?? page.looks.shop
+        reply.amount = text.amount
+        reply.amountCents = view.amount?.amount.minorUnits
+        reply.currency = view.amount?.amount.currency
+        reply.tip = text.tip
+        reply.memo = view.memo
+        reply.line = text.line
+        if let second = text.second, let language = text.secondLanguage {
+            reply.second = .init(language: language, text: second)
+        }
+        reply.note = text.note
+        if let eid = view.eid {
+            reply.code = .init(text: String("\(eid)".suffix(4)), label: text.code)
+        }
+        if let ending = view.ending {
+            reply.left = .init(
+                milliseconds: Int(max(.zero, ending.at - now).wholeMilliseconds),
+                totalMilliseconds: Int(ending.total.wholeMilliseconds),
+                label: text.left
+            )
+        }
+        if let url = view.payLink, let code = QRCode(url) {
+            let qr = DisplayReply.PayLink.QR(side: code.side, path: code.path)
+            reply.payLink = .init(url: url, qr: qr, label: text.scan)
+        }
+        return reply
+    }
+}
+
+extension DisplayRequest {
+    /// A request whose wall-clock times are those of this machine.
+    fileprivate init(_ view: RequestView) {
+        let phase: Phase =
+            switch view.state {
+            case .advertising: .open
+            case .locked: .locked
+            case .paid: .paid
+            case .expired: .expired
+            case .cancelled: .cancelled
+            case .unknown: .unknown
+            }
+        self.init(
+            id: view.id,
+            eid: view.eid,
+            phase: phase,
+            amount: view.amount,
+            memo: view.memo,
+            payee: view.payee,
+            lifetime: view.createdAt.duration(to: view.expiresAt),
+            expiresAt: .now + Timestamp.now.duration(to: view.expiresAt),
+            isOnAir: view.isOnAir,
+            noticedAt: view.noticedAt.map { .now + Timestamp.now.duration(to: $0) },
+            payLink: view.payLink
+        )
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import GotchuCore
+import LocalAPI
+import Logging
+import Pages
+import ServiceLifecycle
+
+/// The customer's display: its state, its readers and its page.
+struct Display: Sendable {
+    let board: DisplayBoard
+    let feed: DisplayFeed
+    let page: DisplayPage
+
+    init(_ settings: ScreenSettings, logger: Logger) {
+        let logo = settings.logo.flatMap { Self.logo(at: $0) }
+        if let path = settings.logo, logo == nil {
+            logger.warning(
+                "The logo is no PNG, JPEG or SVG file of 512 KiB at most",
+                metadata: ["path": "\(path)"]
+            )
+        }
+        let page = DisplayPage(settings.looks, logo: logo)
+        let board = DisplayBoard(page)
+        self.page = page
+        self.board = board
+        feed = DisplayFeed(onReaders: { board.wake() }, makeReply: { board.reply })
+    }
+
+    private static func logo(at path: String) -> Asset? {
+        FileManager.default.contents(atPath: path).flatMap { Asset(logo: [UInt8]($0)) }
+    }
+}
+
+/// Publishes what the display shows, and notices when nobody shows it.
+struct DisplayService: Service {
+    /// The time after which each reader is written the state again, as a sign of life.
+    static let heartbeat: Duration = .seconds(5)
+
+    let display: Display
+    /// A Boolean that is true if the display has an address.
+    let isExpected: Bool
+    /// The time without a reader after which an expected display is missing.
+    var missingLimit: Duration = .seconds(60)
+    /// Called with true if an expected display is shown nowhere.
+    let onMissing: @Sendable (Bool) -> Void
+
+    func run() async throws {
+        let (board, feed) = (display.board, display.feed)
+        var published: DisplayView?
+        var nextBeat = MonotonicTime.now
+        var absentSince = MonotonicTime.now
+        var isMissing = false
+        var timer: Task<Void, Never>?
+        for await _ in board.wakes.cancelOnGracefulShutdown() {
+            timer?.cancel()
+            let now = MonotonicTime.now
+            let view = board.view(at: now)
+            if view != published || now >= nextBeat {
+                feed.publish()
+                nextBeat = now + Self.heartbeat
+            }
+            published = view
+            if feed.readers(of: .port) > 0 { absentSince = now }
+            if isExpected, isMissing != (now - absentSince >= missingLimit) {
+                isMissing.toggle()
+                onMissing(isMissing)
+            }
+            let due = [
+                board.nextChange(after: now), feed.hasReaders ? nextBeat : nil,
+                isExpected && !isMissing ? absentSince + missingLimit : nil,
+            ].compactMap(\.self).min()
+            timer = due.map { due in
+                // SAFETY: cancelled by the next element, and after the last one.
+                Task {
+                    // What is due with time alone.
+                    guard (try? await Task.sleep(for: due - .now)) != nil else { return }
+                    board.wake()
+                }
+            }
+        }
+        timer?.cancel()
+    }
+}

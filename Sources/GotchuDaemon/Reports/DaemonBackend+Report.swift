@@ -1,0 +1,73 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+extension DaemonBackend {
+    /// A day's books, from the payment server alone: without it there are no sums, because those of
+    /// this machine would lack the payments of other tills and those whose end it did not hear.
+    func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply {
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        let zone = zone ?? .system
+        let earnings = try await core.client.earnings(on: day, zone: zone).getOrThrow(core.tokens)
+        guard let day = earnings.from, let hours = earnings.parts, let start = hours.first,
+            let end = hours.last, let counts = earnings.counts
+        else {
+            throw Problem(
+                .serverUnreachable,
+                detail: "The payment server's answer is no report of a day.",
+                fix: "Update the payment server."
+            )
+        }
+        let unknown = await unknownItems().filter { start.startsAt <= $0.createdAt }
+            .filter { $0.createdAt < end.endsAt }
+        return ReportReply(
+            day: day,
+            zone: earnings.zone,
+            currency: earnings.currency,
+            asOf: earnings.asOf,
+            counts: counts,
+            hours: hours,
+            unknown: unknown
+        )
+    }
+
+    private func unknownItems() async -> [ReportReply.UnknownItem] {
+        let requests = await requestService.views().filter { $0.state == .unknown }
+        let refunds = await paymentService.views()
+            .filter { $0.kind == .refund && !$0.state.isFinal }
+        return requests.map { request in
+            ReportReply.UnknownItem(
+                kind: .request,
+                id: request.id.description,
+                amountCents: request.amountCents,
+                currency: request.currency,
+                memo: request.memo,
+                createdAt: request.createdAt
+            )
+        }
+            + refunds.map { refund in
+                ReportReply.UnknownItem(
+                    kind: .refund,
+                    id: refund.id,
+                    amountCents: refund.amountCents,
+                    currency: refund.currency,
+                    memo: nil,
+                    createdAt: refund.createdAt
+                )
+            }
+    }
+}
+
+extension ZoneName {
+    /// The time zone of this process (tzset(3)), else of this machine (localtime(5)), else UTC.
+    static var system: ZoneName {
+        if let name = ProcessInfo.processInfo.environment["TZ"].flatMap({ ZoneName($0) }) {
+            return name
+        }
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
+        guard let path, let folder = path.firstRange(of: "/zoneinfo/") else { return .utc }
+        return ZoneName(String(path[folder.upperBound...])) ?? .utc
+    }
+}

@@ -1,0 +1,93 @@
+import GotchuAPI
+import GotchuCore
+
+/// The pages that show a code and wait to be paired: decisions without a clock and without a file.
+struct Pairings {
+    /// The time for which a code is good.
+    static let patience: Duration = .seconds(120)
+    /// The number of pages that may wait.
+    static let pendingLimit = 3
+    /// The number of wrong codes that void all: with three of a million codes good at a time, who
+    /// guesses is right once in 66,000 rounds.
+    static let wrongLimit = 5
+
+    /// The outcome of a code that a person typed.
+    enum Approval: Equatable {
+        case approved
+        /// No page shows it; so many more may be wrong.
+        case wrong(left: Int)
+        /// The last wrong one: the pages need new codes.
+        case voided
+    }
+
+    /// The outcome that a page is told.
+    enum Outcome: Equatable {
+        case waiting
+        case approved(NewPairing)
+        case expired
+    }
+
+    private struct Pending {
+        let code: String
+        let ticket: String
+        let expiresAt: MonotonicTime
+        var grant: NewPairing?
+    }
+
+    private var pending: [Pending] = []
+    private var wrong = 0
+
+    /// Begins a pairing.
+    ///
+    /// - Parameter ticket: The hash of the page's secret.
+    /// - Returns: The code that the page shows; `nil` if too many pages wait.
+    mutating func begin(
+        ticket: String,
+        at now: MonotonicTime,
+        using random: inout some RandomNumberGenerator
+    ) -> String? {
+        forget(at: now)
+        guard pending.count < Self.pendingLimit else { return nil }
+        var code: String
+        repeat {
+            code = String(String(Int.random(in: 1_000_000..<2_000_000, using: &random)).dropFirst())
+        } while pending.contains { $0.code == code }
+        pending.append(
+            Pending(code: code, ticket: ticket, expiresAt: now + Self.patience, grant: nil)
+        )
+        return code
+    }
+
+    /// Approves the page that shows a code. A code is good once.
+    mutating func approve(_ code: String, as grant: NewPairing, at now: MonotonicTime) -> Approval {
+        forget(at: now)
+        if let index = pending.firstIndex(where: { $0.code == code && $0.grant == nil }) {
+            pending[index].grant = grant
+            wrong = 0
+            return .approved
+        }
+        wrong += 1
+        guard wrong >= Self.wrongLimit else { return .wrong(left: Self.wrongLimit - wrong) }
+        wrong = 0
+        pending.removeAll { $0.grant == nil }
+        return .voided
+    }
+
+    /// Returns a page's outcome; an approval is returned once.
+    mutating func outcome(of ticket: String, at now: MonotonicTime) -> Outcome {
+        forget(at: now)
+        guard let index = pending.firstIndex(where: { $0.ticket == ticket }) else {
+            return .expired
+        }
+        guard let grant = pending[index].grant else { return .waiting }
+        pending.remove(at: index)
+        return .approved(grant)
+    }
+
+    /// Returns true if a page was approved under a name and has not asked yet.
+    func holds(_ name: String) -> Bool { pending.contains { $0.grant?.name == name } }
+
+    private mutating func forget(at now: MonotonicTime) {
+        pending.removeAll { $0.expiresAt <= now }
+    }
+}

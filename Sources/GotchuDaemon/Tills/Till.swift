@@ -1,0 +1,54 @@
+import GotchuAPI
+import GotchuCore
+
+/// A paired till's page, as the state file has it.
+struct Till: Codable, Equatable {
+    let name: String
+    /// The SHA-256 of its bearer token, in hexadecimal: the token itself is nowhere.
+    let hash: String
+    let createdAt: Timestamp
+    let refundsPerDayCents: Int64?
+    /// The date of its newest refunds in this machine's time zone.
+    var refundDay: String?
+    /// The refunds of that date, in minor units, by a hash of what each says: the same refund asked
+    /// for again is counted once.
+    var refunds: [String: Int64]
+
+    /// The number of refunds in a day.
+    static let refundLimit = 500
+
+    /// The sum of its refunds on a date.
+    func refunded(on day: String) -> Int64 {
+        refundDay == day ? refunds.values.reduce(0, +) : 0
+    }
+
+    /// Counts a refund before it is made.
+    ///
+    /// - Returns: True if it was not counted before; `nil` if the till may not make it on that
+    ///   date.
+    mutating func reserve(_ cents: Int64, as wish: String, on day: String) -> Bool? {
+        guard let limit = refundsPerDayCents, cents > 0 else { return nil }
+        if refundDay != day { (refundDay, refunds) = (day, [:]) }
+        if refunds[wish] != nil { return false }
+        let sum = refunded(on: day).addingReportingOverflow(cents)
+        guard !sum.overflow, sum.partialValue <= limit, refunds.count < Self.refundLimit else {
+            return nil
+        }
+        refunds[wish] = cents
+        return true
+    }
+
+    /// Takes back what was counted for a refund that was not made.
+    mutating func release(_ wish: String, on day: String) {
+        if refundDay == day { refunds[wish] = nil }
+    }
+
+    func view(on day: String) -> PairingView {
+        PairingView(
+            name: name,
+            createdAt: createdAt,
+            refundsPerDayCents: refundsPerDayCents,
+            refundedTodayCents: refundsPerDayCents.map { _ in refunded(on: day) }
+        )
+    }
+}

@@ -1,0 +1,219 @@
+internal import FoundationEssentials
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// The caller's earnings by day: what a merchant's page, a till's end of day and `gotchu-ctl`
+/// read.
+struct EarningsRoutes: Sendable {
+    private static let currency = Currency.usd
+
+    let ledger: Ledger
+    let authentication: CallerAuthentication
+
+    @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payee)
+        var query = try QueryParameters(request)
+        let question = try EarningsQuestion(&query, now: ledger.now)
+        try query.end()
+        let found = try await ledger.earnings(
+            of: Account.Key(.user(user), Self.currency),
+            question.range
+        )
+        guard let found else {
+            throw Problem(.notFound, detail: "This user has no wallet here.")
+        }
+        return try Reply.json(try question.reply(found))
+    }
+}
+
+/// A question about earnings, and its answer.
+struct EarningsQuestion {
+    /// The number of days that are reported by day, and by hour.
+    static let (dayLimit, hourLimit): (Int64, Int64) = (400, 31)
+    /// The first date that is reported on.
+    private static let firstDay = CalendarDay("2000-01-01")
+
+    private enum Step: String {
+        case hour, day
+    }
+
+    private let period: EarningsPeriod
+    private let zoneName: String
+    private let zone: ZoneRules
+    private let now: Timestamp
+    private let today: CalendarDay
+    /// The first and the last date; `nil` for all time.
+    private let days: ClosedRange<CalendarDay>?
+    private let step: Step?
+
+    /// - Throws: A problem: 400 for what is no period, date or zone, and for too many days.
+    init(_ query: inout QueryParameters, now: Timestamp) throws(Problem) {
+        self.now = now
+        let texts = ["period", "from", "to", "zone", "by"].map { query.text($0) }
+        zoneName = texts[3] ?? "UTC"
+        guard let zone = TimeZoneFile.rules(of: zoneName) else {
+            throw .invalid("zone must be the name of a time zone, such as Europe/Berlin.")
+        }
+        self.zone = zone
+        today = zone.day(at: now)
+        let range = try Self.range(from: texts[1], to: texts[2])
+        let named = texts[0] ?? (range == nil ? "today" : "custom")
+        guard let period = EarningsPeriod(rawValue: named), (period == .custom) == (range != nil)
+        else {
+            throw .invalid(
+                "period must be today, week, month, all, or custom with the dates from and to."
+            )
+        }
+        self.period = period
+        days =
+            switch period {
+            case .today: today...today
+            case .week: today.monday...today
+            case .month: today.firstOfMonth...today
+            case .all: nil
+            case .custom: range
+            }
+        guard let by = texts[4] else {
+            step = nil
+            return
+        }
+        guard let step = Step(rawValue: by), let days else {
+            throw .invalid("by must be hour or day, and not with all.")
+        }
+        guard step == .day || Self.count(days) <= Self.hourLimit else {
+            throw .invalid("By hour a report has \(Self.hourLimit) days at most.")
+        }
+        self.step = step
+    }
+
+    private static func range(
+        from: String?,
+        to: String?
+    ) throws(Problem) -> ClosedRange<CalendarDay>? {
+        guard from != nil || to != nil else { return nil }
+        guard let from = from.flatMap({ CalendarDay($0) }),
+            let to = to.flatMap({ CalendarDay($0) }),
+            let first = firstDay, first <= from, from <= to, to.number < 100_000
+        else {
+            throw .invalid("from and to must be dates such as 2026-11-21, from not after to.")
+        }
+        guard count(from...to) <= dayLimit else {
+            throw .invalid("A report has \(dayLimit) days at most.")
+        }
+        return from...to
+    }
+
+    private static func count(_ days: ClosedRange<CalendarDay>) -> Int64 {
+        days.upperBound.number - days.lowerBound.number + 1
+    }
+
+    private func span(_ days: ClosedRange<CalendarDay>) -> Range<Timestamp> {
+        zone.start(of: days.lowerBound)..<zone.start(of: days.upperBound.advanced(by: 1))
+    }
+
+    /// The question for the ledger: what was earned before today, this week and this month, and the
+    /// entries of the period.
+    var range: EarningsRange {
+        EarningsRange(
+            marks: [today, today.monday, today.firstOfMonth].map { zone.start(of: $0) },
+            counted: days.map(span)
+        )
+    }
+
+    /// The days for a file's name: `2026-11-01-2026-11-21`, or `all`.
+    var fileName: String {
+        days.map { "\($0.lowerBound)-\($0.upperBound)" } ?? period.rawValue
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` for a kind of transfer that there is not.
+    func reply(_ found: AccountEarnings) throws(LedgerError) -> EarningsReply {
+        let earned = found.account.earned
+        let since = found.earned.map { WireInteger(earned - $0) }
+        var counts = days == nil ? nil : EarningsCounts()
+        var parts = days.flatMap { days in step.map { self.parts(of: days, by: $0) } } ?? []
+        var index = 0
+        for slice in found.slices {
+            try counts?.add(slice)
+            while index < parts.count - 1, parts[index].endsAt <= slice.start { index += 1 }
+            if !parts.isEmpty { try parts[index].counts.add(slice) }
+        }
+        return EarningsReply(
+            currency: found.account.currency,
+            period: period,
+            zone: zoneName,
+            from: days?.lowerBound.description,
+            to: days?.upperBound.description,
+            asOf: now,
+            totalCents: WireInteger(counts?.keptCents ?? earned),
+            counts: counts,
+            todayCents: since[0],
+            weekCents: since[1],
+            monthCents: since[2],
+            allTimeCents: WireInteger(earned),
+            parts: step == nil ? nil : parts
+        )
+    }
+
+    private func parts(of days: ClosedRange<CalendarDay>, by step: Step) -> [EarningsPart] {
+        let span = span(days)
+        var starts: [Timestamp] = []
+        switch step {
+        case .day:
+            starts = (days.lowerBound.number...days.upperBound.number).map { number in
+                zone.start(of: days.lowerBound.advanced(by: number - days.lowerBound.number))
+            }
+        case .hour:
+            // A full hour on the zone's clocks: of a zone that is half an hour off, too.
+            let hour: Int64 = 3_600_000
+            var start = span.lowerBound
+            while start < span.upperBound {
+                starts.append(start)
+                let past = (start.milliseconds + zone.offset(at: start)) % hour
+                start = Timestamp(milliseconds: start.milliseconds + hour - past)
+            }
+        }
+        return zip(starts, starts.dropFirst() + [span.upperBound]).map { start, end in
+            EarningsPart(
+                startsAt: start,
+                endsAt: end,
+                localTime: zone.text(of: start),
+                counts: EarningsCounts()
+            )
+        }
+    }
+}
+
+extension EarningsCounts {
+    /// Adds entries that change earnings: payments received, and refunds of them.
+    fileprivate mutating func add(_ slice: EarningsSlice) throws(LedgerError) {
+        switch (try TransferKind.named(slice.kind).earner, slice.isDebit) {
+        case (.receiver, false):
+            paymentCount += slice.count
+            takenCents += slice.amount
+        case (.sender, true):
+            refundCount += slice.count
+            refundedCents -= slice.amount
+        case (.nobody, _), (.receiver, true), (.sender, false): break
+        }
+    }
+}
+
+/// The system's files of time zones (Debian's tzdata).
+enum TimeZoneFile {
+    private static let folder = "/usr/share/zoneinfo/"
+    private static let sizeLimit = 64 * 1024
+
+    /// Reads the rules of a zone, `UTC` without a file.
+    ///
+    /// - Returns: `nil` for a name of no zone; none leads out of the folder.
+    static func rules(of name: String) -> ZoneRules? {
+        guard let name = ZoneName(name) else { return nil }
+        if name == .utc { return .utc }
+        guard let data = FileManager.default.contents(atPath: folder + name.rawValue),
+            data.count <= sizeLimit
+        else { return nil }
+        return ZoneRules(tzif: [UInt8](data))
+    }
+}

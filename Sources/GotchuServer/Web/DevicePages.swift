@@ -1,0 +1,180 @@
+internal import Devices
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+
+/// The person's own devices: their list, a new one, and the end of one.
+struct DevicePages: Sendable {
+    private static let longestName = 64
+
+    let gate: WebGate
+    let devices: DeviceRegistry
+
+    @Sendable func list(_ visit: WebVisit) async throws -> Response {
+        try await page(visit).response(for: visit)
+    }
+
+    /// Registers a device that acts for the person, and shows its code. The same form again shows a
+    /// new code in its place, until one was used: the first answer may never have been seen.
+    @Sendable func add(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        let (name, nonce) = (form.fields.text("name"), form.fields.text("key"))
+        let maySpend = form.fields.text("spend") == "yes"
+        try form.fields.end()
+        try visit.requireFresh(for: "A new device")
+        guard let name, let nonce, (1...Self.longestName).contains(name.unicodeScalars.count),
+            name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }),
+            !maySpend || visit.allows(.payer)
+        else {
+            let problem = "A name has 1 to 64 characters, none of them control."
+            return try await page(visit, problem: problem)
+                .response(for: visit, status: .badRequest)
+        }
+        // One device for one form, whoever sends it again. Nobody else can compute its id.
+        let id = DeviceID(trusted: computedID("device", visit.token.text(for: nonce)))
+        let credential = DeviceCredential(for: id)
+        let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
+        let isShown = try await devices.change(id) { [now = visit.now] device in
+            guard device.lastUsedAt == nil, device.revokedAt == nil else { return false }
+            device.enrol(
+                family: credential.familyHash,
+                current: credential.secretHash,
+                at: now
+            )
+            return true
+        }
+        guard isShown ?? true else {
+            let problem = "This device was added already, and its code was used or revoked."
+            return try await page(visit, problem: problem).response(for: visit, status: .conflict)
+        }
+        if isShown == nil {
+            try await devices.add(
+                Device(
+                    id: id,
+                    user: visit.user,
+                    name: name,
+                    scopes: scopes.text,
+                    createdAt: visit.now,
+                    family: credential.familyHash,
+                    current: credential.secretHash,
+                    expiresAt: visit.now.advanced(by: Device.enrolment)
+                )
+            )
+        }
+        return Self.added(name, credential).response(for: visit)
+    }
+
+    private static func added(_ name: String, _ credential: DeviceCredential) -> WebPage {
+        WebPage(
+            title: "Device added",
+            section: .devices,
+            content: """
+                <section class="panel"><h2>The code of <bdi>\(name)</bdi></h2>
+                <p>It is shown only now, and is good for a day: whoever uses it first has the
+                device's login.</p>
+                <p><code class="secret">\(credential.text)</code></p>
+                <p>On the device: <code>gotchu-ctl login</code>, then paste it.</p>
+                <p><a href="\(WebPath.devices)">All devices</a></p></section>
+                """
+        )
+    }
+
+    /// Ends a device's credential. Another's device is not there.
+    @Sendable func revoke(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        try form.fields.end()
+        let id = visit.context.parameters.get("device") ?? ""
+        let (user, now) = (visit.user, visit.now)
+        let isOwn = try await devices.change(DeviceID(trusted: id)) { device in
+            guard device.user == user else { return false }
+            device.revoke(.byOperator, at: now)
+            return true
+        }
+        guard isOwn == true else { throw Problem(.notFound, detail: "You have no such device.") }
+        return gate.redirect(to: WebPath.devices, saying: .deviceRevoked)
+    }
+
+    // MARK: The page
+
+    private func page(_ visit: WebVisit, problem: String? = nil) async throws -> WebPage {
+        // The newest first; those that are revoked last.
+        let own = try await devices.devices(of: visit.user).sorted { first, second in
+            let isRevoked = (first.revokedAt != nil, second.revokedAt != nil)
+            return isRevoked.0 == isRevoked.1
+                ? first.createdAt > second.createdAt : isRevoked.1
+        }
+        let columns = [
+            ("Name", "what"), ("State", ""), ("May", ""), ("Last seen", ""), ("Do", "do"),
+        ]
+        let list: HTML =
+            own.isEmpty
+            ? """
+            <div class="empty"><b>No device yet</b>A till or a kiosk gets its login here.</div>
+            """
+            : HTML.list(columns, own.map { row($0, visit) })
+        return WebPage(
+            title: "Devices",
+            section: .devices,
+            banner: problem.map { WebPage.Banner($0, isBad: true) },
+            content: "<section class=\"panel\">\(list)</section>\(addPanel(visit))"
+        )
+    }
+
+    private func row(_ device: Device, _ visit: WebVisit) -> HTML {
+        let scopes = device.scopes.split(separator: " ")
+        let may = scopes.contains { $0 == Scope.payer.rawValue } ? "ask and spend" : "ask for money"
+        let seen = device.lastUsedAt.map { visit.zone.time($0) } ?? "never"
+        let end =
+            device.revokedAt != nil
+            ? nil
+            : visit.form(
+                to: "\(WebPath.devices)/\(device.id.rawValue)/revoke",
+                """
+                <button class="danger">Revoke\
+                <span class="visually-hidden"> \(device.name)</span></button>
+                """
+            )
+        return """
+            <tr><td class="what"><bdi>\(device.name)</bdi></td>\
+            <td>\(chip(of: device, at: visit.now))</td><td>\(HTML.label("may"))\(may)</td>\
+            <td>\(HTML.label("seen"))\(seen)</td><td class="do">\(end)</td></tr>
+
+            """
+    }
+
+    private func chip(of device: Device, at time: Timestamp) -> HTML {
+        switch device.revocation {
+        case .byOperator: .chip("✕", "Revoked")
+        case .byReuse: .chip("!", "Revoked: a copy was used", "bad")
+        case nil where time >= device.expiresAt: .chip("◷", "Expired")
+        case nil where device.lastUsedAt == nil: .chip("◌", "Waits for its code")
+        case nil: .chip("✓", "In use", "good")
+        }
+    }
+
+    private func addPanel(_ visit: WebVisit) -> HTML {
+        let spend: HTML? =
+            visit.allows(.payer)
+            ? """
+            <label class="choice"><input type="checkbox" name="spend" value="yes">\
+            It may spend from the wallet, too</label>
+            """ : nil
+        let form = visit.form(
+            to: WebPath.devices,
+            style: "stack",
+            """
+            \(HTML.hidden("key", IdempotencyKey.random().rawValue))
+            <label>Name<input name="name" required maxlength="64" autocomplete="off"></label>
+            \(spend)
+            <button class="main">Add and show its code</button>
+            """
+        )
+        return """
+            <section class="panel narrow"><h2>Add a device</h2>
+            \(visit.isFresh ? form : visit.freshLogin(for: "A new device", to: WebPath.devices))
+            </section>
+            """
+    }
+}

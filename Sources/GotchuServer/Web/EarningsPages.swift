@@ -1,0 +1,285 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import Hummingbird
+internal import Ledger
+internal import NIOCore
+internal import Pages
+internal import Payments
+
+/// The person's earnings: sums, a chart, and the payments that they are made of. The server's one
+/// read decides every sum; the page adds up nothing.
+struct EarningsPages: Sendable {
+    private static let currency = Currency.usd
+    private static let pageLimit = 25
+    /// The payments of one file.
+    static let fileLimit = 20_000
+
+    let ledger: Ledger
+
+    /// The selection that an address asks for.
+    private struct Filter {
+        let zone: WebZone
+        let question: EarningsQuestion
+        let before: Int64?
+        /// The address's parameters that select the same again.
+        let query: String
+
+        init(_ visit: WebVisit) throws {
+            var parameters = try QueryParameters(visit.request)
+            let (from, to) = (parameters.text("from"), parameters.text("to"))
+            let isCustom = from != nil || to != nil
+            let named = parameters.text("period") ?? (isCustom ? "custom" : "month")
+            let zoneText = parameters.text("zone")
+            zone = try WebZone(zoneText, now: visit.now)
+            before = try parameters.integer("before", in: 1...Int64.max - 1)
+            try parameters.end()
+            var values = ["period": named, "zone": zone.name]
+            values["from"] = from
+            values["to"] = to
+            var query = isCustom ? "from=\(from ?? "")&to=\(to ?? "")" : "period=\(named)"
+            if zoneText != nil { query += "&zone=\(WebPath.escaped(zone.name))" }
+            self.query = query
+            if named == "today" || isCustom && from == to {
+                values["by"] = "hour"
+            } else if named != "all" {
+                values["by"] = "day"
+            }
+            var known = QueryParameters(values)
+            question = try EarningsQuestion(&known, now: visit.now)
+        }
+    }
+
+    private func list(_ visit: WebVisit) -> PaymentList {
+        PaymentList(ledger: ledger, account: Account.Key(.user(visit.user), Self.currency))
+    }
+
+    private func earnings(_ visit: WebVisit, _ filter: Filter) async throws -> AccountEarnings {
+        let key = Account.Key(.user(visit.user), Self.currency)
+        guard let found = try await ledger.earnings(of: key, filter.question.range) else {
+            throw Problem(.notFound, detail: "You have no wallet here.")
+        }
+        return found
+    }
+
+    @Sendable func show(_ visit: WebVisit) async throws -> Response {
+        let filter = try Filter(visit)
+        let found = try await earnings(visit, filter)
+        let reply = try filter.question.reply(found)
+        let page = try await list(visit).page(
+            of: found.numbers,
+            before: filter.before,
+            limit: Self.pageLimit
+        )
+        return WebPage(
+            title: "Earnings",
+            section: .earnings,
+            asOf: filter.before == nil ? filter.zone.time(reply.asOf, isKept: true) : nil,
+            controls: controls(reply, filter),
+            content: """
+                \(cards(reply))
+                \(chartPanel(reply, filter))
+                \(listPanel(page, filter))
+                \(customPanel(reply, filter))
+                """
+        )
+        .response(for: visit)
+    }
+
+    // MARK: Sums and the chart
+
+    private func money(_ cents: WireInteger) -> String {
+        Money(minorUnits: cents.value, currency: Self.currency).description
+    }
+
+    private func controls(_ reply: EarningsReply, _ filter: Filter) -> HTML {
+        let zone = filter.query.split(separator: "&").first { $0.hasPrefix("zone=") }
+        let names: [(EarningsPeriod, String)] = [
+            (.today, "Today"), (.week, "This week"), (.month, "This month"), (.all, "All time"),
+        ]
+        let periods = names.map { period, name in
+            (
+                name,
+                "\(WebPath.earnings)?period=\(period.rawValue)\(zone.map { "&\($0)" } ?? "")",
+                period == reply.period
+            )
+        }
+        let isCustom = reply.period == .custom
+        let dates = isCustom ? "\(reply.from ?? "") – \(reply.to ?? "")" : "Dates …"
+        return """
+            \(HTML.choice("Period", periods + [(dates, "#custom", isCustom)]))
+            <a class="plain" href="\(WebPath.earningsFile)?\(filter.query)">Save CSV</a>
+            """
+    }
+
+    private func cards(_ reply: EarningsReply) -> HTML {
+        """
+        <section class="cards" aria-label="Totals">
+        <div><h2>Today</h2><p>\(money(reply.todayCents))</p></div>
+        <div><h2>This week</h2><p>\(money(reply.weekCents))</p></div>
+        <div><h2>All time</h2><p>\(money(reply.allTimeCents))</p></div>
+        </section>
+        """
+    }
+
+    private func chartPanel(_ reply: EarningsReply, _ filter: Filter) -> HTML? {
+        guard let parts = reply.parts, let counts = reply.counts else { return nil }
+        let isByHour = reply.from == reply.to
+        let bars = parts.enumerated().map { index, part in
+            bar(part, at: index, of: parts.count, isByHour: isByHour, reply, filter.zone)
+        }
+        let chart = EarningsChart(bars: bars, currency: Self.currency)
+        let title =
+            switch reply.period {
+            case .today: "Today by hour"
+            case .week: "This week by day"
+            case .month: "This month by day"
+            case .custom, .all: isByHour ? "By hour" : "By day"
+            }
+        let refunds =
+            counts.refundCount == 0
+            ? ""
+            : ", \(Self.count(counts.refundCount, "refund")) of "
+                + Money(minorUnits: counts.refundedCents, currency: Self.currency).description
+        return """
+            <section class="panel" aria-labelledby="chart-title"><h2 id="chart-title">\(title) \
+            <small>\(money(reply.totalCents)) · \(Self.count(counts.paymentCount, "payment"))\
+            \(refunds)</small></h2>
+            \(chart.picture)\(chart.table)</section>
+            """
+    }
+
+    private func bar(
+        _ part: EarningsPart,
+        at index: Int,
+        of count: Int,
+        isByHour: Bool,
+        _ reply: EarningsReply,
+        _ zone: WebZone
+    ) -> EarningsChart.Bar {
+        let clock = String(part.localTime.dropFirst(11).prefix(5))
+        let date = CalendarDay(String(part.localTime.prefix(10))).map(zone.date) ?? part.localTime
+        let number = part.localTime.dropFirst(8).prefix(2)
+        let tick: String? =
+            if isByHour {
+                index % 3 == 0 ? clock : nil
+            } else if count <= 7 {
+                date
+            } else if count <= 31 {
+                number.hasPrefix("0") ? String(number.suffix(1)) : String(number)
+            } else {
+                number == "01" ? String(part.localTime.prefix(7)) : nil
+            }
+        return EarningsChart.Bar(
+            tick: tick,
+            isKeyTick: index % (isByHour ? 6 : count <= 7 ? 2 : 7) == 0,
+            name: isByHour ? clock : date,
+            amount: part.counts.keptCents,
+            isNow: part.startsAt <= reply.asOf && reply.asOf < part.endsAt
+        )
+    }
+
+    private static func count(_ number: Int64, _ name: String) -> String {
+        number == 1 ? "1 \(name)" : "\(number) \(name)s"
+    }
+
+    private func customPanel(_ reply: EarningsReply, _ filter: Filter) -> HTML {
+        """
+        <section class="panel" id="custom"><h2>Dates and time zone</h2>
+        <form method="get" action="\(WebPath.earnings)" class="line">
+        <label>From<input type="date" name="from" value="\(reply.from ?? "")" required></label>
+        <label>To<input type="date" name="to" value="\(reply.to ?? "")" required></label>
+        <label>Time zone\
+        <input name="zone" value="\(filter.zone.name)" required maxlength="64"></label>
+        <button class="plain">Show</button></form>
+        <p class="quiet">At most 400 days. Times are those of \(filter.zone.name).</p></section>
+        """
+    }
+
+    // MARK: The list
+
+    private func listPanel(_ page: PaymentList.Page, _ filter: Filter) -> HTML {
+        let more = page.next.map { number -> HTML in
+            """
+            <p class="more"><a class="plain" \
+            href="\(WebPath.earnings)?\(filter.query)&before=\(number)#list">Older payments</a></p>
+            """
+        }
+        guard !page.lines.isEmpty else {
+            return """
+                <section class="panel" id="list"><h2>Payments</h2><div class="empty"><b>Nothing \
+                here</b>Payments appear here the moment they are made.</div>\(more)</section>
+                """
+        }
+        let columns = [
+            ("When", ""), ("For what", "what"), ("Earnings", "n"), ("State", ""), ("Do", "do"),
+        ]
+        return """
+            <section class="panel" id="list" aria-labelledby="list-title">\
+            <h2 id="list-title">Payments</h2>
+            \(HTML.list(columns, page.lines.map { row($0, filter.zone) }))\(more)</section>
+            """
+    }
+
+    private func row(_ line: PaymentList.Line, _ zone: WebZone) -> HTML {
+        let amount = Money(minorUnits: line.entry.amount, currency: Self.currency)
+        let what = line.session?.memo ?? line.session?.reference ?? "–"
+        let chip = line.isRefund ? HTML.chip("↩", "Refund", "back") : line.session?.chip
+        let open = line.session.map { session -> HTML in
+            """
+            <a class="plain" href="\(WebPath.payment(session.id))">Open\
+            <span class="visually-hidden"> the payment of \(amount)</span></a>
+            """
+        }
+        return """
+            <tr><td>\(zone.time(line.entry.at))</td><td class="what"><bdi>\(what)</bdi></td>\
+            <td class="n">\(amount)</td><td>\(chip)</td><td class="do">\(open)</td></tr>
+
+            """
+    }
+
+    // MARK: The file
+
+    /// The payments of a period for other programs (RFC 4180): amounts in minor units and in the
+    /// currency's own.
+    @Sendable func file(_ visit: WebVisit) async throws -> Response {
+        let filter = try Filter(visit)
+        let (numbers, list) = (try await earnings(visit, filter).numbers, list(visit))
+        var page = PaymentList.Page()
+        var lines: [PaymentList.Line] = []
+        repeat {
+            page = try await list.page(of: numbers, before: page.next, limit: 500)
+            lines += page.lines
+            guard lines.count <= Self.fileLimit else {
+                throw Problem.invalid(
+                    "A file has \(Self.fileLimit) payments at most: choose a shorter time."
+                )
+            }
+        } while page.next != nil
+        let rows = lines.map { CSV.row(Self.fields($0, filter.zone)) }
+        let text = CSV.row(Self.titles) + rows.joined()
+        let name = "gotchu-earnings-\(filter.question.fileName).csv"
+        let body = ByteBuffer(string: text)
+        var headers = PagePolicy.web.fields
+        headers[.contentType] = "text/csv; charset=utf-8"
+        headers[.contentDisposition] = "attachment; filename=\"\(name)\""
+        headers[.contentLength] = String(body.readableBytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+
+    private static let titles = [
+        "at", "local_time", "kind", "session_id", "currency", "amount_cents", "amount", "tip_cents",
+        "memo", "payee_reference",
+    ]
+
+    private static func fields(_ line: PaymentList.Line, _ zone: WebZone) -> [String] {
+        let money = Money(minorUnits: line.entry.amount, currency: line.entry.account.currency)
+        return [
+            line.entry.at.iso8601, zone.text(of: line.entry.at),
+            line.isRefund ? "refund" : "payment", line.session?.id.rawValue ?? "",
+            money.currency.rawValue, "\(money.minorUnits)", money.plain,
+            line.session?.tip(in: line.entry).map { "\($0)" } ?? "",
+            CSV.harmless(line.session?.memo ?? ""), CSV.harmless(line.session?.reference ?? ""),
+        ]
+    }
+}

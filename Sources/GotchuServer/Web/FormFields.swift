@@ -1,0 +1,55 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The fields of a form, each taken by name; unknown ones are refused.
+struct FormFields: Sendable {
+    static let fieldLimit = 32
+    static let lengthLimit = 16 * 1024
+
+    private var values: [String: String] = [:]
+
+    /// Parses a form's body (`application/x-www-form-urlencoded`, WHATWG URL, 5.1).
+    ///
+    /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
+    init(_ request: Request) async throws {
+        let type = request.headers[.contentType]?.prefix { $0 != ";" }
+            .filter { $0 != " " }.lowercased()
+        guard type == "application/x-www-form-urlencoded",
+            request.headers[.contentEncoding] == nil
+        else {
+            throw Problem(.unsupportedMediaType, detail: "The body must be a form's.")
+        }
+        let body = try await request.wholeBody()
+        guard body.readableBytes <= Self.lengthLimit else {
+            throw Problem(.contentTooLarge, detail: "A form may have at most 16 KiB.")
+        }
+        try self.init(String(decoding: body.readableBytesView, as: UTF8.self))
+    }
+
+    init(_ text: String) throws(Problem) {
+        guard !text.isEmpty else { return }
+        let pairs = text.split(separator: "&", omittingEmptySubsequences: false)
+        guard pairs.count <= Self.fieldLimit else {
+            throw .invalid("The form has too many fields.")
+        }
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = parts.map { percentDecoded(String($0).replacing("+", with: " ")) }
+            guard texts.count == 2, let name = texts[0], let value = texts[1],
+                values.updateValue(value, forKey: name) == nil
+            else { throw .invalid("The form cannot be understood.") }
+        }
+    }
+
+    /// Returns the value of a field; `nil` if it is absent.
+    mutating func text(_ name: String) -> String? {
+        values.removeValue(forKey: name)
+    }
+
+    /// Refuses fields that were not taken.
+    consuming func end() throws(Problem) {
+        guard values.isEmpty else { throw .invalid("The form has a field that is not known here.") }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Crypto
+internal import GotchuCore
+
+/// A login that is under way at the OpenID provider, kept by the browser in a sealed cookie, so
+/// that strangers who begin logins cost no memory.
+///
+/// All that must be unguessable is derived from one seed: the session that it leads to as well,
+/// which can be begun once only, whoever sends the provider's answer again.
+struct LoginAttempt: Sendable {
+    /// The time that a person has at the provider.
+    static let lifetime: Duration = .seconds(10 * 60)
+    private static let seedLength = 32
+
+    private let seed: [UInt8]
+    let startedAt: Timestamp
+    /// A Boolean that is true if the person must prove an identity anew.
+    let isFresh: Bool
+    /// The page that it leads to.
+    let target: String
+
+    init(to target: String, isFresh: Bool, at time: Timestamp) {
+        seed = .random(Self.seedLength)
+        startedAt = time
+        self.isFresh = isFresh
+        self.target = target
+    }
+
+    /// Opens a cookie's value; `nil` unless a server that has `key` sealed it and it is not over.
+    init?(_ text: String, sealedWith key: SymmetricKey, at time: Timestamp) {
+        guard text.utf8.count <= 4_096, let combined = Base64URL.decode(text),
+            let box = try? AES.GCM.SealedBox(combined: combined),
+            let opened = try? AES.GCM.open(box, using: key), opened.count >= 9 + Self.seedLength
+        else { return nil }
+        let bytes = [UInt8](opened)
+        isFresh = bytes[0] == 1
+        startedAt = Timestamp(
+            milliseconds: bytes[1..<9].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        )
+        seed = Array(bytes[9..<9 + Self.seedLength])
+        target = String(decoding: bytes[(9 + Self.seedLength)...], as: UTF8.self)
+        guard time < startedAt.advanced(by: Self.lifetime) else { return nil }
+    }
+
+    func sealed(with key: SymmetricKey) throws -> String {
+        let time = (0..<8).map {
+            UInt8(truncatingIfNeeded: startedAt.milliseconds >> Int64(56 - 8 * $0))
+        }
+        let bytes = [isFresh ? 1 : 0] + time + seed + Array(target.utf8)
+        guard let combined = try AES.GCM.seal(bytes, using: key).combined else {
+            preconditionFailure("the usual nonce has 12 bytes")
+        }
+        return Base64URL.encode(combined)
+    }
+
+    /// Returned by the provider, to tell this browser's login from another's.
+    var state: String { Base64URL.encode(derived("state")) }
+    /// Returned in the ID token, which is thereby this login's.
+    var nonce: String { Base64URL.encode(derived("nonce")) }
+    /// The secret without which the provider's code is worthless (RFC 7636).
+    var verifier: String { Base64URL.encode(derived("verifier")) }
+    /// SHA-256 of the verifier, which the provider is told first.
+    var challenge: String { Base64URL.encode(SHA256.hash(data: Array(verifier.utf8))) }
+    /// The token of the session that it leads to.
+    var token: SessionToken { SessionToken(bytes: derived("session")) }
+
+    private func derived(_ purpose: String) -> [UInt8] {
+        let text = Array("gotchu-login-\(purpose)".utf8)
+        return Array(HMAC<SHA256>.authenticationCode(for: text, using: SymmetricKey(data: seed)))
+    }
+}

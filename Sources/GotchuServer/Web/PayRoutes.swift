@@ -1,0 +1,175 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import Hummingbird
+internal import Ledger
+internal import Payments
+
+/// The payer's pages of one request: what it asks for, the press that pays it, and how that ended.
+///
+/// Opening a page changes nothing: it locks nothing and tells no till. It is a look-up of an EID
+/// like any other, within the same limits.
+struct PayRoutes: Sendable {
+    let gate: WebGate
+    let ledger: Ledger
+
+    /// A field for the ten digits, or the page that they lead to.
+    @Sendable func enter(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        guard let typed = request.uri.queryParameters["eid"].map({ String($0) }) else {
+            return PayPage.enter().response()
+        }
+        guard let eid = EID(typed.filter { $0 != " " && $0 != "+" }) else {
+            return PayPage.enter(rejecting: typed).response(status: .badRequest)
+        }
+        return gate.redirect(to: WebPath.request(eid))
+    }
+
+    @Sendable func show(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let visit = try await gate.visit(request, context)
+        let subject =
+            visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
+        try gate.limits.allowResolve(as: subject)
+        guard let eid = Self.eid(in: context), let published = try await ledger.published(eid)
+        else {
+            gate.limits.missed(by: subject)
+            return PayPage.unknown.response(for: visit, status: .notFound)
+        }
+        let page = PayPage(
+            eid: eid,
+            session: published.session,
+            payee: published.payeeName,
+            now: ledger.now
+        )
+        guard let visit else { return page.forAnybody.response() }
+        let balance = try await balance(of: visit.user, in: published.session.amount.currency)
+        return page.view(for: visit, balance: balance).response(for: visit)
+    }
+
+    /// The balance in a currency; `nil` without a wallet in it.
+    private func balance(of user: UserID, in currency: Currency) async throws -> Money? {
+        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
+        let history = try await ledger.history(of: Account.Key(.user(user), currency), newest)
+        return history.map { Money(minorUnits: $0.account.balance, currency: currency) }
+    }
+
+    // MARK: The press
+
+    /// The end of an attempt to pay.
+    private enum Attempt {
+        /// The key has an answer.
+        case decided
+        /// The session is not what the payer saw: nothing was tried.
+        case changed
+        /// Refused before the key was used: nothing was charged.
+        case refused
+    }
+
+    @Sendable func pay(_ form: inout WebForm) async throws -> Response {
+        guard let eid = Self.eid(in: form.visit.context) else { throw Problem.noSuchPage }
+        let request = WebPath.request(eid)
+        guard let press = try PaymentForm(&form.fields) else {
+            return gate.redirect(to: request, saying: .malformedTip)
+        }
+        try form.fields.end()
+        let result = WebPath.result(of: press, eid)
+        do {
+            switch try await attempt(press, by: form.visit) {
+            case .decided: return gate.redirect(to: result)
+            case .changed: return gate.redirect(to: request, saying: .requestChanged)
+            case .refused: return gate.redirect(to: request, saying: .notCharged)
+            }
+        } catch is LedgerError {
+            // It, or the same press before, may have been charged: the next page finds out.
+            return gate.redirect(to: result)
+        }
+    }
+
+    private func attempt(_ press: PaymentForm, by visit: WebVisit) async throws -> Attempt {
+        if try await answer(to: press.key, of: visit.user) != nil { return .decided }
+        let record = try await ledger.record(RecordID(press.session))
+        guard let session = try record?.session, press.agrees(with: session) else {
+            return .changed
+        }
+        let locked = try await ledger.submit(
+            LockSession(session: press.session, payer: visit.user)
+        )
+        guard case .success = locked else {
+            // The same press, sent twice, may have been carried out between the two questions.
+            return try await answer(to: press.key, of: visit.user) == nil ? .refused : .decided
+        }
+        let amount = press.amount.minorUnits
+        let reply = try await ledger.submit(
+            Pay(
+                session: press.session,
+                payer: visit.user,
+                expectedAmount: amount,
+                tip: press.tip
+            ),
+            as: KeyedRequest(
+                user: visit.user,
+                key: press.key,
+                fingerprint: .payment(press.session, expecting: amount, tip: press.tip),
+                id: visit.context.requestID
+            )
+        )
+        guard case .failure = reply.outcome else { return .decided }
+        // The refusal is certain, so that the till need not wait for the lock's end.
+        _ = try? await ledger.submit(UnlockSession(session: press.session, payer: visit.user))
+        return reply.isRemembered ? .decided : .refused
+    }
+
+    private func answer(
+        to key: IdempotencyKey,
+        of user: UserID
+    ) async throws(LedgerError) -> Answer? {
+        try await ledger.answer(Answer.Key(user: user, command: Pay.name, key: key))
+    }
+
+    // MARK: The result
+
+    /// The end of a press, by the key's answer; until there is one, the page loads itself anew.
+    ///
+    /// The session is as it is stored: one that has expired by the clock alone may still be paid by
+    /// a commit that is under way.
+    @Sendable func result(_ visit: WebVisit) async throws -> Response {
+        var query = try QueryParameters(visit.request)
+        let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
+        let key = query.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+        let tip = try query.integer("tip", in: 1...Money.allowedRequest.upperBound) ?? 0
+        try query.end()
+        guard let eid = Self.eid(in: visit.context), let sid, let key else {
+            throw Problem.noSuchPage
+        }
+        let answer = try await answer(to: key, of: visit.user)
+        guard answer.map({ $0.record == RecordID(sid) }) ?? true,
+            let session = try await ledger.record(RecordID(sid))?.session,
+            let payee = try await ledger.published(session.eid)?.payeeName
+        else { throw Problem.noSuchPage }
+        let page = PayPage(eid: eid, session: session, payee: payee, now: ledger.now)
+        guard let answer else {
+            let press = PaymentForm(for: session, tip: tip, key: key)
+            return page.unanswered(press, for: visit).response(for: visit)
+        }
+        switch try CommandReply<Pay.Outcome>(answer).outcome {
+        case .success(let paid):
+            let time = visit.zone.time(answer.decidedAt)
+            return page.paid(paid, at: time).response(for: visit)
+        case .failure(let refusal):
+            return page.refused(refusal, for: visit.user).response(for: visit)
+        }
+    }
+
+    private static func eid(in context: ServerContext) -> EID? {
+        context.parameters.get("eid").flatMap { EID($0) }
+    }
+}
+
+extension Problem {
+    static var noSuchPage: Problem { Problem(.notFound, detail: "There is no such page.") }
+}

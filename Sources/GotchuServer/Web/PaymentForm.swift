@@ -1,0 +1,70 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Pages
+internal import Payments
+
+/// The payment that a payer saw and agreed to, and the key of the one press, as the form has them.
+///
+/// The key is made with the form: a double click, a reload and a resend by the browser are all the
+/// same payment.
+struct PaymentForm: Sendable {
+    let session: SessionID
+    let amount: Money
+    /// The payee's id beside the name: names are not unique.
+    let payeeID: String
+    /// The tip beside the amount, in minor units.
+    let tip: Int64
+    let key: IdempotencyKey
+
+    init(for session: Session, tip: Int64 = 0, key: IdempotencyKey = .random()) {
+        self.session = session.id
+        amount = session.amount
+        payeeID = session.payee.publicID
+        self.tip = tip
+        self.key = key
+    }
+
+    /// - Returns: `nil` if the tip, which is typed, is no amount.
+    /// - Throws: A problem: 400 for a field that is missing or malformed.
+    init?(_ fields: inout FormFields) throws(Problem) {
+        guard let session = fields.text("sid").flatMap({ SessionID(rawValue: $0) }),
+            let cents = fields.text("amount_cents").flatMap({ Int64($0) }),
+            Money.allowedRequest.contains(cents),
+            let currency = fields.text("currency").flatMap({ Currency(rawValue: $0) }),
+            let payeeID = fields.text("payee_id"),
+            let key = fields.text("key").flatMap({ IdempotencyKey(rawValue: $0) })
+        else { throw .invalid("The form is incomplete. Nothing was charged.") }
+        let typed = (fields.text("tip") ?? "").filter { $0 != " " }
+        guard let tip = Money(typed.isEmpty ? "0" : typed, currency: currency),
+            Money.allowedTip(on: cents).contains(tip.minorUnits)
+        else { return nil }
+        self.session = session
+        amount = Money(minorUnits: cents, currency: currency)
+        self.payeeID = payeeID
+        self.tip = tip.minorUnits
+        self.key = key
+    }
+
+    /// Returns true if this is what the session asks for.
+    func agrees(with session: Session) -> Bool {
+        session.amount == amount && session.payee.publicID == payeeID
+    }
+
+    /// The fields of a press that has been made.
+    var pressed: HTML {
+        let tip = Money(minorUnits: tip, currency: amount.currency)
+        return "\(agreed)\(HTML.hidden("tip", tip.plain))"
+    }
+
+    /// The fields of what the payer sees.
+    var agreed: HTML {
+        """
+        \(HTML.hidden("sid", session.rawValue))\
+        \(HTML.hidden("amount_cents", "\(amount.minorUnits)"))\
+        \(HTML.hidden("currency", amount.currency.rawValue))\
+        \(HTML.hidden("payee_id", payeeID))\
+        \(HTML.hidden("key", key.rawValue))
+        """
+    }
+}

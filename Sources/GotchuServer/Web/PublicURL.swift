@@ -1,0 +1,45 @@
+internal import ServiceProcess
+
+/// The server's address for browsers: `https://pay.example`, without a path.
+struct PublicURL: Equatable, Sendable {
+    /// The origin, as browsers write it in `Origin`: lower case, without the usual port.
+    let origin: String
+    /// The host with its port, as browsers write it in `Host`.
+    let authority: String
+    /// A Boolean that is true if it is this machine's.
+    let isLoopback: Bool
+
+    /// Parses `https://HOST[:PORT]`, or `http://` of this machine: over a network in the clear, a
+    /// login could be read on the way.
+    init?(_ text: String) {
+        let text = text.lowercased()
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        var authority = text[scheme.upperBound...]
+        if authority.hasSuffix("/") { authority.removeLast() }
+        let isSecure = text[..<scheme.lowerBound] == "https"
+        guard isSecure || text[..<scheme.lowerBound] == "http" else { return nil }
+        let usual = isSecure ? ":443" : ":80"
+        if authority.hasSuffix(usual) { authority.removeLast(usual.count) }
+        let named = authority.last == "]" || !authority.contains(":") ? authority + ":1" : authority
+        guard let address = ListenAddress(String(named)), address.port > 0,
+            address.host.utf8.allSatisfy(Self.isOfHost), isSecure || address.isLoopback
+        else { return nil }
+        origin = "\(text[..<scheme.lowerBound])://\(authority)"
+        self.authority = String(authority)
+        isLoopback = address.isLoopback
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+}
+
+extension PublicURL: SettingValue {
+    static let rule =
+        "A public URL is written as https://HOST, without a path; http is for this machine only."
+}

@@ -1,0 +1,124 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import Hummingbird
+internal import Ledger
+internal import LedgerStore
+internal import Pages
+internal import Payments
+
+/// A person's own wallets: the balance of one with its time, and its history in pages, newest
+/// first.
+struct WalletPage: Sendable {
+    let ledger: Ledger
+    let store: any Store
+
+    @Sendable func show(_ visit: WebVisit) async throws -> Response {
+        var query = try QueryParameters(visit.request)
+        let (name, cursor) = (query.text("currency"), query.text("cursor"))
+        try query.end()
+        // Dollars first, as everywhere.
+        let known = try await store.currencies(of: visit.user)
+        let currencies = Currency.allCases.filter(known.contains)
+        let asked = try name.map { name throws(Problem) in
+            guard let currency = Currency(rawValue: name) else {
+                throw .invalid("The currency must be a known ISO 4217 code in lower case.")
+            }
+            return currency
+        }
+        guard let currency = asked ?? currencies.first, currencies.contains(currency) else {
+            throw Problem(.notFound, detail: "You have no such wallet here.")
+        }
+        let history = try await history(of: Account.Key(.user(visit.user), currency), cursor)
+        let choice = currencies.map { each in
+            (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)
+        }
+        return try WebPage(
+            title: "Wallet",
+            section: .wallet,
+            style: .pay,
+            asOf: cursor == nil ? visit.zone.time(visit.now, isKept: true) : nil,
+            controls: """
+                \(choice.count > 1 ? .choice("Currency", choice) : nil)\
+                <a class="plain" href="\(WebPath.wallet(in: currency))">Refresh</a>
+                """,
+            content: """
+                \(Self.balance(history.account, visit))
+                \(Self.list(history, visit.zone))
+                """
+        ).response(for: visit)
+    }
+
+    /// Reads a page of a wallet. The wallet is read first: only then can a cursor be checked to be
+    /// its own.
+    private func history(of key: Account.Key, _ cursor: String?) async throws -> AccountHistory {
+        func page(_ start: HistoryRange.Start, _ limit: Int64) async throws -> AccountHistory {
+            let range = HistoryRange(start, limit: Int(limit))
+            guard let found = try await ledger.history(of: key, range) else {
+                throw LedgerError.corrupt("a user's accounts")
+            }
+            return found
+        }
+        guard let cursor else {
+            return try await page(.newest(skipping: 0), HistoryRoutes.usualLimit)
+        }
+        let newest = try await page(.newest(skipping: 0), 1)
+        guard let place = HistoryCursor(cursor, of: newest.account) else {
+            throw Problem.invalid("The page is none of this wallet's.")
+        }
+        return try await page(.after(place.number), HistoryRoutes.usualLimit)
+    }
+
+    private static func balance(_ account: Account, _ visit: WebVisit) -> HTML {
+        let balance = Money(minorUnits: account.balance, currency: account.key.currency)
+        return """
+            <section class="panel wallet"><h2>Balance</h2><p class="amount">\(balance)</p>
+            <p class="quiet">\(visit.zone.time(visit.now)), \(visit.zone.name)</p></section>
+            """
+    }
+
+    private static func list(_ history: AccountHistory, _ zone: WebZone) throws -> HTML {
+        guard let last = history.entries.last?.entry.number else {
+            return """
+                <section class="panel empty"><b>Nothing yet</b>Payments will be here.</section>
+                """
+        }
+        let rows = try history.entries.map { try row($0.entry, $0.record, zone) }
+        let path = WebPath.wallet(in: history.account.currency)
+        let cursor = HistoryCursor(after: last).text(for: history.account)
+        let older: HTML? =
+            last > 1
+            ? """
+            <p class="more"><a class="plain" \
+            href="\(path)\(path.contains("?") ? "&" : "?")cursor=\(cursor)">Older</a></p>
+            """ : nil
+        let columns = [("When", ""), ("What", "what"), ("Amount", "n"), ("Balance", "n aside")]
+        return """
+            <section class="panel"><h2>History</h2>\(HTML.list(columns, rows))\(older)</section>
+            """
+    }
+
+    private static func row(
+        _ entry: Entry,
+        _ record: Record?,
+        _ zone: WebZone
+    ) throws -> HTML {
+        let kind = try TransferKind.of(entry)
+        let currency = entry.account.currency
+        let amount = Money(minorUnits: entry.amount, currency: currency)
+        let balance = Money(minorUnits: entry.balance, currency: currency)
+        let what =
+            switch entry.isDebit ? kind.debit : kind.credit {
+            case .deposit: "Deposit"
+            case .debit: "Paid"
+            case .credit: "Received"
+            case .refund: entry.isDebit ? "Refund given" : "Refund received"
+            }
+        let memo = try record?.session?.memo.map { "<br><bdi class=\"quiet\">\($0)</bdi>" as HTML }
+        return """
+            <tr><td>\(zone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
+            <td class="n">\(entry.isDebit ? "" : "+")\(amount)</td>
+            <td class="n aside">\(balance)</td></tr>
+            """
+    }
+}

@@ -1,0 +1,221 @@
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import HTTPTypes
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+internal import WebSessions
+
+/// Decides which requests reach a page.
+///
+/// `Host` is exactly ours, so that no name that was made to resolve to this address reads a page.
+/// A form comes from a page of ours: `Origin` is ours, and the form has the token that only the
+/// session's pages hold. Links from elsewhere may open a page, and nothing else of another origin's
+/// may read one.
+struct WebGate: Sendable {
+    static let formTokenField = "form_token"
+
+    let site: PublicURL
+    let cookies: WebCookies
+    let sessions: WebSessionRegistry
+    let limits: Limits
+    let clock: @Sendable () -> Timestamp
+    private let key: SymmetricKey
+    /// The key that seals logins that are under way.
+    let attemptKey: SymmetricKey
+
+    init(
+        site: PublicURL,
+        isDevelopment: Bool,
+        sessions: WebSessionRegistry,
+        own: OwnTokens,
+        limits: Limits,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.site = site
+        cookies = WebCookies(isDevelopment: isDevelopment)
+        self.sessions = sessions
+        self.limits = limits
+        self.clock = clock
+        key = Self.key(of: own, for: "gotchu-web-session")
+        attemptKey = Self.key(of: own, for: "gotchu-web-login")
+    }
+
+    /// A key of its own for each purpose: nothing that was signed for another passes for a cookie.
+    private static func key(of own: OwnTokens, for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: own.key,
+            info: Array(purpose.utf8),
+            outputByteCount: 32
+        )
+    }
+
+    typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
+
+    /// Makes the handler of a page for everybody.
+    func open(_ body: @escaping Handler) -> Handler {
+        { request, context in
+            try check(request)
+            var response = try await body(request, context)
+            // It has been said, unless the next page is to say it.
+            if response.status.kind != .redirection, notice(of: request) != nil {
+                response.headers.append(.setCookie, cookies.setting(.notice, to: nil))
+            }
+            return response
+        }
+    }
+
+    /// Makes the handler of a page for people who are logged in, with a right if it needs one.
+    /// Others are sent to the login and come back.
+    func page(
+        needing scope: Scope? = nil,
+        _ body: @escaping @Sendable (WebVisit) async throws -> Response
+    ) -> Handler {
+        open { request, context in
+            let login = WebPath.login(returningTo: request.uri.string)
+            guard let visit = try await visit(request, context) else { return redirect(to: login) }
+            guard scope.map(visit.allows) ?? true else {
+                return redirect(to: login, saying: .loginTooNarrow)
+            }
+            return try await body(visit)
+        }
+    }
+
+    /// Makes the handler of a form of people who are logged in, with a right if it needs one.
+    func form(
+        needing scope: Scope? = nil,
+        _ body: @escaping @Sendable (inout WebForm) async throws -> Response
+    ) -> Handler {
+        open { request, context in
+            guard let visit = try await visit(request, context) else {
+                throw Problem(
+                    .unauthorized,
+                    detail: "You are not logged in any more. This form did nothing.",
+                    fix: "Log in again, then look before you repeat it."
+                )
+            }
+            var fields = try await FormFields(request)
+            guard let token = fields.text(Self.formTokenField), visit.token.isFormToken(token)
+            else {
+                throw Problem(
+                    .forbidden,
+                    detail: "The form is not one of this login's. Nothing was done.",
+                    fix: "Open the page again, then repeat it."
+                )
+            }
+            guard scope.map(visit.allows) ?? true else {
+                throw Problem(.forbidden, detail: "This login does not allow that.")
+            }
+            var form = WebForm(visit: visit, fields: fields)
+            return try await body(&form)
+        }
+    }
+
+    /// Begins a session, and opens a page with it.
+    ///
+    /// - Parameters:
+    ///   - scopes: Its rights, in the words of a token's `scope`.
+    ///   - time: The time at which the person proved an identity; `nil` if the issuer does not say.
+    /// - Returns: `nil` if the token's login was used before.
+    func begin(
+        for user: User,
+        scopes: String,
+        authenticatedAt time: Timestamp?,
+        token: SessionToken = SessionToken(),
+        opening path: String
+    ) async throws -> Response? {
+        let now = clock()
+        let session = WebSession(
+            id: token.id,
+            user: user.id,
+            userName: user.displayName,
+            scopes: scopes,
+            authenticatedAt: time,
+            usedAt: now,
+            expiresAt: now.advanced(by: WebSession.lifetime)
+        )
+        guard try await sessions.begin(session) else { return nil }
+        var response = redirect(to: path)
+        response.headers.append(.setCookie, cookies.setting(.session, to: token.text(by: key)))
+        return response
+    }
+
+    /// Ends the session of a visit, for every server.
+    func end(_ visit: WebVisit) async throws -> Response {
+        try await sessions.end(visit.session.id, at: visit.now)
+        var response = redirect(to: WebPath.login, saying: .loggedOut)
+        response.headers.append(.setCookie, cookies.setting(.session, to: nil))
+        return response
+    }
+
+    /// Returns the reply that opens a page after a form: a reload of it repeats nothing.
+    func redirect(to path: String, saying notice: WebNotice? = nil) -> Response {
+        var headers = PagePolicy.web.fields
+        headers[.location] = path
+        if let notice {
+            let cookie = cookies.setting(.notice, to: notice.rawValue, seconds: 60)
+            headers.append(.setCookie, cookie)
+        }
+        return Response(status: .seeOther, headers: headers)
+    }
+
+    /// Returns what the last form has left to say.
+    func notice(of request: Request) -> WebNotice? {
+        cookies.value(.notice, of: request).flatMap(WebNotice.init)
+    }
+
+    /// Returns the session of a request; `nil` without one that may act now.
+    func visit(_ request: Request, _ context: ServerContext) async throws -> WebVisit? {
+        guard let text = cookies.value(.session, of: request),
+            let token = SessionToken(text, by: key)
+        else { return nil }
+        let now = clock()
+        // A page that a script brings up to date does not show that somebody is there.
+        let isUsed = request.headers[.fetchDestination] != "empty"
+        guard let session = try await sessions.session(token.id, at: now, isUsed: isUsed)
+        else { return nil }
+        try limits.allowCall(by: Login(user: session.user))
+        return WebVisit(
+            request: request,
+            context: context,
+            session: session,
+            token: token,
+            notice: notice(of: request),
+            now: now
+        )
+    }
+
+    private func check(_ request: Request) throws(Problem) {
+        guard request.head.authority?.lowercased() == site.authority else {
+            throw Problem(
+                .forbidden,
+                detail: "The pages are not at this address.",
+                fix: "Open \(site.origin)/web"
+            )
+        }
+        let isPost = request.method == .post
+        switch request.headers[.fetchSite] {
+        case nil, "same-origin", "none": break
+        // A link from elsewhere, or the way back from a login.
+        case _? where !isPost && request.headers[.fetchMode] == "navigate": break
+        case _?:
+            throw Problem(.forbidden, detail: "Another site asked for this. Nothing was done.")
+        }
+        guard !isPost || request.headers[values: .origin] == [site.origin] else {
+            throw Problem(.forbidden, detail: "Another site sent this form. Nothing was done.")
+        }
+    }
+}
+
+extension HTTPFields {
+    mutating func append(_ name: HTTPField.Name, _ value: String) {
+        append(HTTPField(name: name, value: value))
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let fetchSite = known("Sec-Fetch-Site")
+    fileprivate static let fetchMode = known("Sec-Fetch-Mode")
+    fileprivate static let fetchDestination = known("Sec-Fetch-Dest")
+}

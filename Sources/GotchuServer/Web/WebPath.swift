@@ -1,0 +1,96 @@
+internal import GotchuCore
+
+/// The addresses of the pages.
+enum WebPath {
+    static let login = "/web/login"
+    static let developmentLogin = "/web/login/dev"
+    static let providerLogin = "/web/login/begin"
+    static let callback = "/web/login/callback"
+    static let logout = "/web/logout"
+    /// Leads to the first page that the login allows.
+    static let start = "/web"
+    static let earnings = "/web/earnings"
+    static let earningsFile = "/web/earnings.csv"
+    static let payments = "/web/payments"
+    static let devices = "/web/devices"
+    static let webhooks = "/web/webhooks"
+    static let wallet = "/web/wallet"
+    /// The page that takes the digits of an EID.
+    static let enterEID = "/p"
+    private static let resultSuffix = "/result"
+
+    static func payment(_ id: SessionID) -> String { "\(payments)/\(id.rawValue)" }
+
+    /// Returns the payer's page of a request.
+    static func request(_ eid: EID) -> String { "\(enterEID)/\(eid)" }
+
+    /// Returns the page that says how a press ended.
+    static func result(of form: PaymentForm, _ eid: EID) -> String {
+        let key = escaped(form.key.rawValue)
+        let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
+        return "\(request(eid))\(resultSuffix)?sid=\(form.session)&key=\(key)\(tip)"
+    }
+
+    /// Returns the wallet's page of a currency.
+    static func wallet(in currency: Currency) -> String {
+        currency == .usd ? wallet : "\(wallet)?currency=\(currency.rawValue)"
+    }
+
+    /// Returns the login that leads to a page of ours afterwards.
+    static func login(returningTo target: String) -> String {
+        "\(login)?to=\(escaped(target))"
+    }
+
+    /// The rights that a login for a page asks for: somebody who only pays gets no others.
+    static func scopes(for target: String) -> [Scope] {
+        isPayment(path(of: target)) ? [.payer] : [.payee, .payer]
+    }
+
+    /// Returns a page of ours, from text of an address or a form that anybody may have written; the
+    /// start for anything else. `//host` and `/\host` are other sites.
+    static func page(_ text: String?) -> String {
+        guard let text, text.utf8.count <= 1_024, isPage(path(of: text)),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+            !text.hasPrefix(login), !text.hasPrefix(logout)
+        else { return start }
+        return text
+    }
+
+    private static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }
+
+    /// Returns the page from which an address is reached: the payer's request, or the start.
+    static func back(from path: String) -> String {
+        guard isPayment(path) else { return start }
+        return path.hasSuffix(resultSuffix) ? String(path.dropLast(resultSuffix.count)) : path
+    }
+
+    /// Returns true for the page that says how a press ended.
+    static func isResult(_ path: String) -> Bool { isPayment(path) && path.hasSuffix(resultSuffix) }
+
+    /// Returns true for an address of the payer's pages; the QR code's is upper case.
+    static func isPayment(_ path: String) -> Bool {
+        path == enterEID || path.hasPrefix("/p/") || path.hasPrefix("/P/")
+    }
+
+    /// Returns true for an address that is answered with pages, problems included.
+    static func isPage(_ path: String) -> Bool {
+        path == start || path.hasPrefix("/web/") || isPayment(path) || path == "/"
+    }
+
+    /// Escapes a text for a query (RFC 3986, 2.3).
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "/"):
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                escaped += byte < 16 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,66 @@
+internal import GotchuCore
+internal import Pages
+
+/// Pieces that several pages have.
+extension HTML {
+    /// A state for a person: sign, word and colour each.
+    ///
+    /// - Parameter mood: The colour: `good`, `bad` or `back`; grey unless given.
+    static func chip(_ sign: String, _ word: String, _ mood: String = "") -> HTML {
+        """
+        <span class="chip \(mood)"><span aria-hidden="true">\(sign)</span>\(word)</span>
+        """
+    }
+
+    /// A field of a form that nobody sees.
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+    }
+
+    /// A word before a cell's text, where rows are stacked and have no titles.
+    static func label(_ word: String) -> HTML { "<span class=\"label\">\(word) </span>" }
+
+    /// Links to the same page with another selection.
+    static func choice(
+        _ label: String,
+        _ items: [(name: String, path: String, isChosen: Bool)]
+    ) -> HTML {
+        let links = items.map { item -> HTML in
+            let mark: HTML? = item.isChosen ? " aria-current=\"true\"" : nil
+            return "<a href=\"\(item.path)\"\(mark)>\(item.name)</a>"
+        }
+        return "<div class=\"periods\" role=\"group\" aria-label=\"\(label)\">\(links)</div>"
+    }
+
+    /// A table whose rows are stacked on a narrow screen.
+    ///
+    /// - Parameters:
+    ///   - columns: The title of each, and the class of its cells: `n` for numbers, `what` for
+    ///     text of any length, `do` for what can be done, whose title only a screen reader says.
+    ///   - caption: The table's name, for a screen reader.
+    static func list(
+        _ columns: [(title: String, style: String)],
+        _ rows: [HTML],
+        caption: String? = nil
+    ) -> HTML {
+        let heads = columns.map { column -> HTML in
+            let title: HTML =
+                column.style == "do"
+                ? "<span class=\"visually-hidden\">\(column.title)</span>" : "\(column.title)"
+            return "<th scope=\"col\" class=\"\(column.style)\">\(title)</th>"
+        }
+        let caption = caption.map { name -> HTML in
+            "<caption class=\"visually-hidden\">\(name)</caption>"
+        }
+        return """
+            <table class="list">\(caption)<thead><tr>\(heads)</tr></thead>
+            <tbody>\(rows)</tbody></table>
+            """
+    }
+}
+
+extension HTML.StringInterpolation {
+    mutating func appendInterpolation(_ money: Money) {
+        appendInterpolation(money.description)
+    }
+}

@@ -1,0 +1,74 @@
+internal import FoundationEssentials
+internal import GotchuAPI
+internal import GotchuCore
+internal import Pages
+
+/// The time zone that a page's times are written in: the address's, else this machine's.
+struct WebZone: Sendable {
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    /// The zone of this machine, which is most often the shop's.
+    private static let own = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
+
+    let name: String
+    private let rules: ZoneRules
+    private let today: CalendarDay
+
+    private init(name: String, rules: ZoneRules, now: Timestamp) {
+        self.name = name
+        self.rules = rules
+        today = rules.day(at: now)
+    }
+
+    /// The zone of this machine.
+    static func own(at now: Timestamp) -> WebZone {
+        WebZone(name: own.name, rules: own.rules, now: now)
+    }
+
+    /// - Parameter name: A zone's name; `nil` for that of this machine.
+    /// - Throws: A problem: 400 for what is no zone's name.
+    init(_ name: String?, now: Timestamp) throws(Problem) {
+        guard let name else {
+            self = .own(at: now)
+            return
+        }
+        guard let rules = TimeZoneFile.rules(of: name) else {
+            throw .invalid("The time zone must be a name such as Europe/Berlin.")
+        }
+        self.init(name: name, rules: rules, now: now)
+    }
+
+    private static func system() -> WebZone? {
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
+        guard let link, let folder = link.firstRange(of: "zoneinfo/") else { return nil }
+        return try? WebZone(String(link[folder.upperBound...]), now: .now)
+    }
+
+    /// A moment for a person, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
+    ///
+    /// - Parameter isKept: True if it may still be read tomorrow: today's date is written, too.
+    func time(_ moment: Timestamp, isKept: Bool = false) -> HTML {
+        let text = text(of: moment)
+        let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))
+        let date = isKept ? numbered(day) : date(day)
+        return "<time datetime=\"\(text)\">\(date) \(clock)</time>"
+    }
+
+    /// Local time with its offset, for other programs.
+    func text(of moment: Timestamp) -> String { rules.text(of: moment) }
+
+    /// A date for a person; with its year, unless it is this one.
+    func date(_ day: CalendarDay) -> String { day == today ? "Today" : numbered(day) }
+
+    private func numbered(_ day: CalendarDay) -> String {
+        let parts = day.description.split(separator: "-")
+        guard parts.count == 3, let number = Int(parts[2]), let month = Int(parts[1]) else {
+            return day.description
+        }
+        let weekday = Self.weekdays[Int((day.number + 3) % 7)]
+        let year = day.description.prefix(4) == today.description.prefix(4) ? "" : " \(parts[0])"
+        return "\(weekday) \(number) \(Self.months[month - 1])\(year)"
+    }
+}

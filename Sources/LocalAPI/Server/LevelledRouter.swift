@@ -1,0 +1,60 @@
+import GotchuAPI
+package import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+
+/// A router that cannot be given a route without its level.
+package final class LevelledRouter {
+    private let router: Router<LocalContext>
+    /// The methods of each address.
+    private var methods: [String: [HTTPRequest.Method]] = [:]
+
+    init(router: Router<LocalContext>) {
+        self.router = router
+    }
+
+    /// Adds a route; a `GET` with the `HEAD` that belongs to it (RFC 9110, 9.3.2), whose body the
+    /// middleware removes.
+    package func add(
+        _ level: AccessLevel,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
+    ) {
+        addStream(level, method, path, handler)
+        if method == .get { addStream(level, .head, path, handler) }
+    }
+
+    /// Adds a route whose reply does not end by itself, and so has no head without it.
+    package func addStream(
+        _ level: AccessLevel,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Request, LocalContext) async throws -> Response
+    ) {
+        methods[path, default: []].append(method)
+        router.on(RouterPath(path), method: method) { request, context in
+            guard context.levels.contains(level) else { throw context.refusal(of: level) }
+            return try await handler(request, context)
+        }
+    }
+
+    /// Adds to each address the refusal of all other methods, which names those that it has.
+    func refuseOtherMethods() {
+        let all: [HTTPRequest.Method] = [
+            .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,
+        ]
+        for (path, own) in methods {
+            let allowed = own.map(\.rawValue).joined(separator: ", ")
+            for method in all where !own.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    var response = Response.problem(
+                        Problem(.methodNotAllowed, detail: "This address takes \(allowed) only.")
+                    )
+                    response.headers[.allow] = allowed
+                    return response
+                }
+            }
+        }
+    }
+}

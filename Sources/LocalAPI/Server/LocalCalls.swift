@@ -1,0 +1,143 @@
+package import GotchuAPI
+import GotchuCore
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+import NIOCore
+import ServiceLifecycle
+
+/// The calls that the socket and the till's port have in common.
+package struct LocalCalls: Sendable {
+    package let backend: any LocalBackend
+    let hub: EventHub
+
+    package init(backend: any LocalBackend, hub: EventHub) {
+        self.backend = backend
+        self.hub = hub
+    }
+
+    package func createRequest(_ request: Request) async throws -> Response {
+        let new = try NewRequest(try await fields(request))
+        let created = try await backend.requests.create(new, key: try key(of: request))
+        return .created(created, status: .created)
+    }
+
+    package func requests() async -> Response {
+        .json(RequestsReply(requests: await backend.requests.views()))
+    }
+
+    package func request(_ context: LocalContext) async throws -> Response {
+        .json(try await backend.requests.view(of: try sessionID(context)))
+    }
+
+    package func cancelRequest(_ context: LocalContext) async throws -> Response {
+        .json(try await backend.requests.cancel(try sessionID(context)))
+    }
+
+    package func newRefund(_ request: Request) async throws -> NewRefund {
+        try NewRefund(try await fields(request))
+    }
+
+    /// A day's books, by the parameters of a request.
+    package func report(_ request: Request) async throws -> ReportReply {
+        let parameters = request.uri.queryParameters
+        let day = parameters["day"].map { CalendarDay(String($0)) }
+        let zone = parameters["zone"].map { ZoneName(String($0)) }
+        if case .some(nil) = day {
+            throw Problem(.validationError, detail: "day must be a date such as 2026-11-21.")
+        }
+        if case .some(nil) = zone {
+            throw Problem(
+                .validationError,
+                detail: "zone must be the name of a time zone, such as Europe/Berlin."
+            )
+        }
+        return try await backend.report(day: day ?? nil, zone: zone ?? nil)
+    }
+
+    /// The members of a request's body.
+    package func fields(_ request: Request) async throws -> JSONFields {
+        let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
+        return try JSONFields(Array(buffer.readableBytesView))
+    }
+
+    /// A till's events: the snapshot, then what changes, one JSON object a line; neither what is
+    /// heard nor payments but refunds.
+    ///
+    /// - Parameter admit: Called once all readers' end would end this one, too.
+    package func tillEvents(
+        _ context: LocalContext,
+        admit: () throws(Problem) -> Void
+    ) async throws -> Response {
+        try await events([.status, .requests, .refunds], context, admit: admit)
+    }
+
+    /// The snapshot, then what changes, one JSON object a line.
+    ///
+    /// The reader is subscribed before the snapshot is made, so nothing falls between the two; an
+    /// event that is also in the snapshot says the same again.
+    func events(
+        _ topics: Set<EventTopic>,
+        _ context: LocalContext,
+        admit: () throws(Problem) -> Void = {}
+    ) async throws -> Response {
+        guard let caller = context.caller,
+            let reader = hub.subscribe(topics: topics, userID: caller.peer.userID)
+        else {
+            throw Problem(
+                .rateLimited,
+                detail: "A user may have \(EventHub.userLimit) readers of events, all together "
+                    + "\(EventHub.readerLimit).",
+                fix: "Close readers that are not needed."
+            )
+        }
+        // Not only when the next line cannot be written: its place is another's from now on.
+        context.channel.closeFuture.whenComplete { _ in reader.end() }
+        do {
+            try admit()
+        } catch {
+            reader.end()
+            throw error
+        }
+        let snapshot = Event.Snapshot(
+            status: await backend.status(),
+            sessions: topics.contains(.sessions)
+                ? await backend.presences(afterListening: false).sessions : [],
+            requests: topics.contains(.requests) ? await backend.requests.views() : [],
+            payments: topics.contains(.refunds)
+                ? await backend.payments.views().filter { topics.contains($0.topic) } : []
+        )
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/x-ndjson"],
+            body: ResponseBody { [hub] writer in
+                let first = EventLine.bytes(of: .snapshot(snapshot))
+                try await withGracefulShutdownHandler {
+                    try await writer.write(ByteBuffer(bytes: first))
+                    try await reader.write(to: &writer, countingIn: hub)
+                } onGracefulShutdown: {
+                    reader.end()
+                }
+                try await writer.finish(nil)
+            }
+        )
+    }
+
+    private func sessionID(_ context: LocalContext) throws -> SessionID {
+        guard let id = SessionID(rawValue: try context.parameters.require("id")) else {
+            throw Problem(.notFound, detail: "There is no request of that name.")
+        }
+        return id
+    }
+
+    func key(of request: Request) throws -> IdempotencyKey? {
+        guard let text = request.headers[.idempotencyKey] else { return nil }
+        guard let key = IdempotencyKey(header: text) else {
+            throw Problem(
+                .validationError,
+                detail: "An Idempotency-Key is 16 to 255 visible ASCII characters."
+            )
+        }
+        return key
+    }
+}

@@ -1,0 +1,110 @@
+import GotchuCore
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import ServiceLifecycle
+
+/// The HTTP/1.1 servers of the daemon, which differ by their entrance and their routes.
+package struct LocalHTTP: Sendable {
+    /// The time for which a connection may be silent before its first request and between requests.
+    static let idleLimit: TimeAmount = .seconds(10)
+    /// The largest request head, in bytes.
+    static let headLimit = 16 * 1024
+
+    private let entrance: any Entrance
+    private let policy: @Sendable () -> AccessPolicy
+    private let version: String
+    private let traffic: LocalTraffic
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - policy: Returns the policy in force; called for each connection and each request.
+    ///   - traffic: Counts the connections and replies.
+    package init(
+        entrance: any Entrance,
+        policy: @escaping @Sendable () -> AccessPolicy,
+        version: String,
+        traffic: LocalTraffic,
+        logger: Logger
+    ) {
+        self.entrance = entrance
+        self.policy = policy
+        self.version = version
+        self.traffic = traffic
+        // Hummingbird logs each start and connection at info; the daemon logs what matters itself.
+        var quiet = logger
+        quiet.logLevel = .warning
+        self.logger = quiet
+    }
+
+    /// Hummingbird's server without its application, which wakes each second to know the date.
+    ///
+    /// - Parameter connectionLimit: The connections at once; more wait in the kernel's queue.
+    package func server(
+        at address: BindAddress,
+        connectionLimit: Int,
+        routes: (LevelledRouter) -> Void,
+        onServerRunning: @escaping @Sendable (any Channel) async -> Void
+    ) throws -> any Service {
+        let router = Router(context: LocalContext.self)
+        router.add(
+            middleware: AuthorizationMiddleware(
+                entrance: entrance,
+                policy: policy,
+                version: version,
+                traffic: traffic
+            )
+        )
+        let table = LevelledRouter(router: router)
+        routes(table)
+        table.refuseOtherMethods()
+        let responder = router.buildResponder()
+        return try builder().buildServer(
+            configuration: ServerConfiguration(
+                address: address,
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)
+            ),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger,
+            responder: { [logger] request, writer, channel in
+                let source = ApplicationRequestContextSource(channel: channel, logger: logger)
+                let context = LocalContext(source: source)
+                // RFC 9110, 10.1.1: a client that asks so sends no body before it is answered.
+                if request.headers[.expect]?.lowercased() == "100-continue" {
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                }
+                var response = try await responder.respond(to: request, context: context)
+                response.headers[.date] = Timestamp.now.httpDate
+                do {
+                    try await writer.write(response: response.head, body: response.body)
+                } catch is HTTPParserError {
+                    // What follows a reply that has begun is no further reply.
+                    throw ChannelError.inputClosed
+                }
+            },
+            onServerRunning: onServerRunning
+        )
+    }
+
+    private func builder() -> HTTPServerBuilder {
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                ConnectionLimitHandler(entrance: entrance, traffic: traffic, policy: policy),
+                BodyDeadline(),
+            ],
+            idleTimeout: Self.idleLimit,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.headLimit,
+                maxHeaderListSize: Self.headLimit,
+                maxHeaderFieldCount: 100
+            )
+        )
+        return HTTPServerBuilder { responder in
+            LocalChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
+    }
+}

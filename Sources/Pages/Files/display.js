@@ -1,0 +1,157 @@
+// The customer's display: draws what gotchud sends. Nothing is decided here but that nothing comes.
+const $ = (id) => document.getElementById(id);
+const { dataset } = document.body;
+const SIGNS = {
+  paid: "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20ZM7.5 12.5l3 3 6-6.5",
+  expired: "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20ZM12 7v5l3.5 2",
+  cancelled: "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20ZM8.5 8.5l7 7M15.5 8.5l-7 7",
+  checking: "M6 2.5h12M6 21.5h12M7.5 2.5v4c0 2.5 9 4 9 7.5v7.5M16.5 2.5v4c0 2.5-9 4-9 7.5v7.5",
+  unavailable: "M12 3 1.8 20.5h20.4ZM12 9.5v5M12 17.6v.1",
+  released: "M4 12a8 8 0 1 1 2.4 5.7M4 21v-4.4h4.4",
+  offline: "M2 2l20 20M8.5 16.4a5 5 0 0 1 5.6-1M5 12.6a10 10 0 0 1 4-2.4M13.5 9.7A10 10 0 0 1 19 12.6M1.5 9A15 15 0 0 1 6 6.2M10.7 5.1A15 15 0 0 1 22.5 9M12 20v.1",
+};
+const SCENES = new Set(["idle", "preparing", "waiting", "near", "confirming"]);
+/** In these states nobody knows yet how it ends: the amount stays when nothing comes any more. */
+const UNSETTLED = new Set(["preparing", "waiting", "near", "confirming", "released", "checking", "offline"]);
+const ARROWS = { below: "↓", above: "↑", left: "←", right: "→" };
+/** In milliseconds: the silence after which the words are the page's own, and which. */
+const OFFLINE = Number(dataset.offline), CLOSED = Number(dataset.closed);
+const RETRY = 1_000, DIM = 300_000;
+/** The longest line that is read, in characters. */
+const LINE = 65_536;
+
+let shown = null, endsAt = 0, lastByte = performance.now(), changedAt = lastByte;
+
+function text(id, value) {
+  const element = $(id);
+  if (element.textContent !== (value ?? "")) element.textContent = value ?? "";
+}
+
+/** One object in, one picture out: nothing is remembered between two but the end of the countdown. */
+function show(view) {
+  const { state } = view, isResting = state === "idle" || state === "closed", before = shown?.state;
+  const root = document.documentElement;
+  root.lang = view.language; root.dir = view.is_right_to_left ? "rtl" : "ltr";
+  dataset.state = state;
+  document.body.toggleAttribute("data-scene", SCENES.has(state));
+  document.body.toggleAttribute("data-end", state in SIGNS);
+  document.body.toggleAttribute("data-qr", !!view.pay_link);
+  text("shop", view.shop);
+  const amount = isResting ? view.shop ?? "" : view.amount ?? "";
+  text("amount", amount);
+  $("amount").parentElement.hidden = !amount;
+  $("amount").parentElement.dataset.length = isResting ? amount.length > 16 ? 3 : "" : amount.length > 13 ? 4 : amount.length > 10 ? 3 : amount.length > 7 ? 2 : 1;
+  for (const id of ["tip", "memo", "line", "note"]) text(id, view[id]);
+  text("head", view.headline);
+  text("second", view.second?.text);
+  $("second").lang = view.second?.language ?? view.language;
+  $("sign").toggleAttribute("hidden", !(state in SIGNS));
+  $("sign-path").setAttribute("d", SIGNS[state] ?? "");
+  text("here", state === "waiting" ? ARROWS[dataset.antenna] : "");
+  $("pay").toggleAttribute("hidden", !view.pay_link);
+  if (view.pay_link) {
+    const { qr, label } = view.pay_link;
+    $("qr").setAttribute("viewBox", `-4 -4 ${qr.side + 8} ${qr.side + 8}`);
+    $("qr-path").setAttribute("d", qr.path);
+    text("scan", label);
+  }
+  $("code").toggleAttribute("hidden", !view.code);
+  text("code-text", view.code?.text); text("code-label", view.code?.label);
+  $("left").toggleAttribute("hidden", !view.left);
+  text("left-label", view.left?.label);
+  endsAt = performance.now() + (view.left?.ms ?? 0);
+  if (before !== state) changedAt = performance.now();
+  if (before && before !== "paid" && state === "paid" && "sound" in dataset) chime();
+  shown = view;
+  tick();
+}
+
+/** Once a second: the countdown, and the clock that shows that the screen lives. */
+function tick() {
+  const now = performance.now();
+  if (shown?.left) {
+    const left = Math.max(0, endsAt - now), seconds = Math.ceil(left / 1000);
+    text("left-text", `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
+    $("fill").style.transform = `scaleX(${(left / (shown.left.total_ms || 1)).toFixed(3)})`;
+  }
+  const time = new Date();
+  text("clock", time.toLocaleTimeString(`${document.documentElement.lang}-u-nu-latn`, { hour: "numeric", minute: "2-digit" }));
+  const minute = time.getMinutes(), style = document.documentElement.style;
+  style.setProperty("--drift-x", [0, 1, 1, 0, -1, -1, -1, 0][minute % 8]);
+  style.setProperty("--drift-y", [0, 0, 1, 1, 1, 0, -1, -1][minute % 8]);
+  const isResting = dataset.state === "idle" || dataset.state === "closed";
+  document.body.toggleAttribute("data-dim", isResting && now - changedAt > DIM);
+}
+
+/** What is said when gotchud says nothing. */
+function watch() {
+  const silence = performance.now() - lastByte, before = shown?.state;
+  if (silence <= OFFLINE) return;
+  const state = silence > CLOSED || before === "closed" ? "closed" : "offline";
+  if (state === before) return;
+  const words = $(`words-${state}`).dataset;
+  show({
+    state, shop: dataset.shop, headline: words.headline, line: words.line,
+    second: words.second && { text: words.second, language: words.secondLanguage },
+    amount: state === "offline" && UNSETTLED.has(before) ? shown.amount : undefined,
+    language: words.language, is_right_to_left: words.direction === "rtl",
+  });
+}
+
+/** Reads whole states, a line each, until nothing comes any more. */
+async function read() {
+  const end = new AbortController();
+  let silence;
+  const hear = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => end.abort(), OFFLINE);
+  };
+  try {
+    hear();
+    const reply = await fetch("/v1/display/events", { signal: end.signal, cache: "no-store" });
+    if (!reply.ok) return;
+    const stream = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; rest.length < LINE;) {
+      const { value, done } = await stream.read();
+      if (done) return;
+      lastByte = performance.now();
+      hear();
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      const newest = lines.findLast((line) => line);
+      if (newest) receive(JSON.parse(newest));
+    }
+  } catch {
+    // It is asked for again, and after a while the screen says so.
+  } finally {
+    clearTimeout(silence);
+    end.abort();
+  }
+}
+
+function receive(view) {
+  // Another gotchud, or another configuration: with another page.
+  if (view.build !== dataset.build) return location.reload();
+  show(view);
+}
+
+/** Two tones upwards, 0.25 s. No file, no licence. */
+function chime() {
+  const audio = new AudioContext();
+  for (const [hertz, at] of [[660, 0], [990, .12]]) {
+    const tone = audio.createOscillator(), volume = audio.createGain();
+    tone.frequency.value = hertz; volume.gain.value = .2;
+    volume.gain.exponentialRampToValueAtTime(.001, audio.currentTime + at + .22);
+    tone.connect(volume).connect(audio.destination);
+    tone.start(audio.currentTime + at); tone.stop(audio.currentTime + at + .25);
+  }
+  setTimeout(() => audio.close(), 600);
+}
+
+document.documentElement.style.setProperty("--scale", dataset.scale);
+setInterval(() => { tick(); watch(); }, 1000);
+tick();
+for (;;) {
+  await read();
+  await new Promise((next) => setTimeout(next, RETRY));
+}

@@ -1,0 +1,145 @@
+// The two dialogs that ask gotchud: a refund, and the end of the day.
+import { cents, money, plain } from "./money.js";
+import { Refused, call, text } from "./till-link.js";
+import { clock, make } from "./till-rows.js";
+
+const $ = (id) => document.getElementById(id);
+
+/** Shows a refusal with its code, or these words for anything else; hides the place without either. */
+export function tell(place, error, words) {
+  place.hidden = !error && !words;
+  if (error instanceof Refused) place.replaceChildren(`${error.sentence} `, make("code", "", error.code));
+  else place.textContent = words ?? "";
+}
+
+let refunding = null;
+
+/** Asks how much of a request is to go back. The harmless button has the focus. */
+export function openRefund(request, left, till) {
+  refunding = { request, currency: request.currency };
+  $("refund-title").textContent = `Refund ${money(left, request.currency)}?`;
+  $("refund-what").textContent = `To the payer of ${clock(request.paid_at ?? request.created_at)}. A refund is final.`;
+  $("refund-amount").value = plain(left, request.currency);
+  $("refund-why").value = "";
+  const limit = till.refunds_per_day_cents;
+  $("refund-limit").textContent = `This till may refund ${money(limit)} a day; `
+    + `${money(limit - till.refunded_today_cents)} is left today.`;
+  tell($("refund-problem"), null);
+  showSum();
+  $("refund").showModal();
+  $("keep").focus();
+}
+
+function showSum() {
+  const amount = cents($("refund-amount").value, refunding?.currency);
+  $("refund-do").disabled = !amount;
+  $("refund-sum").textContent = amount ? money(amount, refunding?.currency) : "";
+}
+
+async function refund() {
+  const asked = refunding;
+  const { request } = asked;
+  // It may be closed, and open for another request, when the answer comes.
+  const isShown = () => refunding === asked && $("refund").open;
+  const body = { sid: request.id, amount_cents: cents($("refund-amount").value, request.currency) };
+  const why = $("refund-why").value.trim();
+  if (why) body.reference = why;
+  $("refund-do").disabled = true;
+  try {
+    // The same request, amount and reason is the same refund: asked again it pays nothing more.
+    const made = await call("POST", "/v1/refunds", body);
+    if (!isShown()) return;
+    if (made.made_before) {
+      tell($("refund-problem"), null, `It was refunded before, at ${clock(made.created_at)}: nothing `
+        + "more went back. To refund the same amount once more, say why.");
+    } else $("refund").close();
+  } catch (error) {
+    if (isShown()) {
+      tell($("refund-problem"), error,
+        "No answer yet. Press again: the same refund is made once only.");
+    }
+  } finally {
+    showSum();
+  }
+}
+
+export function setUpRefund() {
+  $("refund-amount").addEventListener("input", showSum);
+  $("keep").addEventListener("click", () => $("refund").close());
+  // The row was drawn anew meanwhile, perhaps.
+  $("refund").addEventListener("close", () =>
+    document.querySelector(`#rows > [data-id="${CSS.escape(refunding.request.id)}"]`)?.focus());
+  $("refund-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!$("refund-do").disabled) refund();
+  });
+}
+
+const query = () => ($("report-day").value ? `?day=${$("report-day").value}` : "");
+
+/** Opens the end of the day: the books of the payment server, or no sums at all. */
+export async function openReport() {
+  if (!$("report").open) $("report").showModal();
+  const asked = query();
+  tell($("report-problem"), null);
+  $("save").disabled = $("print").disabled = true;
+  try {
+    const report = await call("GET", `/v1/report${asked}`);
+    if (asked !== query()) return;
+    show(report);
+    $("save").disabled = $("print").disabled = false;
+  } catch (error) {
+    if (asked !== query()) return;
+    $("report-title").textContent = "End of day";
+    $("report-body").hidden = true;
+    tell($("report-problem"), error, "gotchud does not answer. Press F8 to try again.");
+  }
+}
+
+const negative = (sum, currency) => money(-sum, currency);
+const sumOf = (title, value, name = "") =>
+  make("div", name, make("dt", "", title), make("dd", "", value));
+
+function show(report) {
+  const { counts, currency } = report;
+  $("report-day").value = report.day;
+  const day = new Date(`${report.day}T00:00:00Z`).toLocaleDateString("en-GB",
+    { weekday: "short", day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  $("report-title").textContent = `End of day · ${day}`;
+  $("sums").replaceChildren(
+    sumOf("Taken", money(counts.taken_cents, currency)), sumOf("Payments", counts.payment_count),
+    sumOf("Refunded", negative(counts.refunded_cents, currency)),
+    sumOf("Kept", money(report.kept_cents, currency), "all"));
+  const busy = report.hours.filter((hour) => hour.counts.payment_count + hour.counts.refund_count);
+  $("hours").replaceChildren(...busy.map(({ local_time, counts: own }) => make("tr", "",
+    make("td", "", local_time.slice(11, 16)), make("td", "n", own.payment_count),
+    make("td", "n", money(own.taken_cents, currency)),
+    make("td", "n", negative(own.refunded_cents, currency)),
+    make("td", "n", money(own.taken_cents - own.refunded_cents, currency)))));
+  $("as-of").textContent = `From the payment server's books at ${clock(report.as_of)}, all tills of `
+    + `this wallet. Hours of ${report.zone}.`;
+  $("unknown").hidden = report.unknown.length === 0;
+  $("unknown").textContent = `Still being checked, and perhaps not in the sums yet: ${report.unknown
+    .map((item) => `${item.kind} of ${money(item.amount_cents, item.currency)}`).join(", ")}.`;
+  $("report-body").hidden = false;
+}
+
+async function save() {
+  try {
+    const link = document.createElement("a");
+    const csv = new Blob([await text(`/v1/report.csv${query()}`)], { type: "text/csv" });
+    link.href = URL.createObjectURL(csv);
+    link.download = `gotchu-${$("report-day").value}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  } catch (error) {
+    tell($("report-problem"), error, "gotchud does not answer. Try again.");
+  }
+}
+
+export function setUpReport() {
+  $("open-report").addEventListener("click", () => { $("report-day").value = ""; openReport(); });
+  $("report-day").addEventListener("change", openReport);
+  $("print").addEventListener("click", () => print());
+  $("save").addEventListener("click", save);
+}

@@ -1,0 +1,112 @@
+// The way to gotchud: calls with the till's token, the stream of events, and pairing.
+const TOKEN = "gotchu-till-token";
+const PAIRING = "gotchu-till-pairing";
+const SILENCE = 20_000;
+const PATIENCE = 35_000;
+const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** A definite answer that is no success: gotchud's problem document. */
+export class Refused extends Error {
+  constructor(problem, status) {
+    super(problem.detail ?? "gotchud refuses this.");
+    this.code = problem.code ?? `HTTP ${status}`;
+    this.sentence = [this.message, problem.fix].filter(Boolean).join(" → ");
+  }
+}
+
+let version = null;
+/** Called when gotchud was updated. */
+export const on = { updated: () => {} };
+
+async function answer(path, options) {
+  const headers = { Accept: "application/json", ...options.headers };
+  const token = localStorage.getItem(TOKEN);
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (options.method && options.method !== "GET") headers["Content-Type"] = "application/json";
+  const signal = options.signal ?? AbortSignal.timeout(PATIENCE);
+  const reply = await fetch(path, { ...options, headers, signal, cache: "no-store" });
+  const now = reply.headers.get("Gotchu-Version");
+  if (now && version && now !== version) on.updated();
+  version ??= now;
+  if (reply.ok) return reply;
+
+  // What is no problem document decides nothing: it is thrown as it is, as a broken connection.
+  const problem = await reply.json();
+  if (reply.status === 401) localStorage.removeItem(TOKEN);
+  throw new Refused(problem, reply.status);
+}
+
+/** Calls gotchud. Throws `Refused` for a definite no, anything else if there is no answer. */
+export async function call(method, path, body, headers = {}) {
+  const options = { method, headers };
+  if (method !== "GET" && method !== "DELETE") options.body = JSON.stringify(body ?? {});
+  return (await answer(path, options)).json();
+}
+
+export async function text(path) {
+  return (await answer(path, {})).text();
+}
+
+export const isPaired = () => localStorage.getItem(TOKEN) !== null;
+
+/** Follows the events for as long as the till is paired, over every break. */
+export async function follow(apply, isLinked) {
+  let pause = 500;
+  while (isPaired()) {
+    const stop = new AbortController();
+    let silence = setTimeout(() => stop.abort(), SILENCE);
+    try {
+      const reply = await answer("/v1/events", { signal: stop.signal });
+      const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let rest = ""; ; ) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        clearTimeout(silence);
+        silence = setTimeout(() => stop.abort(), SILENCE);
+        isLinked(true);
+        pause = 500;
+        const lines = (rest + value).split("\n");
+        rest = lines.pop();
+        for (const event of lines.filter(Boolean).map((line) => JSON.parse(line))) {
+          if (event.event === "lagged") throw new Error("A new snapshot has what was missed.");
+          apply(event);
+        }
+      }
+    } catch {
+      // Tried again below, whatever it was.
+    }
+    clearTimeout(silence);
+    stop.abort();
+    if (!isPaired()) return;
+    isLinked(false);
+    await wait(pause);
+    pause = Math.min(pause * 2, 4_000);
+  }
+}
+
+/** Shows codes until one was approved, and keeps the token. */
+export async function pair(show) {
+  for (;;) {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(PAIRING) ?? "null");
+      const offer = kept ?? (await call("POST", "/v1/pairings"));
+      // A reload shows the same code.
+      sessionStorage.setItem(PAIRING, JSON.stringify(offer));
+      show(offer.code, "The code is good for two minutes; then a new one comes.");
+      for (;;) {
+        const outcome = await call("POST", "/v1/pairings/outcome", { ticket: offer.ticket });
+        if (outcome.state === "paired") {
+          localStorage.setItem(TOKEN, outcome.token);
+          sessionStorage.removeItem(PAIRING);
+          return;
+        }
+        if (outcome.state === "expired") break;
+        await wait(1_000);
+      }
+      sessionStorage.removeItem(PAIRING);
+    } catch (error) {
+      show(null, error instanceof Refused ? error.sentence : "gotchud does not answer.");
+      await wait(5_000);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// The rows: one for each request, with its sign, its word and its one action.
+import { money } from "./money.js";
+
+const CHIPS = {
+  advertising: ["◌", "Waiting"], locked: ["◐", "Confirming"], paid: ["✓", "Paid"],
+  expired: ["◷", "Time is up"], cancelled: ["✕", "Cancelled"], unknown: ["?", "Checking"],
+  refunded: ["↩", "Refunded"],
+};
+const WARNING = "The payment server cannot be asked. Hand nothing out before this says Paid.";
+
+/** An element from its name, class and content: no markup is ever read from a string. */
+export function make(name, className, ...content) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  element.append(...content);
+  return element;
+}
+
+const isOpen = (request) => ["advertising", "locked"].includes(request.state);
+export const total = (request) => request.amount_cents + (request.tip_cents ?? 0);
+
+/** What a person sees of a request: its state, what went back, and what can be done. */
+export function look(request, refunds, mayRefund) {
+  const own = refunds.filter((refund) => refund.sid === request.id);
+  const back = own.filter((refund) => refund.state === "paid")
+    .reduce((sum, refund) => sum + refund.amount_cents, 0);
+  const isPending = own.some((refund) => !["paid", "declined"].includes(refund.state));
+  const left = total(request) - back;
+  const state = request.state === "paid" && back > 0 ? "refunded" : request.state;
+  const canRefund = mayRefund && request.state === "paid" && left > 0 && !isPending;
+  const action = isOpen(request) ? "cancel" : canRefund ? "refund" : null;
+  const notes = [];
+  if (request.tip_cents > 0) notes.push(`with a tip of ${money(request.tip_cents, request.currency)}`);
+  if (state === "unknown") notes.push(WARNING);
+  if (state === "advertising" && !request.is_on_air) notes.push("Not on the air at this moment.");
+  if (isPending) notes.push("Refunding: its outcome is not known yet.");
+  else if (own[0]?.state === "declined") notes.push(`Not refunded: ${own[0].detail}`);
+  const time = isToday(request.created_at) ? clock(request.created_at) : date(request.created_at);
+  return { state, back, left, action, notes, time };
+}
+
+export const clock = (time) => new Date(time).toLocaleTimeString("en-GB",
+  { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const date = (time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const isToday = (time) => new Date(time).toDateString() === new Date().toDateString();
+
+function row(request, { state, back, left, action, notes, time }, act) {
+  const [sign, word] = CHIPS[state];
+  const mark = make("span", "", sign);
+  mark.setAttribute("aria-hidden", "true");
+  const when = make("time", "", time);
+  when.dateTime = request.created_at;
+  // The payer's words are theirs alone: they turn no other text round.
+  const memo = make("bdi", "for", request.memo ?? "");
+  memo.title = request.memo ?? "";
+  const chip = make("span", `chip ${state}`, mark,
+    state === "refunded" && left > 0 ? `${word} ${money(back, request.currency)}` : word);
+  const button = action
+    ? make("button", "plain", action === "cancel" ? "Cancel" : "Refund") : make("span", "");
+  if (action) button.addEventListener("click", () => act(action, request));
+  const item = make("li", isOpen(request) ? "open" : state,
+    when, make("b", "", money(total(request), request.currency)), memo, chip, button,
+    ...notes.map((note) => make("p", "", note)));
+  item.dataset.id = request.id;
+  item.tabIndex = -1;
+  return item;
+}
+
+/** The rows that are there, by request, each with what it was drawn from. */
+const drawn = new Map();
+
+/** Draws rows, newest first. Those that have not changed stay as they are, under a finger, too. */
+export function draw(list, requests, see, act) {
+  const focused = document.activeElement?.closest("#rows > li")?.dataset.id;
+  const isButton = document.activeElement?.tagName === "BUTTON";
+  const ids = new Set(requests.map((request) => request.id));
+  for (const [id, { item }] of drawn) if (!ids.has(id) && drawn.delete(id)) item.remove();
+  requests.forEach((request, index) => {
+    const view = see(request);
+    const source = JSON.stringify([request, view]);
+    const old = drawn.get(request.id);
+    if (old?.source === source) return;
+    const item = row(request, view, act);
+    drawn.set(request.id, { item, source });
+    if (old) old.item.replaceWith(item);
+    else list.insertBefore(item, list.children[index] ?? null);
+  });
+  const again = drawn.get(focused)?.item;
+  if (again && !again.contains(document.activeElement)) {
+    ((isButton && again.querySelector("button")) || again).focus({ preventScroll: true });
+  }
+}
+
+/** Moves the focus one row up or down. */
+export function move(list, step) {
+  const items = [...list.children];
+  const at = items.indexOf(document.activeElement?.closest?.("#rows > li"));
+  const next = at < 0 ? 0 : Math.max(0, Math.min(items.length - 1, at + step));
+  items[next]?.focus();
+}

@@ -1,0 +1,254 @@
+// The till: the sale that is typed, the keys, and what gotchud says.
+import { money } from "./money.js";
+import { Refused, call, follow, isPaired, on, pair } from "./till-link.js";
+import { draw, look, move } from "./till-rows.js";
+import { openRefund, openReport, setUpRefund, setUpReport, tell } from "./till-dialogs.js";
+
+const $ = (id) => document.getElementById(id);
+const SALE = "gotchu-till-sale";
+const LARGEST = 100_000_000;
+/** A faster run of keys is a scanner's, and so is a line end soon after it. */
+const RUN = 50;
+const SHORTEST_RUN = 4;
+const LINE_END = 300;
+
+// The sale: its key is made with the first digit and kept with it, whatever happens to this page, until
+// gotchud has said what became of it.
+const kept = JSON.parse(sessionStorage.getItem(SALE) ?? "null");
+const sale = kept ?? { cents: 0, memo: "", key: null, isSent: false };
+const requests = new Map();
+const refunds = new Map();
+let till = null, status = null, isLinked = false, isAsking = false;
+
+function keep() {
+  if (sale.cents && !sale.key) sale.key = crypto.randomUUID();
+  if (!sale.cents && !sale.memo) sale.key = null;
+  sessionStorage.setItem(SALE, JSON.stringify(sale));
+  show();
+}
+
+function show() {
+  const amount = money(sale.cents);
+  $("figure").value = $("charge-amount").textContent = amount;
+  if ($("memo").value !== sale.memo) $("memo").value = sale.memo;
+  $("memo").readOnly = sale.isSent;
+  $("charge-word").textContent = sale.isSent ? "Requesting" : "Charge";
+  for (const key of $("keys").children) key.disabled = sale.isSent;
+  $("charge").disabled = !sale.cents || !isLinked || !status?.is_ready || sale.isSent;
+  $("open-report").disabled = !isLinked;
+  const trouble = status?.health?.find((item) => item.severity === "error");
+  const state = !isLinked ? "away" : status?.is_ready ? "ready" : "trouble";
+  $("dot").className = `dot ${state}`;
+  const words = state === "away" ? "No connection to gotchud"
+    : state === "ready" ? "Ready"
+      : [trouble?.text ?? status?.summary, trouble?.fix].filter(Boolean).join(" → ");
+  // Said once, and not with every event.
+  if ($("health").textContent !== words) $("health").textContent = words;
+}
+
+function press(key) {
+  if (sale.isSent) return;
+  const next = key === "⌫" ? Math.floor(sale.cents / 10)
+    : key === "00" ? sale.cents * 100 : sale.cents * 10 + Number(key);
+  if (next <= LARGEST) sale.cents = next;
+  tell($("problem"), null);
+  keep();
+}
+
+function clear() {
+  if (sale.isSent) return;
+  Object.assign(sale, { cents: 0, memo: "", key: null });
+  tell($("problem"), null);
+  keep();
+}
+
+/** Requests the money, with the sale's one key, until there is a definite answer. */
+async function charge() {
+  if (isAsking || !sale.cents || !sale.key) return;
+  isAsking = true;
+  sale.isSent = true;
+  keep();
+  // The next digits are an amount, and not what it is for.
+  $("figure").focus();
+  const body = { amount_cents: sale.cents };
+  if (sale.memo.trim()) body.memo = sale.memo.trim();
+  for (let pause = 1_000; sale.isSent; pause = Math.min(pause * 2, 8_000)) {
+    try {
+      const made = await call("POST", "/v1/requests", body, { "Idempotency-Key": sale.key });
+      Object.assign(sale, { cents: 0, memo: "", key: null, isSent: false });
+      tell($("problem"), null);
+      // What the events have said of it meanwhile is newer.
+      if (!requests.has(made.id)) requests.set(made.id, made);
+    } catch (error) {
+      tell($("problem"), error, "No answer yet: asking again. It is requested once only.");
+      // Nothing is on the air: the amount stays, to be charged again or changed.
+      if (error instanceof Refused) sale.isSent = false;
+      else await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+  isAsking = false;
+  keep();
+  list();
+}
+
+const newest = (views) => [...views.values()]
+  .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
+const see = (request) => look(request, newest(refunds), till?.refunds_per_day_cents != null);
+const list = () => draw($("rows"), newest(requests), see, act);
+
+async function act(action, request) {
+  if (action === "refund") return openRefund(request, see(request).left, till);
+  try {
+    const now = await call("DELETE", `/v1/requests/${request.id}`);
+    requests.set(now.id, now);
+    tell($("problem"), null);
+    list();
+  } catch (error) {
+    tell($("problem"), error, "No answer yet: it may still be paid. Look at its row.");
+  }
+}
+
+/** Reads what this till may do, and what it may still refund. */
+async function readTill() {
+  try {
+    till = await call("GET", "/v1/till");
+  } catch {
+    // The next snapshot asks again.
+    return;
+  }
+  $("till-name").textContent = till.name;
+  document.title = `Till · ${till.name}`;
+  list();
+}
+
+function apply(event) {
+  if (event.event === "snapshot") {
+    requests.clear();
+    refunds.clear();
+    for (const request of event.snapshot.requests) requests.set(request.id, request);
+    for (const refund of event.snapshot.payments) refunds.set(refund.id, refund);
+    status = event.snapshot.status;
+    readTill();
+  } else if (event.event === "request") requests.set(event.request.id, event.request);
+  else if (event.event === "payment") {
+    refunds.set(event.payment.id, event.payment);
+    readTill();
+  } else if (event.event === "status") status = event.status;
+  show();
+  if (event.event !== "status") list();
+}
+
+/** Does what a key stands for. */
+function command(key) {
+  const row = document.activeElement?.closest?.("#rows > li");
+  const chosen = row && requests.get(row.dataset.id);
+  if (/^\d$/.test(key)) press(key);
+  else if (key === "m" || key === "M") $("memo").focus();
+  else if (key === "c" || key === "C") {
+    const open = (chosen ? [chosen] : newest(requests)).find((one) => see(one).action === "cancel");
+    if (open) act("cancel", open);
+  } else if ((key === "r" || key === "R") && chosen && see(chosen).action === "refund") {
+    act("refund", chosen);
+  } else if (key === "?") $("help").showModal();
+}
+
+// A scanner types: what comes faster than a person types is for the memo, and none of it is a command.
+let run = "", last = 0, timer = 0, wasScan = false;
+function endRun() {
+  clearTimeout(timer);
+  if (!run) return;
+  const keys = run;
+  run = "";
+  wasScan = keys.length >= SHORTEST_RUN;
+  if (!wasScan) for (const key of keys) command(key);
+  else if (!sale.isSent) {
+    sale.memo = `${sale.memo} ${keys}`.trim().slice(0, 140);
+    keep();
+  }
+}
+
+addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || $("sale").hidden) return;
+  // A scanner writes capitals with it.
+  if (key === "Shift") return;
+  if (document.querySelector("dialog[open]")) {
+    if (key === "F8") { event.preventDefault(); if ($("report").open) openReport(); }
+    return;
+  }
+  // A key that is held down types no faster than a scanner.
+  if (event.repeat && key.length === 1 && target.id !== "memo") return event.preventDefault();
+  const pause = event.timeStamp - last;
+  const isFast = pause < RUN;
+  last = event.timeStamp;
+  if (target.id === "memo") {
+    // The line end of a scanner charges nothing.
+    if (key === "Enter" && isFast) event.preventDefault();
+    if (key === "Escape") { event.preventDefault(); $("figure").focus(); }
+    if (key !== "F8") return;
+  }
+  if (key.length === 1 && (key !== " " || isFast)) {
+    event.preventDefault();
+    if (!isFast) endRun();
+    run += key;
+    clearTimeout(timer);
+    timer = setTimeout(endRun, RUN);
+    return;
+  }
+  endRun();
+  const isLineEnd = wasScan && pause < LINE_END;
+  wasScan = false;
+  if (key === "Enter" && isLineEnd) event.preventDefault();
+  else if (key === "Enter" && target.tagName !== "BUTTON") {
+    event.preventDefault();
+    if (!$("charge").disabled) charge();
+  } else if (key === "Backspace") { event.preventDefault(); press("⌫"); }
+  else if (key === "Escape") { clear(); $("figure").focus(); }
+  else if (key === "ArrowDown" || key === "ArrowUp") {
+    event.preventDefault();
+    move($("rows"), key === "ArrowDown" ? 1 : -1);
+  } else if (key === "F8") {
+    event.preventDefault();
+    $("open-report").click();
+  }
+});
+
+for (const key of ["7", "8", "9", "4", "5", "6", "1", "2", "3", "00", "0", "⌫"]) {
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: key });
+  if (key === "⌫") button.setAttribute("aria-label", "Delete the last digit");
+  button.addEventListener("click", () => press(key));
+  $("keys").append(button);
+}
+// A button that was clicked does not get the focus: Enter would press it again, and not charge.
+addEventListener("mousedown", (event) => {
+  if (event.target.closest("button")) event.preventDefault();
+});
+$("memo").addEventListener("input", () => { sale.memo = $("memo").value; keep(); });
+$("pad").addEventListener("submit", (event) => { event.preventDefault(); charge(); });
+$("open-help").addEventListener("click", () => $("help").showModal());
+on.updated = () => { if (!sale.cents && !document.querySelector("dialog[open]")) location.reload(); };
+setUpRefund();
+setUpReport();
+
+async function work() {
+  for (;;) {
+    const isWorking = isPaired();
+    $("sale").hidden = !isWorking;
+    $("pairing").hidden = isWorking;
+    if (!isWorking) {
+      for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+      $("health").textContent = "Not paired";
+      await pair((code, note) => {
+        $("code").textContent = code ? `${code.slice(0, 3)} ${code.slice(3)}` : "…";
+        $("pair-command").textContent = `gotchu-ctl till pair ${code ?? "CODE"} --name Front`;
+        $("pair-note").textContent = note;
+      });
+      continue;
+    }
+    show();
+    $("figure").focus();
+    if (sale.isSent) charge();
+    await follow(apply, (is) => { if (isLinked !== is) { isLinked = is; show(); } });
+  }
+}
+work();

@@ -1,0 +1,50 @@
+package import GotchuCore
+
+/// The words of the customer's display for one view, in the shop's language, with the headline of a
+/// second one.
+package struct DisplayText: Equatable, Sendable {
+    package let language: Language
+    package let isRightToLeft: Bool
+    package let amount: String?
+    package let tip: String?
+    package let headline: String
+    package let line: String?
+    package let second: String?
+    package let secondLanguage: Language?
+    /// A warning that the payment may take longer.
+    package let note: String?
+    package let left: String
+    package let code: String
+    package let scan: String
+
+    /// - Parameter languages: One or two.
+    package init(_ view: DisplayView, in languages: [Language]) {
+        let language = languages.first ?? .english
+        let words = language.words
+        let copy = words.copy(for: view.state)
+        let other = languages.dropFirst().first
+        self.language = language
+        isRightToLeft = words.isRightToLeft
+        amount = view.amount.map { words.money.text($0.amount) }
+        tip = view.amount.flatMap { amount in
+            guard amount.tip > 0 else { return nil }
+            let tip = Money(minorUnits: amount.tip, currency: amount.amount.currency)
+            return "\(words.tip) \(words.money.text(tip))"
+        }
+        headline = copy.headline
+        // The warning has their place: there is room for three lines.
+        line = view.isServerSilent ? nil : view.isOffAir ? words.offAir : copy.line
+        second =
+            view.isServerSilent ? nil : other.map { Self.second($0.words, view.state) }
+        secondLanguage = second == nil ? nil : other
+        note = view.isServerSilent ? words.silent : nil
+        left = words.left
+        code = words.code
+        scan = words.scan
+    }
+
+    private static func second(_ words: Words, _ state: DisplayState) -> String {
+        let copy = words.copy(for: state)
+        return state.isAsking ? copy.headline : "\(copy.headline) · \(copy.line)"
+    }
+}

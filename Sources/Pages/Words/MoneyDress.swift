@@ -1,0 +1,28 @@
+import GotchuCore
+
+/// The way in which a language writes amounts. Digits are Latin everywhere: those of the phone, the
+/// till and the paper.
+struct MoneyDress: Equatable, Sendable {
+    let decimal: Character
+    let group: Character
+    let isSignFirst: Bool
+
+    /// An amount such as `$1,280.00`, `1.280,00 €` or `CHF 5.00`; nothing in it breaks a line.
+    func text(_ money: Money) -> String {
+        let digits = money.currency.minorUnitDigits
+        var text = String(money.minorUnits.magnitude)
+        text = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+        let decimals = digits > 0 ? String(decimal) + text.suffix(digits) : ""
+        var whole = String(text.dropLast(digits))
+        for place in stride(from: whole.count - 3, to: 0, by: -3) {
+            whole.insert(group, at: whole.index(whole.startIndex, offsetBy: place))
+        }
+        let minus = money.minorUnits < 0 ? "\u{2212}" : ""
+        // A code has a space behind it already.
+        let sign = money.currency.sign.replacing(" ", with: "")
+        let isCode = sign != money.currency.sign
+        return isSignFirst
+            ? minus + sign + (isCode ? "\u{A0}" : "") + whole + decimals
+            : minus + whole + decimals + "\u{A0}" + sign
+    }
+}

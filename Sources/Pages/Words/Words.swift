@@ -1,0 +1,77 @@
+import GotchuCore
+
+/// A headline and the line below it.
+struct Copy: Equatable, Sendable {
+    /// The most characters of each, for they are read from afar.
+    static let headlineLimit = 32
+    static let lineLimit = 64
+
+    let headline: String
+    let line: String
+
+    init(_ headline: String, _ line: String) {
+        self.headline = headline
+        self.line = line
+    }
+}
+
+/// The words of the customer's display in one language. A missing one does not compile.
+struct Words: Sendable {
+    let isRightToLeft: Bool
+    let money: MoneyDress
+
+    let idle: Copy
+    let closed: Copy
+    let preparing: Copy
+    let waiting: Copy
+    let near: Copy
+    let confirming: Copy
+    let released: Copy
+    let paid: Copy
+    let expired: Copy
+    let cancelled: Copy
+    let checking: Copy
+    let unavailable: Copy
+    let offline: Copy
+
+    /// Behind the time that is left.
+    let left: String
+    /// Behind the last digits of the EID.
+    let code: String
+    /// Below the code of a pay link.
+    let scan: String
+    /// Instead of the line, while the request is not on the air.
+    let offAir: String
+    /// The note while the payment server does not answer.
+    let silent: String
+    /// Before a tip.
+    let tip: String
+
+    func copy(for state: DisplayState) -> Copy {
+        switch state {
+        case .idle: idle
+        case .closed: closed
+        case .preparing: preparing
+        case .waiting: waiting
+        case .near: near
+        case .confirming: confirming
+        case .released: released
+        case .paid: paid
+        case .expired: expired
+        case .cancelled: cancelled
+        case .checking: checking
+        case .unavailable: unavailable
+        case .offline: offline
+        }
+    }
+}
+
+extension Language {
+    var words: Words {
+        switch self {
+        case .english: .english
+        case .german: .german
+        case .arabic: .arabic
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+import HummingbirdCore
+package import LocalAPI
+package import Logging
+import NIOCore
+import Pages
+import ServiceLifecycle
+
+/// A page that gotchud serves to a browser of this machine, each on its own port: browsers keep
+/// apart what belongs to two ports.
+package enum Screen: Sendable {
+    /// The customer's, which only shows.
+    case display
+    /// The cashier's.
+    case till
+
+    /// The level without which not even the page is sent.
+    var level: AccessLevel {
+        switch self {
+        case .display: .viewer
+        case .till: .cashier
+        }
+    }
+}
+
+/// The port of one screen.
+///
+/// The callers are known by the kernel's word on their connections, as on the socket, and a
+/// browser's page by what the browser says of it (`ScreenGate`).
+package struct ScreenServer: Service {
+    /// The connections that there can be at once; more wait in the kernel's queue.
+    static let connectionLimit = 36
+    /// A browser has six and a stream. Owners can come when the others have all.
+    static let limits = LocalTraffic.Limits(user: 32, strangers: 4, common: 34)
+
+    private let screen: Screen
+    private let address: LoopbackAddress
+    private let policy: @Sendable () -> AccessPolicy
+    private let version: String
+    private let routes: @Sendable (LevelledRouter) -> Void
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - address: An address of IPv4: the kernel's table of callers is that of IPv4.
+    ///   - policy: Returns the policy in force; called for each connection and each request.
+    ///   - routes: Adds what the screen serves beside its style sheets and scripts.
+    package init(
+        _ screen: Screen,
+        at address: LoopbackAddress,
+        policy: @escaping @Sendable () -> AccessPolicy,
+        version: String,
+        logger: Logger,
+        routes: @escaping @Sendable (LevelledRouter) -> Void
+    ) {
+        self.screen = screen
+        self.address = address
+        self.policy = policy
+        self.version = version
+        self.logger = logger
+        self.routes = routes
+    }
+
+    package func run() async throws {
+        let service = PortService(
+            address: address,
+            failure: "A screen cannot be served",
+            logger: logger,
+            server: server
+        )
+        try await service.run()
+    }
+
+    @Sendable private func server() throws -> any Service {
+        let http = LocalHTTP(
+            entrance: ScreenEntrance(lowestLevel: screen.level),
+            policy: policy,
+            version: version,
+            traffic: LocalTraffic(Self.limits),
+            logger: logger
+        )
+        return try http.server(
+            at: .hostname(address.host, port: address.port),
+            connectionLimit: Self.connectionLimit,
+            routes: { table in
+                table.add(screen.level, .get, "/") { _, _ in
+                    Response(status: .seeOther, headers: [.location: "/\(screen)"])
+                }
+                addAssets(to: table)
+                routes(table)
+            },
+            onServerRunning: { [address, screen, logger] channel in
+                let port = channel.localAddress?.port ?? address.port
+                logger.notice(
+                    "A screen is served",
+                    metadata: ["url": "http://\(address.host):\(port)/\(screen)"]
+                )
+            }
+        )
+    }
+
+    private func addAssets(to table: LevelledRouter) {
+        for asset in Asset.all.values {
+            table.add(screen.level, .get, asset.path) { _, _ in .asset(asset) }
+        }
+    }
+}

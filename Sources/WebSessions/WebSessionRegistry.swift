@@ -1,0 +1,118 @@
+package import GotchuCore
+package import Ledger
+package import LedgerStore
+
+/// The sessions of browsers, stored in the ledger's database, so that each server knows them and a
+/// logout counts everywhere at once.
+package struct WebSessionRegistry: Sendable {
+    private let database: any Database
+
+    package init(_ database: any Database) {
+        self.database = database
+    }
+
+    /// Begins a session; removes some that have expired.
+    ///
+    /// - Returns: False if there is, or was, one of that id: its login was used before.
+    package func begin(_ session: WebSession) async throws(LedgerError) -> Bool {
+        try await database.change(Beginning(session: session))
+    }
+
+    /// Returns a session that may act now, and records its use.
+    ///
+    /// - Parameter isUsed: False for what a page asks for by itself: nobody may be there.
+    /// - Throws: If it cannot be read. A use that cannot be written is not recorded.
+    package func session(
+        _ id: [UInt8],
+        at time: Timestamp,
+        isUsed: Bool = true
+    ) async throws(LedgerError) -> WebSession? {
+        let found = try await database.read(
+            Select<WebSession>("SELECT \(columns) FROM web_sessions WHERE id = $1", [.blob(id)])
+        ).first
+        guard let found, found.isGood(at: time) else { return nil }
+        if isUsed, time >= found.usedAt.advanced(by: WebSession.useStep) {
+            try? await database.change(Use(id: id, time: time))
+        }
+        return found
+    }
+
+    /// Ends a session, for every server.
+    package func end(_ id: [UInt8], at time: Timestamp) async throws(LedgerError) {
+        try await database.change(End(id: id, time: time))
+    }
+}
+
+private let columns = """
+    id, user_id, user_name, scopes, authenticated_at, used_at, expires_at, ended_at
+    """
+
+extension WebSession: RowValue {
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        self.init(
+            id: try row.blob(0),
+            user: UserID(trusted: try row.text(1)),
+            userName: try row.text(2),
+            scopes: try row.text(3),
+            authenticatedAt: try row.optionalTime(4),
+            usedAt: try row.time(5),
+            expiresAt: try row.time(6),
+            endedAt: try row.optionalTime(7)
+        )
+    }
+}
+
+private struct Beginning: StoreQuery {
+    /// The number of expired sessions that one login removes: more than one, so that they never
+    /// gather, and few enough to delay nobody.
+    private static let slice: Int64 = 100
+
+    let session: WebSession
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Bool {
+        let expired = connection.dialect.isAmong(
+            "SELECT id FROM web_sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2"
+        )
+        try connection.run(
+            "DELETE FROM web_sessions WHERE id \(expired)",
+            [.integer(session.usedAt.milliseconds), .integer(Self.slice)]
+        )
+        let count = try connection.run(
+            """
+            INSERT INTO web_sessions (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (id) DO NOTHING
+            """,
+            [
+                .blob(session.id), .text(session.user.rawValue), .text(session.userName),
+                .text(session.scopes), .integer(session.authenticatedAt?.milliseconds),
+                .integer(session.usedAt.milliseconds), .integer(session.expiresAt.milliseconds),
+                .integer(session.endedAt?.milliseconds),
+            ]
+        )
+        return count == 1
+    }
+}
+
+private struct Use: StoreQuery {
+    let id: [UInt8]
+    let time: Timestamp
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        try connection.run(
+            "UPDATE web_sessions SET used_at = $1 WHERE id = $2 AND used_at < $1",
+            [.integer(time.milliseconds), .blob(id)]
+        )
+    }
+}
+
+private struct End: StoreQuery {
+    let id: [UInt8]
+    let time: Timestamp
+
+    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
+        try connection.run(
+            "UPDATE web_sessions SET ended_at = $1 WHERE id = $2 AND ended_at IS NULL",
+            [.integer(time.milliseconds), .blob(id)]
+        )
+    }
+}

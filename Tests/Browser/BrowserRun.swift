@@ -1,0 +1,105 @@
+import Foundation
+import PostgresTestSupport
+import TestSupport
+
+/// The one run of all stories, in one Chromium, and what it has reported so far.
+actor BrowserRun {
+    static let shared = BrowserRun()
+
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    /// Everything that the run leaves behind: its report, and a folder for each story that failed.
+    static let output = folder.appendingPathComponent("../../.build/browser").standardizedFileURL
+
+    /// The stories that are told; `GOTCHU_BROWSER_STORIES` names some, with commas or spaces
+    /// between them.
+    ///
+    /// A name that is none ends the test run.
+    static let stories: [Story] = {
+        let named = ProcessInfo.processInfo.environment["GOTCHU_BROWSER_STORIES"] ?? ""
+        let names = named.split { $0 == "," || $0 == " " }.map(String.init)
+        guard !names.isEmpty else { return Story.allCases }
+        return names.map { name in
+            guard let story = Story(rawValue: name) else {
+                preconditionFailure("There is no story \(name) in Tests/Browser/browser/stories.")
+            }
+            return story
+        }
+    }()
+
+    /// The time that all stories have together, before what has not been told has failed.
+    private static let limit = Duration.seconds(900)
+
+    /// The program that tells the stories, and the database that one of them lets hang.
+    private typealias Running = (program: Program, cluster: PostgresCluster)
+
+    private var run: Task<Running, any Error>?
+
+    /// Starts the run with the first call, and waits for the outcome of one story.
+    ///
+    /// - Returns: The reason for which the story failed.
+    /// - Throws: What kept the browser from coming up.
+    func failure(of story: Story) async throws -> String? {
+        // SAFETY: owned by this actor, one in the life of the process; it only starts the program.
+        let run = self.run ?? Task { try await Self.start() }
+        self.run = run
+        let program = try await run.value.program
+        let file = Self.output.appendingPathComponent("results.json")
+        return try await eventually("\(story.rawValue) is told", within: Self.limit) {
+            // Looked at first: what it reports before its end is read below.
+            let hasEnded = !program.isRunning
+            let data = (try? Data(contentsOf: file)) ?? Data()
+            let report = try? JSONDecoder().decode(Report.self, from: data)
+            if let told = report?.scenarios.first(where: { $0.name == story.rawValue }) {
+                return .some(told.failure)
+            }
+            guard !hasEnded else {
+                throw NeverHappened(description: "The run ended: \(program.text.suffix(4_000))")
+            }
+            return nil
+        }
+    }
+
+    /// The names that the Python package has.
+    static func names() async throws -> [String] {
+        let list = try await program(["--list"])
+        guard try await list.exitCode() == 0 else { throw NeverHappened(description: list.text) }
+        return list.text.split(separator: "\n").map(String.init)
+    }
+
+    private static func start() async throws -> Running {
+        try? FileManager.default.removeItem(at: output)
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let views = output.appendingPathComponent("views.ndjson")
+        try Views.write(to: views)
+        let cluster = try PostgresCluster()
+        let program = try await Self.program(
+            [
+                "--views", views.path, "--faults", try await Faults.libraryPath(),
+                "--postgres", cluster.url(try cluster.makeDatabase()),
+            ] + stories.map(\.rawValue)
+        )
+        return (program, cluster)
+    }
+
+    private static func program(_ arguments: [String]) async throws -> Program {
+        let path = "\(folder.path):\(folder.appendingPathComponent("../VM").path)"
+        var settings = ["GOTCHU_TEST_PATIENCE": "\(patience)", "GOTCHU_TEST_EFFORT": "\(effort)"]
+        if isWritingPages { settings["GOTCHU_TEST_WRITE"] = "1" }
+        return try Program(
+            try await Python.interpreter(),
+            ["-B", "-m", "browser", "--programs", Program.folder.path, "--out", output.path]
+                + arguments,
+            environment: settings.merging(["PYTHONPATH": path]) { one, _ in one }
+        )
+    }
+
+    /// The run's `results.json`, which it writes anew after each story.
+    private struct Report: Decodable {
+        var scenarios: [Outcome]
+
+        struct Outcome: Decodable {
+            var name: String
+            var failure: String?
+        }
+    }
+}

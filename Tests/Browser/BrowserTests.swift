@@ -1,0 +1,20 @@
+import TestSupport
+import Testing
+
+/// The pages that shops, payers and merchants see, in Debian's Chromium, from the real programs.
+@Suite("In a real browser")
+struct BrowserTests {
+    @Test("Every story is told here")
+    func list() async throws {
+        #expect(try await BrowserRun.names() == Story.allCases.map(\.rawValue))
+    }
+
+    @Test("A story", .timeLimit(.minutes(hangLimit)), arguments: BrowserRun.stories)
+    func story(story: Story) async throws {
+        if let failure = try await BrowserRun.shared.failure(of: story) {
+            let again = "Again: make browser STORY=\(story.rawValue)"
+            let evidence = ".build/browser/\(story.rawValue) has pictures and logs"
+            Issue.record("\(failure)\n\(evidence)\n\(again)")
+        }
+    }
+}

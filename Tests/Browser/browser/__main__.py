@@ -1,0 +1,111 @@
+"""Tells all stories, or those that are named, and writes OUT/results.json after each."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import inspect
+import json
+import shutil
+import sys
+import tempfile
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from .chromium import Chromium
+from .deadline import PATIENCE
+from .stories import STORIES
+from .world import World
+
+BROWSERS = 3
+"""Stories that are told at the same time, in a browser each: most of their time they wait."""
+
+HANG = 300.0
+"""Seconds without an end of any story, after which all say where they stand, and the run ends."""
+
+
+class Run:
+    """The stories that are still to be told, and the outcomes of the others."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.folder = folder
+        self.out: Path = options.out.resolve()
+        self.outcomes: list[dict[str, Any]] = []
+        self._lock = Lock()
+        self._names: SimpleQueue[str] = SimpleQueue()
+        for name in options.stories or STORIES:
+            self._names.put(name)
+        self._report()
+
+    def work(self, number: int) -> None:
+        """Tells stories in one browser until there are no more."""
+        chromium = Chromium(self.folder / f"browser-{number}")
+        try:
+            while True:
+                self._tell(self._names.get_nowait(), chromium)
+        except Empty:
+            return
+        finally:
+            chromium.quit()
+
+    def _tell(self, name: str, chromium: Chromium) -> None:
+        began, failure = monotonic(), None
+        world = World(name, chromium, self.options, self.folder / name)
+        try:
+            STORIES[name](world)
+            world.end()
+        except Exception as error:
+            told = inspect.getdoc(STORIES[name])
+            failure = f"{name}: {told}\n{error}\n{traceback.format_exc(limit=-4)}"
+            world.keep_evidence()
+        finally:
+            world.close()
+        seconds = monotonic() - began
+        outcome = {"name": name, "failure": failure, "seconds": seconds, "figures": world.figures}
+        with self._lock:
+            self.outcomes.append(outcome)
+            self._report()
+        print(f"{seconds:6.1f} {name} {failure or 'passed'} {world.figures or ''}", flush=True)
+
+    def _report(self) -> None:
+        """Writes the file as a whole: somebody reads it meanwhile."""
+        faulthandler.dump_traceback_later(HANG * PATIENCE, exit=True)
+        scratch = self.out / "results.new"
+        scratch.write_text(json.dumps({"scenarios": self.outcomes}, indent=2))
+        scratch.replace(self.out / "results.json")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="browser", description=__doc__)
+    parser.add_argument("stories", nargs="*", metavar="STORY")
+    parser.add_argument("--programs", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--views", type=Path, help="the display's states, a JSON line each")
+    parser.add_argument("--faults", type=Path, help="the library of Tests/Faults")
+    parser.add_argument("--postgres", metavar="URL", help="a database, its cluster in the folder above its socket's")
+    parser.add_argument("--list", action="store_true", help="print the stories' names")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(STORIES))
+        return 0
+    # Unix sockets need short paths.
+    folder = Path(tempfile.mkdtemp(prefix="gb"))
+    try:
+        run = Run(options, folder)
+        count = min(BROWSERS, len(options.stories or STORIES))
+        with ThreadPoolExecutor(count) as pool:
+            for worker in [pool.submit(run.work, number) for number in range(count)]:
+                worker.result()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if any(outcome["failure"] for outcome in run.outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

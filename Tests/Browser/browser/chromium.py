@@ -1,0 +1,276 @@
+"""The one browser of all stories."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.common.exceptions import (
+    NoSuchElementException,
+    StaleElementReferenceException,
+    WebDriverException,
+)
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from .deadline import LIMIT, PATIENCE, eventually
+
+FLAGS = (
+    "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio",
+    "--enable-precise-memory-info", "--js-flags=--expose-gc", "--force-device-scale-factor=1",
+    "--font-render-hinting=none", "--disable-lcd-text", "--disable-background-networking",
+    # Two pages of one story are both looked at.
+    "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding", "--autoplay-policy=no-user-gesture-required",
+)  # fmt: skip
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+KEYS = {
+    "Enter": Keys.ENTER, "Escape": Keys.ESCAPE, "Backspace": Keys.BACKSPACE, "Tab": Keys.TAB,
+    "F8": Keys.F8, "Up": Keys.ARROW_UP, "Down": Keys.ARROW_DOWN, "Space": Keys.SPACE,
+}  # fmt: skip
+
+
+@functools.cache
+def axe_source() -> str:
+    """axe-core, as the package axe-playwright-python brings it."""
+    package = Path(sys.prefix).glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
+    return next(package).read_text()
+
+
+class Chromium:
+    """Debian's Chromium, without a window, with a profile of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for flag in FLAGS:
+            options.add_argument(flag)
+        folder.mkdir()
+        options.add_argument(f"--user-data-dir={folder / 'profile'}")
+        if os.geteuid() == 0:
+            # Chromium's own sandbox refuses to be root's.
+            options.add_argument("--no-sandbox")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        service = webdriver.ChromeService(
+            "/usr/bin/chromedriver", log_output=str(folder / "chromedriver.log")
+        )
+        self.driver = webdriver.Chrome(service=service, options=options)
+        self.driver.set_page_load_timeout(LIMIT * PATIENCE)
+        self.driver.set_script_timeout(60 * PATIENCE)
+        self._blank = self.driver.current_window_handle
+        self._addresses: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
+        """The bytes received by address."""
+
+    def page(self, width: int = 1280, height: int = 800, **features: str) -> Page:
+        """A new window of this size, with media features such as `prefers_reduced_motion`."""
+        self.driver.switch_to.window(self._blank)
+        self.driver.switch_to.new_window("window")
+        page = Page(self.driver, self.driver.current_window_handle)
+        page.resize(width, height)
+        if features:
+            named = [{"name": n.replace("_", "-"), "value": v} for n, v in features.items()]
+            page.protocol("Emulation.setEmulatedMedia", features=named)
+        return page
+
+    def close_pages(self) -> None:
+        """Closes all windows but the blank one."""
+        for handle in self.driver.window_handles:
+            if handle != self._blank:
+                self.driver.switch_to.window(handle)
+                self.driver.close()
+        self.driver.switch_to.window(self._blank)
+
+    def forget_cookies(self) -> None:
+        """Logs everybody out."""
+        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+
+    def forget(self) -> None:
+        """Closes all windows, and drops what pages have stored."""
+        self.close_pages()
+        self.driver.get("about:blank")
+        self.forget_cookies()
+        self.asked()
+        self._sizes.clear()
+        self._addresses.clear()
+        self.complaints()
+
+    def network(self) -> list[dict[str, Any]]:
+        """The events of the network since the last look."""
+        messages = (
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
+        )
+        return [message for message in messages if message["method"].startswith("Network.")]
+
+    def loaded(self, origin: str) -> int:
+        """The bytes that pages have received from an origin in this story."""
+        self.asked()
+        return sum(size for address, size in self._sizes.items() if address.startswith(origin))
+
+    def asked(self) -> list[str]:
+        """The addresses that pages have asked for in this story."""
+        for event in self.network():
+            parameters = event["params"]
+            if event["method"] == "Network.requestWillBeSent":
+                address = parameters["request"]["url"]
+                self._addresses[parameters["requestId"]] = address
+                self._sizes.setdefault(address, 0)
+            elif event["method"] == "Network.loadingFinished":
+                address = self._addresses.get(parameters["requestId"], "")
+                self._sizes[address] = self._sizes.get(address, 0) + int(parameters["encodedDataLength"])
+        return list(self._sizes)
+
+    def complaints(self) -> list[str]:
+        """What pages have written to the console as an error since the last look."""
+        return [e["message"] for e in self.driver.get_log("browser") if e["level"] == "SEVERE"]
+
+    def quit(self) -> None:
+        self.driver.quit()
+
+
+class Page:
+    """One window."""
+
+    def __init__(self, driver: webdriver.Chrome, handle: str) -> None:
+        self._driver = driver
+        self._handle = handle
+
+    @property
+    def driver(self) -> webdriver.Chrome:
+        """The driver, with this window in front."""
+        if self._driver.current_window_handle != self._handle:
+            self._driver.switch_to.window(self._handle)
+        return self._driver
+
+    def open(self, url: str) -> Page:
+        self.driver.get(url)
+        return self
+
+    def resize(self, width: int, height: int) -> None:
+        self.protocol(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    def protocol(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """A command of the DevTools protocol."""
+        answer: dict[str, Any] = self.driver.execute_cdp_cmd(method, parameters)
+        return answer
+
+    def script(self, source: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(source, *arguments)
+
+    def promise(self, source: str, *arguments: Any) -> Any:
+        """The value of an asynchronous function's body."""
+        wrapped = (
+            "const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1);"
+            f"(async (...arguments) => {{ {source} }})(...given)"
+            ".then(value => done({ value }), error => done({ error: String(error) }))"
+        )
+        answer = self.driver.execute_async_script(wrapped, *arguments)
+        if "error" in answer:
+            raise AssertionError(answer["error"])
+        return answer.get("value")
+
+    def find(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str = "body") -> str:
+        """What a person reads there; nothing where there is no such element, or a hidden one."""
+        found: str = self.script(
+            "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
+            ".map(e => e.innerText).join('\\n')",
+            selector,
+        )
+        return found.strip()
+
+    def press(self, *keys: str) -> None:
+        """Types where the focus is; `Enter`, `F8` and their like are keys."""
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(KEYS.get(key, key))
+
+    def type(self, text: str) -> None:
+        """Types as a person does: keys that come faster are a scanner's."""
+        for key in text:
+            ActionChains(self.driver).send_keys(key).pause(0.08).perform()
+
+    def focus(self) -> str:
+        """The id of what has the focus."""
+        found: str = self.script("return document.activeElement?.id ?? ''")
+        return found
+
+    def leave(self, selector: str) -> None:
+        """Clicks what leads to another page, and waits until that is there."""
+        old = self.find("html")
+        self.find(selector).click()
+
+        def is_gone() -> bool:
+            try:
+                old.is_enabled()
+                return False
+            except (StaleElementReferenceException, NoSuchElementException):
+                return True
+            except WebDriverException:
+                return False
+
+        eventually("another page", is_gone)
+        eventually("it to be whole", lambda: self.script("return document.readyState") == "complete")
+
+    def wait(self, what: str, look: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
+        """Looks until the answer is something, at a page that may be just being drawn."""
+
+        def steady() -> Any:
+            try:
+                return look(self)
+            except StaleElementReferenceException:
+                return None
+
+        try:
+            return eventually(what, steady, seconds)
+        except AssertionError as late:
+            raise AssertionError(f"{late}; the page says: {self.text()[:300]!r}") from late
+
+    def wait_for_text(self, text: str, selector: str = "body", seconds: float = LIMIT) -> None:
+        self.wait(f"{text!r} in {selector}", lambda page: text in page.text(selector), seconds)
+
+    def faults(self) -> list[str]:
+        """What axe finds wrong with the page."""
+        self.script(axe_source())
+        found = self.promise(
+            "return (await axe.run({ runOnly: arguments[0], resultTypes: ['violations'] }))"
+            ".violations.map(v => [v.id, ...v.nodes.slice(0, 3).map(n => n.target.join(' '))])",
+            RULES,
+        )
+        return [" ".join(each) for each in found]
+
+    def memory(self) -> dict[str, int]:
+        """Bytes of heap, nodes and listeners after a collection."""
+        self.protocol("Performance.enable")
+        self.protocol("HeapProfiler.collectGarbage")
+        metrics = self.protocol("Performance.getMetrics")["metrics"]
+        values = {each["name"]: int(each["value"]) for each in metrics}
+        return {
+            "heap": values["JSHeapUsedSize"],
+            "nodes": values["Nodes"],
+            "listeners": values["JSEventListeners"],
+        }
+
+    def picture(self) -> bytes:
+        """The page as a PNG, of the size of the window."""
+        return self.driver.get_screenshot_as_png()

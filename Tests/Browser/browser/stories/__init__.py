@@ -1,0 +1,51 @@
+"""The stories, in the order in which they are told."""
+
+from . import display, hostile, judges, looks, month, pay, till, web
+
+STORIES = {
+    story.__name__: story
+    for story in (
+        judges.judges,
+        display.sale,
+        display.quick,
+        display.released,
+        display.preparing,
+        display.killed,
+        display.truth,
+        display.silent,
+        display.near,
+        display.adapter,
+        display.newest,
+        display.displays,
+        display.console,
+        till.keyboard,
+        till.once,
+        till.scanner,
+        till.pairing,
+        till.limit,
+        till.report,
+        till.cashier,
+        till.trouble,
+        till.update,
+        web.merchant,
+        web.strangers,
+        web.scriptless,
+        web.paging,
+        web.manage,
+        web.markup,
+        web.database,
+        pay.phone,
+        pay.states,
+        pay.code,
+        hostile.hosts,
+        hostile.foreign,
+        looks.policy,
+        looks.faults,
+        looks.fit,
+        looks.pictures,
+        month.month,
+        looks.motion,
+        looks.soak,
+        looks.upgrade,
+    )
+}  # fmt: skip

@@ -1,0 +1,295 @@
+"""What the customer's display shows, and when."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from time import monotonic, time
+from typing import Any
+
+from guest.http import Client
+
+from ..chromium import Page
+from ..deadline import eventually, expect, expect_at_most
+from ..world import World
+
+WATCH = """
+window.seen = [];
+new MutationObserver(() => {
+  const state = document.body.dataset.state;
+  if (seen.at(-1)?.[0] !== state) seen.push([state, Date.now(), document.body.innerText]);
+}).observe(document.body, { attributes: true, attributeFilter: ['data-state'] });
+"""
+"""Records each state with the time at which the page showed it, and its words."""
+
+
+def state(page: Page) -> str:
+    return str(page.script("return document.body.dataset.state"))
+
+
+def wait_for(page: Page, wanted: str, seconds: float = 20.0) -> None:
+    page.wait(f"the display to show {wanted}", lambda page: state(page) == wanted, seconds)
+
+
+def seen(page: Page) -> list[str]:
+    """The states that the page has shown since it is watched."""
+    return [name for name, _, _ in page.script("return seen")]
+
+
+def shown_at(page: Page, wanted: str) -> float:
+    """The time at which the page showed a state last, in milliseconds since 1970."""
+    return float(next(at for name, at, _ in reversed(page.script("return seen")) if name == wanted))
+
+
+def watched(world: World, url: str, **features: str) -> Page:
+    """The display, idle, each change of its state noted."""
+    page = world.page(url, **features)
+    wait_for(page, "idle")
+    page.script(WATCH)
+    return page
+
+
+def told(shop: Any) -> dict[str, Any]:
+    """What the socket says of the display."""
+    view: dict[str, Any] = shop.kiosk.client.get("/v1/display")
+    return view
+
+
+def sale(world: World) -> None:
+    """Display, socket and ledger agree on a sale; PAID is seen within 300 ms of the ledger's own time."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    expect("the socket's word", told(shop)["state"], "idle")
+    request = shop.kiosk.request(1_280, memo="Flat white")
+    wait_for(page, "waiting")
+    text = page.text()
+    for part in ("$12.80", "Flat white", request["eid"][-4:]):
+        if part not in text:
+            raise AssertionError(f"{part!r} is not on the display: {text!r}")
+    expect("the socket's word", told(shop)["state"], "waiting")
+    shop.payer.pay(request)
+    wait_for(page, "paid")
+    expect("the socket's word", told(shop)["state"], "paid")
+    expect("the amount in its end", "$12.80" in page.text(), True)
+    late = shown_at(page, "paid") - shop.paid_at(request)
+    world.figures["paid_milliseconds"] = round(late)
+    expect_at_most("milliseconds from the ledger's time to PAID", late, 300)
+    wait_for(page, "idle")
+    for secret in (request["id"], request["eid"]):
+        if secret in page.driver.page_source:
+            raise AssertionError(f"{secret} is left in the page")
+
+
+def quick(world: World) -> None:
+    """A payment at once shows no flash of another state between waiting and paid."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    for _ in range(3):
+        request = shop.kiosk.request(450)
+        wait_for(page, "waiting")
+        before = len(seen(page))
+        shop.payer.pay(request)
+        wait_for(page, "paid")
+        expect("the states since the payment", seen(page)[before:], ["paid"])
+
+
+def released(world: World) -> None:
+    """A payer who locks and leaves is told to try again, and that nothing was charged."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    request = shop.kiosk.request(700)
+    wait_for(page, "waiting")
+    leaver = shop.login("leaver@example.com")
+    leaver.post("/sessions/lock", {"sid": request["id"]})
+    wait_for(page, "confirming")
+    leaver.post(f"/sessions/{request['id']}/unlock", {})
+    wait_for(page, "released")
+    expect("what is promised", "Nothing was charged" in page.text(), True)
+    wait_for(page, "waiting")
+
+
+def killed(world: World) -> None:
+    """gotchud killed: the display says so within 13 s, and is right again 3 s after it is back."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    request = shop.kiosk.request(990)
+    wait_for(page, "waiting")
+    began = time()
+    shop.kiosk.process.kill()
+    wait_for(page, "offline", 30)
+    silence = shown_at(page, "offline") / 1_000 - began
+    world.figures["offline_seconds"] = round(silence, 1)
+    expect_at_most("seconds to offline", silence, 13.3)
+    expect("what it asks for", "If you have paid, do not pay again" in page.text(), True)
+    shop.kiosk.start()
+    began = monotonic()
+    wait_for(page, "waiting")
+    world.figures["back_seconds"] = round(monotonic() - began, 1)
+    expect_at_most("seconds until it is right", monotonic() - began, 3)
+    expect("its amount", "$9.90" in page.text(), True)
+    # The browser's own words about a connection that was cut.
+    world.expected_complaints = ("net::ERR_",)
+    shop.payer.pay(request)
+    wait_for(page, "paid")
+
+
+def truth(world: World) -> None:
+    """gotchud killed while a phone pays and the server is silent: neither end is shown before it is known."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    request = shop.kiosk.request(640)
+    wait_for(page, "waiting")
+    payer = shop.login("slow@example.com")
+    payer.post("/sessions/lock", {"sid": request["id"]})
+    wait_for(page, "confirming")
+    shop.server.signal(signal.SIGSTOP)
+    shop.kiosk.process.kill()
+    shop.kiosk.start()
+    world.expected_complaints = ("net::ERR_",)
+    wait_for(page, "checking")
+    expect("what it asks for", "do not pay again" in page.text(), True)
+    shop.server.signal(signal.SIGCONT)
+    wait_for(page, "confirming")
+    told = [text for name, _, text in page.script("return seen") if name != "idle"]
+    expect("an end before it was known", [t for t in told if "Paid" in t or "was charged" in t], [])
+    payer.post("/wallet/send", {"sid": request["id"]}, Idempotency_Key="a-browser-story-1")
+    wait_for(page, "paid")
+
+
+def preparing(world: World) -> None:
+    """A server that takes its time: one moment, with the amount; then the request is on the air."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    shop.server.signal(signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        request = pool.submit(shop.kiosk.request, 1_600)
+        wait_for(page, "preparing")
+        expect("its amount", "$16.00" in page.text(), True)
+        shop.server.signal(signal.SIGCONT)
+        request.result(20)
+    wait_for(page, "waiting")
+    expect("the states", seen(page), ["preparing", "waiting"])
+
+
+def silent(world: World) -> None:
+    """The payment server silent: a note within 12 s; at the request's end the truth is being found out, then told."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    request = shop.kiosk.request(550, ttl_seconds=18)
+    wait_for(page, "waiting")
+    shop.server.signal(signal.SIGSTOP)
+    began = monotonic()
+    page.wait_for_text("may take a moment")
+    world.figures["note_seconds"] = round(monotonic() - began, 1)
+    expect_at_most("seconds to the note", monotonic() - began, 12)
+    wait_for(page, "checking", 30)
+    if "Nothing was charged" in page.text():
+        raise AssertionError("the display promises what it does not know")
+    shop.server.signal(signal.SIGCONT)
+    wait_for(page, "expired", 30)
+    expect("the states", [s for s in seen(page) if s != "near"][-3:], ["waiting", "checking", "expired"])
+    expect("the request's own state", shop.kiosk.state(request), "expired")
+
+
+def near(world: World) -> None:
+    """A phone that is held to the kiosk is said to be found; the amount stays."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    shop.kiosk.request(700)
+    wait_for(page, "waiting")
+    shop.payer.start_ctl("scan")
+    wait_for(page, "near")
+    expect("its words", [w in page.text() for w in ("Phone found", "$7.00")], [True, True])
+
+
+def adapter(world: World) -> None:
+    """The adapter off and on: a moment's patience while a request is open, else no payments until it is back."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    shop.kiosk.request(800)
+    wait_for(page, "waiting")
+    page.wait_for_text("Open your wallet app", "#line")
+    shop.kiosk.switch_adapter(is_on=False)
+    page.wait_for_text("Just a moment", "#line")
+    expect("the state", state(page), "waiting")
+    shop.kiosk.switch_adapter(is_on=True)
+    page.wait_for_text("Open your wallet app", "#line")
+    request = shop.kiosk.client.get("/v1/requests")["requests"][0]
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
+    shop.kiosk.switch_adapter(is_on=False)
+    wait_for(page, "closed")
+    shop.kiosk.switch_adapter(is_on=True)
+    wait_for(page, "idle")
+
+
+def newest(world: World) -> None:
+    """Of two requests the newest stays on the display; when it ends, the other is back."""
+    shop = world.shop()
+    page = watched(world, shop.display)
+    first = shop.kiosk.request(100, memo="First")
+    wait_for(page, "waiting")
+    second = shop.kiosk.request(200, memo="Second")
+    page.wait_for_text("$2.00")
+    shop.payer.pay(first)
+    eventually("the first to be paid", lambda: shop.kiosk.state(first) == "paid")
+    expect("the display", ("$2.00" in page.text(), state(page)), (True, "waiting"))
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{second['id']}")
+    wait_for(page, "cancelled")
+    wait_for(page, "idle")
+
+
+def displays(world: World) -> None:
+    """Two displays show the same within 100 ms; a ninth reader is refused, and the others go on."""
+    shop = world.shop()
+    pages = [watched(world, shop.display), watched(world, shop.display)]
+    request = shop.kiosk.request(300)
+    for page in pages:
+        wait_for(page, "waiting")
+    shop.payer.pay(request)
+    for page in pages:
+        wait_for(page, "paid")
+    times = [shown_at(page, "paid") for page in pages]
+    expect_at_most("milliseconds between two displays", abs(times[0] - times[1]), 100)
+    readers = []
+    try:
+        statuses = []
+        for _ in range(7):
+            connection = Client(f"127.0.0.1:{shop.display_port}").connect()
+            connection.request("GET", "/v1/display/events")
+            readers.append(connection)
+            statuses.append(connection.getresponse().status)
+        expect("the answers to more readers", statuses, [200] * 6 + [429])
+    finally:
+        for connection in readers:
+            connection.close()
+    expect("the two", [state(page) for page in pages], [state(pages[0])] * 2)
+
+
+def console(world: World) -> None:
+    """`gotchu-ctl display` says what the page says, state by state."""
+    shop = world.shop(shop="Corner Cafe")
+    page = watched(world, shop.display)
+    console = shop.kiosk.start_ctl("display")
+    eventually("the console's first line", console.output)
+    lines = []
+
+    def meet(wanted: str) -> None:
+        wait_for(page, wanted)
+        # At rest the page has the shop's name in the place of the amount.
+        parts = ("head", "line") if wanted == "idle" else ("amount", "head", "line")
+        said = [page.text(f"#{part}") for part in parts]
+        lines.append(" · ".join(part for part in said if part))
+
+    meet("idle")
+    request = shop.kiosk.request(1_050, memo="Soup")
+    meet("waiting")
+    shop.payer.pay(request)
+    meet("paid")
+    request = shop.kiosk.request(300)
+    meet("waiting")
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
+    meet("cancelled")
+    eventually("the console's last line", lambda: lines[-1] in console.output())
+    said = [line for line, _ in groupby(console.output().splitlines()) if "One moment" not in line]
+    expect("the console's lines", said, lines)

@@ -1,0 +1,131 @@
+"""Pages and users that have no business with the screens."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import subprocess
+from typing import Any
+
+from ..deadline import expect
+from ..origin import Origin
+from ..shop import Shop
+from ..world import World
+
+STRANGER = 65534
+
+FETCH = """
+const [address, method, type] = arguments;
+try {
+  const reply = await fetch(address, { method, mode: type === 'simple' ? 'no-cors' : 'cors',
+    headers: type === 'json' ? { 'Content-Type': 'application/json' } : {},
+    body: method === 'GET' ? undefined : '{"amount_cents": 100}' });
+  return [reply.type, (await reply.text()).length];
+} catch (error) { return ['failed', error.name]; }
+"""
+
+
+def raw(port: int, path: str, method: str = "GET", **headers: str) -> int:
+    """The status of a request with exactly these headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in {"Host": f"127.0.0.1:{port}", **headers}.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def curl(user: int, address: str) -> str:
+    """The status that a user of this machine is answered with."""
+    done = subprocess.run(
+        ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "curl", "--silent"]
+        + ["--max-time", "20", "--output", "/dev/null", "--write-out", "%{http_code}", address],
+        capture_output=True, text=True, timeout=40,
+    )  # fmt: skip
+    return done.stdout
+
+
+def requests(shop: Shop) -> list[Any]:
+    found: list[Any] = shop.kiosk.client.get("/v1/requests")["requests"]
+    return found
+
+
+def hosts(world: World) -> None:
+    """Another Host, another Origin, another site, a foreign user: each is refused, the page included."""
+    shop = world.shop()
+    for port, path in ((shop.display_port, "/display"), (shop.till_port, "/till")):
+        expect(f"our own {path}", raw(port, path), 200)
+        for host in (
+            "127.0.0.1", "127.0.0.1:80", f"localhost:{port}", f"shop.example:{port}", f"[::1]:{port}",
+            f"127.0.0.1:{port}.shop.example", "",
+        ):  # fmt: skip
+            status = raw(port, path, Host=host)
+            expect(f"{path} for the host {host!r}", status in (400, 403, 421), True)
+        for headers in (
+            {"Origin": "null"}, {"Origin": "http://shop.example"},
+            {"Origin": f"http://localhost:{port}"}, {"Sec_Fetch_Site": "cross-site"},
+            {"Sec_Fetch_Site": "same-site"},
+        ):  # fmt: skip
+            expect(f"{path} with {headers}", raw(port, path, **headers), 403)
+        if os.geteuid() == 0:
+            expect(f"{path} for another user", curl(STRANGER, f"http://127.0.0.1:{port}{path}"), "403")
+    expect(
+        "a form without an Origin",
+        raw(shop.till_port, "/v1/requests", "POST", Content_Type="application/json", Content_Length="0")
+        in (400, 401, 403),
+        True,
+    )
+    expect("the requests", requests(shop), [])
+
+
+def foreign(world: World) -> None:
+    """A page of another origin can read, post and frame nothing of ours; nor can one without an origin."""
+    shop = world.shop()
+    origin = Origin({"/": "<!doctype html><title>Elsewhere</title><main>Elsewhere</main>"})
+    world.foreign = (origin.url,)
+    try:
+        page = world.page(origin.url)
+        world.expected_complaints = ("",)
+        own = {
+            "display": f"http://127.0.0.1:{shop.display_port}",
+            "till": f"http://127.0.0.1:{shop.till_port}",
+            "server": shop.url,
+        }
+        for name, address in own.items():
+            for path in ("/display", "/till", "/v1/display", "/v1/requests", "/web", "/web/login"):
+                for method, kind in (("GET", "cors"), ("POST", "json"), ("POST", "simple")):
+                    told, what = page.promise(FETCH, address + path, method, kind)
+                    if told not in ("failed", "opaque") or (told == "opaque" and what != 0):
+                        raise AssertionError(f"{method} {path} of the {name} gave {told} {what}")
+        for address in (shop.display, shop.till, f"{shop.url}/web/login"):
+            page.script(
+                "const f = document.createElement('iframe'); f.src = arguments[0];"
+                "f.onload = () => { f.dataset.loaded = true }; document.body.append(f)",
+                address,
+            )
+        page.wait("the frames", lambda p: len(p.all("iframe[data-loaded]")) == 3)
+        for frame in page.all("iframe"):
+            page.driver.switch_to.frame(frame)
+            body = page.script("return document.documentElement.innerText")
+            page.driver.switch_to.default_content()
+            for word in ("Pay here", "Charge", "Log in"):
+                if word in body:
+                    raise AssertionError(f"{frame.get_attribute('src')} is framed: {body[:200]!r}")
+        # A sandboxed document has the origin "null".
+        page.open(f"{origin.url}/#sandbox")
+        page.script(
+            "const f = document.createElement('iframe'); f.sandbox = 'allow-scripts allow-forms';"
+            "f.srcdoc = arguments[0]; f.onload = () => { f.dataset.loaded = true };"
+            "document.body.append(f)",
+            f"""<script>fetch('{own['till']}/v1/requests', {{ method: 'POST', mode: 'no-cors',
+            body: '{{"amount_cents": 100}}' }})</script>
+            <form method=post action="{shop.url}/web/logout"></form>
+            <script>document.forms[0].submit()</script>""",
+        )
+        page.wait("the sandbox", lambda p: p.all("iframe[data-loaded]"))
+        expect("the requests", requests(shop), [])
+    finally:
+        origin.close()

@@ -1,0 +1,275 @@
+"""How the display's page looks and behaves in states, sizes and numbers that no shop brings about in time."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from guest.http import Refused
+
+from ..chromium import Page
+from ..deadline import EFFORT, eventually, expect
+from ..pictures import GOLDENS, IS_WRITING, compare
+from ..shop import Shop
+from ..stage import FEED
+from ..world import World
+from .display import wait_for
+from .staged import Staged, staged, still
+
+SIZES = [(800, 480), (1280, 800), (1080, 1920), (480, 800), (1920, 1080), (1024, 600), (1366, 768), (800, 1280)]
+"""The first three in every run, all with GOTCHU_TEST_EFFORT."""
+
+MISFITS = """
+return [...document.querySelectorAll('body *')].filter(e => {
+  const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+  if (!box.width || !box.height || style.visibility === 'hidden' || e.closest('svg') && e.tagName !== 'svg') return false;
+  if (e.children.length && e.tagName !== 'svg') return false;
+  const isOut = box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
+  const isCut = style.textOverflow !== 'ellipsis' && style.webkitLineClamp === 'none'
+    && style.overflow !== 'visible' && (e.scrollWidth > e.clientWidth + 2 || e.scrollHeight > e.clientHeight + 2);
+  return isOut || isCut;
+}).map(e => e.id || e.className.baseVal || e.className || e.tagName);
+"""
+"""What stands outside the window, or is cut off without three dots."""
+
+TONES = """
+window.tones = 0;
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (...given) { tones += 1; return start.apply(this, given) };
+"""
+
+HASTY = """
+window.drawn = 0;
+addEventListener('DOMContentLoaded', () => new MutationObserver(() => { drawn += 1 })
+  .observe(document.body, { attributeFilter: ['data-state'] }));
+const later = setTimeout;
+globalThis.setTimeout = (act, wait, ...more) => later(act, wait === 1000 ? 5 : wait, ...more);
+"""
+"""Counts what is drawn: of lines that come together a page draws the newest. Connects again at once."""
+
+OVERLAPS = """
+const boxes = [...document.querySelectorAll('.words > *, .scene > *')].filter(e => e.getClientRects().length
+  && e.textContent.trim() && getComputedStyle(e).visibility !== 'hidden')
+  .map(e => [e.id || e.className, e.getBoundingClientRect()]);
+return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) =>
+  Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 2)
+  .map(([b]) => a + ' over ' + b));
+"""
+
+
+def faults(world: World) -> None:
+    """axe finds nothing on the display, in any state, in any language."""
+    with staged(world) as play:
+        page = still(world, play.stage.url, 1280, 800)
+        for scene in play.scenes if EFFORT > 1 else ("en", "german-english", "ar"):
+            for name in play.states:
+                play.show(page, scene, name)
+                expect(f"what axe finds in {name} of {scene}", page.faults(), [])
+
+
+def fit(world: World) -> None:
+    """All words fit in all states, languages and sizes, and none is over another."""
+    with staged(world) as play:
+        looked = 0
+        for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
+            page = still(world, play.stage.url, width, height)
+            for scene in play.scenes:
+                for name in play.states:
+                    play.show(page, scene, name)
+                    where = f"{name} of {scene} at {width}×{height}"
+                    expect(f"what does not fit in {where}", page.script(MISFITS), [])
+                    expect(f"what is over something in {where}", page.script(OVERLAPS), [])
+                    looked += 1
+        world.figures["views"] = looked
+
+
+def pictures(world: World) -> None:
+    """The display looks as it did when somebody looked at it; a picture of another state is told apart."""
+    with staged(world, shop="Corner Cafe") as play:
+
+        def look(page: Page, scene: str, name: str) -> None:
+            play.show(page, scene, name)
+            size = page.script("return innerWidth + 'x' + innerHeight")
+            compare(page, GOLDENS / f"{scene}-{name}-{size}.png", world.out)
+
+        page = still(world, play.stage.url, 800, 480)
+        for name in play.states:
+            look(page, "en", name)
+        for scene, name in (("ar", "waiting"), ("ar", "paid"), ("german-english", "waiting")):
+            look(page, scene, name)
+        look(still(world, play.stage.url, 480, 800), "arabic-english", "waiting")
+        if IS_WRITING:
+            return
+        play.show(page, "en", "expired")
+        try:
+            compare(page, GOLDENS / "en-cancelled-800x480.png", world.out)
+        except AssertionError:
+            return
+        raise AssertionError("a picture of another state passes for the right one")
+
+
+def listened(world: World, url: str) -> Page:
+    """The display, its tones counted."""
+    page = world.page("about:blank")
+    page.protocol("Page.addScriptToEvaluateOnNewDocument", source=TONES)
+    return page.open(url)
+
+
+def motion(world: World) -> None:
+    """Nothing moves for people who asked for less motion, nor where the shop says so; two tones for what is paid."""
+
+    def moving(page: Page) -> int:
+        return int(
+            page.script("return document.getAnimations().filter(a => a.playState === 'running').length")
+        )
+
+    with staged(world) as play:
+        page = listened(world, play.stage.url)
+        play.show(page, "en", "waiting")
+        page.wait("the waves", moving)
+        play.show(page, "en", "paid")
+        expect("the tones of a display without sound", page.script("return tones"), 0)
+        page = world.page(play.stage.url, prefers_reduced_motion="reduce")
+        play.show(page, "en", "waiting")
+        expect("what moves", moving(page), 0)
+    with staged(world, motion=False, sound=True) as play:
+        page = listened(world, play.stage.url)
+        play.show(page, "en", "waiting")
+        expect("what moves", moving(page), 0)
+        for name, tones in (("paid", 2), ("idle", 2), ("expired", 2)):
+            play.show(page, "en", name)
+            expect(f"the tones so far in {name}", page.script("return tones"), tones)
+
+
+def soak(world: World) -> None:
+    """A week of a busy till leaves the page and gotchud as large as they were."""
+    states, connections = 2_000 * EFFORT, 50 * EFFORT
+    with staged(world) as play:
+        page = world.page("about:blank")
+        page.protocol("Page.addScriptToEvaluateOnNewDocument", source=HASTY)
+        page.open(play.stage.url)
+        lines = [play.views[scene, name] for scene in ("en", "de") for name in play.states]
+
+        def draw(count: int) -> None:
+            until = page.script("return drawn") + count
+            while page.script("return drawn") < until:
+                play.stage.say(*lines, pause=0.001)
+
+        def connect(count: int) -> None:
+            asked = play.stage.asked
+            for _ in range(count):
+                seen = asked.count(FEED)
+                play.stage.hang_up()
+                eventually("the page to be back", lambda: asked.count(FEED) > seen and play.stage.readers)
+
+        play.show(page, "en", "idle")
+        world.figures["states"] = states
+        world.figures["heap_bytes"] = growth(play, page, lambda: draw(400), lambda: draw(states))
+        world.figures["heap_bytes_of_connections"] = growth(
+            play, page, lambda: connect(10), lambda: connect(connections)
+        )
+        shop = world.shops[0]
+        reconnect(shop, connections)
+        first = resident(shop)
+        reconnect(shop, connections)
+        world.figures["daemon_kilobytes"] = resident(shop) - first
+        if resident(shop) - first > 1_024 + first // 20:
+            raise AssertionError(f"gotchud grew from {first} to {resident(shop)} KiB")
+
+
+def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[], None]) -> int:
+    """The bytes by which some work lets the page's heap grow: less than a megabyte, and not a node or listener."""
+    sizes = []
+    for do in (warm, work):
+        do()
+        play.show(page, "en", "paid")
+        play.show(page, "en", "idle")
+        sizes.append(page.memory())
+    before, after = sizes
+    expect("nodes and listeners", (after["nodes"], after["listeners"]), (before["nodes"], before["listeners"]))
+    if after["heap"] - before["heap"] > 1_000_000:
+        raise AssertionError(f"the heap grew from {before['heap']} to {after['heap']} bytes")
+    return after["heap"] - before["heap"]
+
+
+def reconnect(shop: Shop, count: int) -> None:
+    """Readers that come, read a line, and leave."""
+    for _ in range(count):
+        connection = http.client.HTTPConnection("127.0.0.1", shop.display_port, timeout=20)
+        connection.request("GET", "/v1/display/events")
+        connection.getresponse().readline()
+        connection.close()
+
+
+def resident(shop: Shop) -> int:
+    """The memory of the kiosk's gotchud in KiB."""
+    status = Path(f"/proc/{shop.kiosk.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
+
+
+def upgrade(world: World) -> None:
+    """A display loads itself anew, once, after gotchud has come back with another page."""
+    with staged(world) as play:
+        page = world.page(play.stage.url)
+        play.show(page, "en", "idle")
+        page.script("window.isOld = true")
+        view = json.loads(play.views["en", "idle"])
+        play.stage.say(json.dumps(view | {"build": "another"}))
+        page.wait("a new page", lambda page: page.script("return window.isOld === undefined"))
+        eventually("it to be asked for", lambda: play.stage.asked.count("/display") >= 2)
+        # The page that comes is the same one again: it must not turn in circles.
+        loads = play.stage.asked.count("/display")
+        play.stage.say(play.views["en", "paid"])
+        wait_for(page, "paid")
+        if play.stage.asked.count("/display") > loads + 2:
+            raise AssertionError("the page loads itself again and again")
+    shop = world.shops[0]
+    page = world.page(shop.display)
+    wait_for(page, "idle")
+    shop.kiosk.process.kill()
+    shop.kiosk.settings["screens"]["text_scale"] = 1.2
+    shop.kiosk.start()
+    page.wait("the new page", lambda page: page.script("return document.body.dataset.scale") == "1.2")
+    wait_for(page, "idle")
+    # The browser's own words about a connection that was cut.
+    world.expected_complaints = ("net::ERR_",)
+
+
+def policy(world: World) -> None:
+    """A script that is planted does not run, nothing is loaded from elsewhere, and a memo is only text."""
+    shop = world.shop()
+    memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd <script>document.title=2</script>'
+    page = world.page(shop.display)
+    wait_for(page, "idle")
+    shop.kiosk.request(900, memo=memo)
+    wait_for(page, "waiting")
+    expect("elements of the memo", len(page.all("img, #memo *")), 0)
+    if "onerror" not in page.text():
+        raise AssertionError(f"the memo is not shown as it is: {page.text()!r}")
+    expect("the amount beside it", "$9.00" in page.text(), True)
+    try:
+        shop.kiosk.request(900, memo="\u202e00.9$")
+        raise AssertionError("a memo that turns what stands beside it is shown")
+    except Refused as refused:
+        expect("the answer to a memo that turns text", refused.status, 400)
+    expect("what is outside the window", page.script(MISFITS), [])
+    shop.kiosk.request(901, memo="🧁" * 140)
+    page.wait_for_text("$9.01")
+    expect("what is outside the window", page.script(MISFITS), [])
+    for attempt in (
+        "document.body.innerHTML = '<b>planted</b>'",
+        "const s = document.createElement('script'); s.text = 'window.planted = 1'; document.body.append(s)",
+        "const s = document.createElement('script'); s.src = 'http://127.0.0.1:1/x.js'; document.body.append(s)",
+        "document.body.setAttribute('onclick', 'window.planted = 1')",
+    ):
+        said = page.script(f"try {{ {attempt}; return 'taken' }} catch (error) {{ return error.name }}")
+        expect(f"the answer to {attempt}", said, "TypeError")
+    page.script("const i = new Image(); i.src = 'http://127.0.0.1:1/x.png'")
+    expect("what was planted", page.script("return window.planted ?? null"), None)
+    # The browser says in its console that it refused them.
+    world.expected_complaints = ("Content Security Policy", "TrustedScript", "TrustedHTML", "trusted-types")
+    eventually("the refusal", lambda: "Content Security Policy" in str(world.chromium.complaints()))
+    world.foreign = ("http://127.0.0.1:1/",)
+    world.figures["display_bytes"] = world.chromium.loaded(shop.display.removesuffix("display"))

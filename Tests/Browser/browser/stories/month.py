@@ -1,0 +1,101 @@
+"""The pages of a shop that has been open for a month, at one moment, as the documents show them."""
+
+from __future__ import annotations
+
+import json
+import random
+from base64 import urlsafe_b64decode
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import time
+
+from guest.http import Client
+
+from ..chromium import Page
+from ..deadline import eventually
+from ..pictures import DOCUMENTS, GOLDENS, compare
+from ..shop import Shop
+from ..world import World
+from .staged import NOW, hold, staged, still
+from .till import pair, rows
+from .web import MERCHANT, PHONE, login
+
+DAYS, DAY = 24, 86_400
+GOODS = {"Flat white": 450, "2 flat whites, 1 croissant": 1_280, "Soup": 620, "Cake": 480, "Bagel, tea": 890}
+
+SAME_TIME = """
+for (const time of document.querySelectorAll('time'))
+  time.textContent = time.textContent.replace(/\\d\\d:\\d\\d$/, '14:02');
+"""
+"""What is sold while the pictures are made is sold in one minute, or in the next."""
+
+
+def month(world: World) -> None:
+    """Display, till and earnings look as the documents show them, and the wallet as when somebody looked at it."""
+    with staged(world, shop="Corner Cafe") as play:
+        page = still(world, play.stage.url, 1280, 800)
+        for name in ("waiting", "paid"):
+            play.show(page, "en", name)
+            compare(page, DOCUMENTS / f"display-{name}.png", world.out)
+    shop = world.closed_shop(shop="Corner Cafe")
+    open_for_a_month(world, shop)
+    for memo in ("Soup", "Cake", "2 flat whites, 1 croissant", "Bagel, tea"):
+        sold = shop.sale(GOODS[memo], memo=memo)
+    cancelled = shop.kiosk.request(450, memo="Flat white")
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{cancelled['id']}")
+    shop.kiosk.client.post("/v1/refunds", {"sid": sold["id"], "amount_cents": sold["amount_cents"]})
+    shop.kiosk.request(1_280, memo="2 flat whites, 1 croissant")
+    counter = hold(world.page("about:blank")).open(shop.till)
+    pair(shop, counter, "--refunds", "50.00/day")
+    counter.wait("all rows", lambda page: len(rows(page)) == 6 and "Refunded" in str(rows(page)))
+    counter.type("620")
+    look(world, counter, DOCUMENTS / "till.png")
+    counter.press("F8")
+    counter.wait_for_text("Kept", "#report")
+    look(world, counter, GOLDENS / "report.png")
+    page = login(world, shop, MERCHANT, path=f"/web/earnings?from={day(DAYS)}&to={day(0)}")
+    page.wait_for_text("By day")
+    look(world, page, DOCUMENTS / "earnings.png")
+    page = login(world, shop, "payer@example.com", PHONE, "/web/wallet")
+    page.wait_for_text("Balance")
+    look(world, page, GOLDENS / "wallet.png")
+
+
+def look(world: World, page: Page, golden: Path) -> None:
+    page.script(SAME_TIME)
+    compare(page, golden, world.out)
+
+
+def day(ago: int) -> str:
+    return (datetime.fromtimestamp(NOW, UTC).date() - timedelta(days=ago)).isoformat()
+
+
+def open_for_a_month(world: World, shop: Shop) -> None:
+    """Sells for a month, by programs whose clocks are set forward from day to day, up to the moment of the pictures."""
+    if world.faults is None:
+        raise AssertionError("programs whose clocks can be set need --faults LIBRARY")
+    chance = random.Random(7)
+    clock = shop.folder / "clock"
+
+    def set_clock(ago: int) -> None:
+        clock.write_text(str(int(NOW - ago * DAY - time())))
+
+    set_clock(DAYS)
+    shop.wrapper = ["env", "TZ=UTC", f"LD_PRELOAD={world.faults}", f"FAULT_CLOCK={clock}"]
+    shop.start_server()
+    for ago in range(DAYS, 0, -1):
+        set_clock(ago)
+        payee = eventually("the server's new day", lambda: at_day(shop.login(MERCHANT), ago))
+        for number in range(chance.randint(2, 7) + (3 if ago % 7 in (1, 2) else 0)):
+            memo = chance.choice(list(GOODS))
+            shop.buy(payee, f"guest-{ago}-{number}", GOODS[memo], memo)
+    set_clock(0)
+    eventually("the server's last day", lambda: at_day(shop.login(MERCHANT), 0))
+    shop.start_daemons()
+
+
+def at_day(caller: Client, ago: int) -> Client | None:
+    """A caller whose token is of that day: a clock that was set is looked at only now and then."""
+    claims = str(caller._token).split(".")[1]
+    issued = json.loads(urlsafe_b64decode(claims + "=="))["iat"]
+    return caller if abs(issued - (NOW - ago * DAY)) < DAY / 2 else None

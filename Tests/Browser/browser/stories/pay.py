@@ -1,0 +1,154 @@
+"""The payer's pages: what somebody without an app sees on a phone, from the code on the display to the payment."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from guest.http import Client
+
+from ..chromium import Page
+from ..deadline import eventually, expect, expect_at_most
+from ..shop import OPENING_BALANCE, Shop
+from ..world import World
+from .display import shown_at, state, wait_for, watched
+from .hostile import requests
+from .till import charge, rows, till
+from .web import MERCHANT, PHONE, POST, enter, filled, judge, login
+
+
+def scanned(page: Page, folder: Path) -> str:
+    """What a phone's camera reads off the display."""
+    file = folder / "display.png"
+    file.write_bytes(page.picture())
+    found = subprocess.run(["zbarimg", "--quiet", "--raw", file], capture_output=True, text=True, timeout=60)
+    return found.stdout.strip()
+
+
+def phone(world: World) -> None:
+    """Asked for at the till, scanned off the display, paid on a phone once, refunded by the merchant; PAID within 300 ms."""
+    shop = world.shop()
+    counter = till(world, shop)
+    display = watched(world, shop.display)
+    charge(counter, "1280")
+    wait_for(display, "waiting")
+    display.wait("the code", lambda page: page.all("#pay:not([hidden])"))
+    request = requests(shop)[0]
+    url = scanned(display, shop.folder)
+    expect("what the camera reads", url, f"{shop.url}/p/{request['eid']}".upper())
+    page = world.page(url.replace("HTTP://", "http://"), *PHONE)
+    page.wait_for_text("$12.80")
+    judge(page, "a request")
+    expect("the digits on both screens", request["eid"][-4:].upper() in page.text(), True)
+    expect("the state after a look", shop.kiosk.state(request), "advertising")
+    expect("the display after a look", state(display), "waiting")
+    page.leave("a.main")
+    enter(page, "walker@example.com")
+    page.wait_for_text("Pay $12.80")
+    judge(page, "a request that can be paid")
+    address, form = filled(page, "form[method=post][action*='/p/']")
+    page.leave("form[action*='/p/'] button")
+    page.wait_for_text("Paid")
+    judge(page, "a payment")
+    wait_for(display, "paid")
+    late = shown_at(display, "paid") - shop.paid_at(request)
+    world.figures["phone_paid_milliseconds"] = round(late)
+    expect_at_most("milliseconds from the ledger's time to PAID", late, 300)
+    counter.wait("the till's row", lambda page: "Paid" in str(rows(page)))
+    page.driver.refresh()
+    page.wait_for_text("Paid")
+    expect("the answer to the same press again", page.promise(POST, address, form), 200)
+    page.open(f"{shop.url}/web/wallet")
+    page.wait_for_text("$87.20")
+    judge(page, "the wallet")
+    merchant = login(world, shop, MERCHANT, path="/web/earnings?period=today")
+    merchant.wait_for_text("$12.80")
+    merchant.leave("table.list tbody tr:first-child a")
+    merchant.leave("#refund button")
+    merchant.wait_for_text("Refunded")
+    expect("what the payer has", balance(shop, "walker@example.com"), OPENING_BALANCE)
+
+
+def states(world: World) -> None:
+    """Whatever becomes of a request, the payer's page says it, and that nothing was charged; everybody can read it."""
+    shop = world.shop()
+    brief = shop.kiosk.request(100, ttl_seconds=10)
+    page = login(world, shop, "walker@example.com", PHONE).open(f"{shop.url}/p")
+    page.wait_for_text("ten digits")
+    judge(page, "the field for digits")
+    page.find("input[name=eid]").send_keys("12 oranges")
+    page.leave("form button.main")
+    page.wait_for_text("not ten digits")
+    judge(page, "what is none")
+    meet(page, shop, "0123456789", "No such request")
+    meet(page, shop, shop.kiosk.request(20_000)["eid"], "Not enough money")
+
+    other = shop.login("other@example.com")
+    request = shop.kiosk.request(500)
+    other.post("/sessions/lock", {"sid": request["id"]})
+    meet(page, shop, request["eid"], "Somebody else is paying this")
+    # The page looks again by itself.
+    other.post(f"/sessions/{request['id']}/unlock", {})
+    page.wait_for_text("Pay $5.00")
+    pay(other, request)
+    page.leave("form[action*='/p/'] button")
+    page.wait_for_text("This press charged nothing")
+    judge(page, "a press that came late")
+    meet(page, shop, request["eid"], "You were not charged")
+
+    request = shop.kiosk.request(600)
+    page.open(f"{shop.url}/p/{request['eid']}/result?sid={request['id']}&key=browser-not-known-yet")
+    page.wait_for_text("Being found out")
+    judge(page, "an outcome that is not known")
+    shop.server.kill()
+    page.wait("a question without an answer", lambda _: "net::ERR_" in str(world.chromium.complaints()))
+    expect("the page meanwhile", "Being found out" in page.text(), True)
+    shop.start_server()
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
+    page.wait_for_text("You were not charged")
+    meet(page, shop, request["eid"], "Cancelled")
+    eventually("the brief one to expire", lambda: shop.kiosk.state(brief) == "expired")
+    meet(page, shop, brief["eid"], "Time is up")
+    own = login(world, shop, MERCHANT, PHONE)
+    meet(own, shop, shop.kiosk.request(700)["eid"], "your own request")
+    expect("what the payer has", balance(shop, "walker@example.com"), OPENING_BALANCE)
+    world.expected_complaints = ("status of 4", "net::ERR_")
+
+
+def balance(shop: Shop, email: str) -> int:
+    found: int = shop.login(email).get("/api/wallet/balance")["balance_cents"]
+    return found
+
+
+def meet(page: Page, shop: Shop, eid: str, words: str) -> None:
+    """Opens a request's page, which must say this."""
+    page.open(f"{shop.url}/p/{eid}")
+    page.wait_for_text(words)
+    judge(page, words)
+
+
+def pay(payer: Client, request: dict[str, Any]) -> None:
+    payer.post("/sessions/lock", {"sid": request["id"]})
+    payer.post("/wallet/send", {"sid": request["id"]}, Idempotency_Key=f"browser-{request['id']}")
+
+
+def code(world: World) -> None:
+    """The code changes with the EID, and is gone when a payer has locked the request."""
+    shop = world.shop(kiosk={"eid_seconds": 10})
+    display = world.page(shop.display)
+    request = shop.kiosk.request(300)
+    wait_for(display, "waiting")
+
+    def read() -> str:
+        return scanned(display, shop.folder)
+
+    first = eventually("a code", read)
+    second = eventually("another one", lambda: (new := read()) != first and new, 40)
+    now = shop.kiosk.client.get(f"/v1/requests/{request['id']}")["eid"]
+    expect("what it names", second.lower().endswith(now), True)
+    leaver = shop.login("leaver@example.com")
+    leaver.post("/sessions/lock", {"sid": request["id"]})
+    wait_for(display, "confirming")
+    expect("a code while somebody pays", display.script("return document.getElementById('pay').hidden"), True)
+    expect("what a camera reads", read(), "")

@@ -1,0 +1,81 @@
+"""The display's page on a stage, still, with the views that the test target has written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..chromium import Page
+from ..shop import Shop
+from ..stage import Stage
+from ..world import World
+from .display import state
+
+NOW = 1_795_874_520
+"""Saturday, 2:02 in the afternoon, in seconds since 1970."""
+
+FIXED = f"""
+const at = {NOW}000, Real = Date;
+globalThis.Date = class extends Real {{ constructor(...given) {{ given.length ? super(...given) : super(at) }}
+  static now() {{ return at }} }};
+performance.now = () => 1000;
+"""
+"""That moment for ever."""
+
+
+class Staged:
+    """The display's page, and the views for it."""
+
+    def __init__(self, world: World, stage: Stage, shop: Shop) -> None:
+        if world.views_file is None:
+            raise AssertionError("the views are written by the test target: --views FILE")
+        build = shop.kiosk.client.get("/v1/display")["build"]
+        self.stage = stage
+        self.views: dict[tuple[str, str], str] = {}
+        self.scenes: list[str] = []
+        self.states: list[str] = []
+        for line in Path(world.views_file).read_text().splitlines():
+            each = json.loads(line)
+            each["view"]["build"] = build
+            self.views[each["scene"], each["state"]] = json.dumps(each["view"])
+            self.scenes = [*dict.fromkeys([*self.scenes, each["scene"]])]
+            self.states = [*dict.fromkeys([*self.states, each["state"]])]
+
+    def show(self, page: Page, scene: str, name: str) -> None:
+        """Has the page show it, and waits until it does."""
+        view = json.loads(self.views[scene, name])
+        self.stage.say(self.views[scene, name])
+        head, shop = view["headline"], view.get("amount")
+        page.wait(
+            f"{name} of {scene}",
+            lambda page: state(page) == name
+            and head in page.text("body")
+            and (not shop or shop in page.text("body")),
+        )
+
+
+@contextmanager
+def staged(world: World, **screens: Any) -> Iterator[Staged]:
+    shop = world.shop(**screens)
+    stage = Stage(shop)
+    world.foreign += (stage.url.removesuffix("display"),)
+    try:
+        yield Staged(world, stage, shop)
+    finally:
+        world.close_pages()
+        stage.close()
+
+
+def still(world: World, url: str, width: int, height: int) -> Page:
+    """The page without motion, at one moment."""
+    return hold(world.page("about:blank", width, height, prefers_reduced_motion="reduce")).open(url)
+
+
+def hold(page: Page) -> Page:
+    """Stops the clock of what is opened in a window."""
+    page.protocol("Emulation.setTimezoneOverride", timezoneId="UTC")
+    page.protocol("Page.addScriptToEvaluateOnNewDocument", source=FIXED)
+    return page

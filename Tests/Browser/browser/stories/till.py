@@ -1,0 +1,307 @@
+"""The till's page: what a cashier does, by hand and by keyboard, and what must not happen twice."""
+
+from __future__ import annotations
+
+import csv
+import signal
+from pathlib import Path
+
+from guest.http import Client, Refused
+
+from ..chromium import Page
+from ..deadline import eventually, expect
+from ..shop import Shop
+from ..world import World
+from .display import wait_for
+from .hostile import requests
+
+
+def code(page: Page) -> str:
+    """The code that an unpaired till's page shows."""
+    found: str = page.wait("a code", lambda page: page.text("#code").replace(" ", "").isdigit() and page.text("#code"))
+    return found.replace(" ", "")
+
+
+def pair(shop: Shop, page: Page, *more: str, name: str = "Front") -> None:
+    paired = shop.kiosk.ctl("till", "pair", code(page), "--name", name, *more)
+    expect(f"the exit status of pair ({paired.stderr})", paired.returncode, 0)
+    page.wait_for_text("Ready", "#health")
+
+
+def till(world: World, shop: Shop, *more: str) -> Page:
+    """A page that is paired and ready."""
+    page = world.page(shop.till)
+    pair(shop, page, *more)
+    return page
+
+
+def rows(page: Page) -> list[str]:
+    return [" ".join(row.text.split()) for row in page.all("#rows > li")]
+
+
+def charge(page: Page, digits: str) -> None:
+    page.type(digits)
+    page.wait("the key", lambda page: page.find("#charge").is_enabled())
+    page.press("Enter")
+
+
+def keyboard(world: World) -> None:
+    """A sale, a cancellation, a refund and the end of the day by keys alone; display, till and ledger agree."""
+    shop = world.shop()
+    page = till(world, shop, "--refunds", "50.00/day")
+    display = world.page(shop.display)
+    page.type("1280")
+    expect("the amount", page.find("#figure").get_attribute("value"), "$12.80")
+    page.press("m")
+    page.wait("the focus in the memo", lambda page: page.focus() == "memo")
+    page.type("Coffee")
+    page.press("Enter")
+    wait_for(display, "waiting")
+    expect("the display's words", [w in display.text() for w in ("$12.80", "Coffee")], [True, True])
+    page.wait("the row", lambda page: any("Waiting" in row and "Coffee" in row for row in rows(page)))
+    sold = requests(shop)[0]
+    shop.payer.pay(sold)
+    page.wait("the row to be paid", lambda page: any("Paid" in row for row in rows(page)))
+    wait_for(display, "paid")
+
+    page.press("Escape")
+    charge(page, "300")
+    page.wait("the second row", lambda page: len(rows(page)) == 2)
+    page.press("c")
+    page.wait("it to be cancelled", lambda page: "Cancelled" in rows(page)[0])
+
+    page.press("Down", "Down")
+    page.wait("the paid row", lambda page: "Paid" in page.driver.switch_to.active_element.text)
+    page.press("r")
+    page.wait("the question", lambda page: page.focus() == "keep")
+    page.press("Enter")
+    page.wait("no question", lambda page: not page.script("return document.getElementById('refund').open"))
+    expect("what Enter has done", shop.kiosk.refunds(), [])
+    page.wait("the row again", lambda page: "Paid" in page.driver.switch_to.active_element.text)
+    page.press("r")
+    page.wait("the question", lambda page: page.focus() == "keep")
+    page.press("Tab")
+    page.wait("the other button", lambda page: page.focus() == "refund-do")
+    page.press("Enter")
+    page.wait("the refund", lambda page: any("Refunded" in row for row in rows(page)))
+
+    page.press("F8")
+    page.wait_for_text("Kept", "#report")
+    sums = page.text("#sums").split()
+    expect("the day's sums", [s for s in sums if any(c.isdigit() for c in s)], ["$12.80", "1", "−$12.80", "$0.00"])
+    page.press("Escape")
+    page.wait("no report", lambda page: not page.script("return document.getElementById('report').open"))
+    expect("what the payer has", shop.payer.balance(), 10_000)
+
+
+def once(world: World) -> None:
+    """Pressed twice, reloaded, with a server that does not answer: one request, by one key."""
+    shop = world.shop()
+    page = till(world, shop)
+    shop.server.signal(signal.SIGSTOP)
+    charge(page, "450")
+    page.press("Enter")
+    page.driver.refresh()
+    page.wait("the amount after a reload", lambda page: page.find("#figure").get_attribute("value") == "$4.50")
+    page.press("Enter")
+    page.driver.refresh()
+    shop.server.signal(signal.SIGCONT)
+    page.wait("one row", lambda page: len(rows(page)) == 1 and "Waiting" in rows(page)[0])
+    expect("the amount is free again", page.find("#figure").get_attribute("value"), "$0.00")
+    expect("the requests", [r["amount_cents"] for r in requests(shop)], [450])
+    charge(page, "450")
+    page.wait("another row for another press", lambda page: len(rows(page)) == 2)
+    # gotchud may have waited longer for the server than the page for gotchud.
+    world.expected_complaints = ("net::ERR_", "the server responded with a status of 5")
+
+
+def scanner(world: World) -> None:
+    """What a barcode scanner types is a memo, and its line end charges nothing."""
+    shop = world.shop()
+    page = till(world, shop)
+    page.type("150")
+    page.press("4006381333931")
+    page.press("Enter")
+    page.wait("the memo", lambda page: page.find("#memo").get_attribute("value") == "4006381333931")
+    expect("the amount", page.find("#figure").get_attribute("value"), "$1.50")
+
+
+def pairing(world: World) -> None:
+    """A wrong code pairs nothing, five void all, one code works once; a till that is revoked can do nothing at once."""
+    shop = world.shop()
+    page = world.page(shop.till)
+    shown = code(page)
+    wrong = f"{(int(shown) + 1) % 1_000_000:06}"
+    expect("a wrong code", shop.kiosk.ctl("till", "pair", wrong, "--name", "Back").returncode != 0, True)
+    pair(shop, page)
+    again = shop.kiosk.ctl("till", "pair", shown, "--name", "Again")
+    expect("a code that was used", again.returncode != 0, True)
+    token = page.script("return localStorage.getItem('gotchu-till-token')")
+    own = Client(f"127.0.0.1:{shop.till_port}", token)
+    expect("the till's name", own.get("/v1/till")["name"], "Front")
+    for what, client in (
+        ("no bearer", Client(f"127.0.0.1:{shop.till_port}")),
+        ("another bearer", Client(f"127.0.0.1:{shop.till_port}", token[:-2] + "AA")),
+    ):
+        expect(what, refusal(client), 401)
+    expect("the bearer at the display's port", refusal(Client(f"127.0.0.1:{shop.display_port}", token)), 404)
+    revoked = shop.kiosk.ctl("till", "revoke", "Front")
+    expect("revoking", revoked.returncode, 0)
+    second = code(page)
+    expect("the bearer after that", refusal(own), 401)
+    for number in range(5):
+        other = f"{(int(second) + 1 + number) % 1_000_000:06}"
+        shop.kiosk.ctl("till", "pair", other, "--name", "Guess")
+    guessed = shop.kiosk.ctl("till", "pair", second, "--name", "Guess")
+    expect("the code after five wrong ones", guessed.returncode != 0, True)
+    # The browser says in its console that a call was refused.
+    world.expected_complaints = ("status of 401", "status of 404", "status of 410")
+
+
+def refusal(client: Client) -> int:
+    try:
+        client.post("/v1/requests", {"amount_cents": 100}, Origin=f"http://{client._address}")
+    except Refused as refused:
+        return refused.status
+    return 200
+
+
+def limit(world: World) -> None:
+    """A refund above what the till may refund in a day is refused in words, and nothing moves."""
+    shop = world.shop()
+    page = till(world, shop, "--refunds", "5.00/day")
+    sold = shop.sale(1_000)
+    page.wait("the row", lambda page: any("Paid" in row for row in rows(page)))
+    page.script("document.querySelector('#rows button').click()")
+    page.wait("the question", lambda page: page.focus() == "keep")
+    page.script("document.getElementById('refund-do').click()")
+    page.wait("a refusal", lambda page: page.text("#refund-problem"))
+    expect("what the payer has", shop.payer.balance(), 9_000)
+    expect("the refunds", shop.kiosk.refunds(), [])
+    page.find("#refund-amount").clear()
+    page.find("#refund-amount").send_keys("5.00")
+    page.script("document.getElementById('refund-do').click()")
+    page.wait("a refund within it", lambda page: any("Refunded" in row for row in rows(page)))
+    expect("the request", shop.kiosk.state(sold), "paid")
+    world.expected_complaints = ("status of 4",)
+
+
+def report(world: World) -> None:
+    """The end of the day is the ledger's; its CSV has the same sums; without the server there are none."""
+    shop = world.shop()
+    page = till(world, shop)
+    folder = shop.folder / "downloads"
+    folder.mkdir()
+    page.protocol("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    for amount, memo in ((1_280, "=1+1"), (450, 'Tea, "black"'), (20, "")):
+        shop.sale(amount, **({"memo": memo} if memo else {}))
+    page.press("F8")
+    page.wait_for_text("Kept", "#report")
+    expect("the sums", [w for w in page.text("#sums").split() if "$" in w or w.isdigit()],
+           ["$17.50", "3", "$0.00", "$17.50"])
+    page.script("document.getElementById('save').click()")
+
+    def saved() -> Path | None:
+        return next((file for file in folder.glob("*.csv")), None)
+
+    file = eventually("the file", saved)
+    lines = list(csv.reader(file.read_text().splitlines()))
+    expect("the columns of all lines", {len(line) for line in lines}, {len(lines[0])})
+    flat = [cell for line in lines for cell in line]
+    expect("cells that a spreadsheet would carry out", [c for c in flat if c[:1] in ("=", "@", "+")], [])
+    expect("the taken sum in it", "1750" in flat, True)
+    shop.server.signal(signal.SIGSTOP)
+    page.press("F8")
+    page.wait("a problem instead of sums", lambda page: page.text("#report-problem") and not page.text("#sums"), 60)
+    shop.server.signal(signal.SIGCONT)
+    world.expected_complaints = ("status of 5", "net::ERR_")
+
+
+def judge(page: Page, name: str) -> None:
+    """Accessible, and no wider than the screen."""
+    expect(f"what axe finds in {name}", page.faults(), [])
+    wide = page.script("return document.documentElement.scrollWidth - innerWidth")
+    expect(f"pixels that {name} is too wide", max(0, wide), 0)
+
+
+def cashier(world: World) -> None:
+    """axe finds nothing on the till's page, paired or not, in any dialog; all fits; a memo is only text."""
+    shop = world.shop()
+    page = world.page(shop.till)
+    code(page)
+    judge(page, "a till that is not paired")
+    pair(shop, page, "--refunds", "50.00/day")
+    judge(page, "a till without a request")
+    part = shop.sale(500)
+    shop.kiosk.client.post("/v1/refunds", {"sid": part["id"], "amount_cents": 200})
+    page.driver.refresh()
+    shop.kiosk.request(900, memo='<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd')
+    shop.kiosk.request(100_000_000, memo="W" * 140)
+    sold = shop.sale(400, memo="Soup")
+    cancelled = shop.kiosk.request(300)
+    shop.kiosk.client.call("DELETE", f"/v1/requests/{cancelled['id']}")
+    page.wait("all rows", lambda page: len(rows(page)) == 5 and "Refunded $2.00" in str(rows(page)))
+    expect("elements of the memo", len(page.all("img")), 0)
+    page.type("99999999")
+    for width, height in ((800, 480), (480, 800), (1280, 800)):
+        page.resize(width, height)
+        judge(page, f"a till of {width}×{height}")
+    refund = f"document.querySelector('[data-id=\"{sold['id']}\"] button').click()"
+    for opening, name in (
+        ("document.getElementById('open-report').click()", "report"),
+        ("document.getElementById('open-help').click()", "help"),
+        (refund, "refund"),
+    ):
+        page.script(opening)
+        page.wait(f"the dialog {name}", lambda page: page.all(f"#{name}[open]"))
+        for width, height in ((480, 800), (1280, 800)):
+            page.resize(width, height)
+            judge(page, f"the dialog {name}")
+        page.script("document.getElementById(arguments[0]).close()", name)
+    world.figures["till_bytes"] = world.chromium.loaded(shop.till.removesuffix("till"))
+
+
+def trouble(world: World) -> None:
+    """Everybody can read a till in trouble: a request that is refused, one that is being checked, nobody there."""
+    shop = world.shop()
+    page = till(world, shop)
+    shop.kiosk.request(500, ttl_seconds=10)
+    page.wait("the row", rows)
+    shop.server.signal(signal.SIGSTOP)
+    page.wait_for_text("Hand nothing out", seconds=40)
+    judge(page, "a request that is being checked")
+    page.wait("what is wrong", lambda page: page.text("#health") not in ("", "Ready"))
+    judge(page, "a till whose server is silent")
+    shop.server.signal(signal.SIGCONT)
+    page.wait_for_text("Time is up")
+    page.wait_for_text("Ready", "#health")
+    judge(page, "a request whose time is up")
+    shop.kiosk.switch_adapter(is_on=False)
+    page.wait("what is wrong", lambda page: page.text("#health") != "Ready")
+    judge(page, "a till without an adapter")
+    shop.kiosk.process.kill()
+    page.wait_for_text("No connection to gotchud", "#health")
+    judge(page, "a till without gotchud")
+    world.expected_complaints = ("net::ERR_",)
+
+
+def update(world: World) -> None:
+    """A till's page loads itself anew after an update of gotchud, and not while something is typed."""
+    shop = world.shop()
+    page = till(world, shop)
+    page.script(
+        "window.isOld = true; const get = Headers.prototype.get;"
+        "Headers.prototype.get = function (name) {"
+        " return name === 'Gotchu-Version' ? 'another' : get.call(this, name) }"
+    )
+    page.type("450")
+    page.press("F8")
+    page.wait_for_text("Kept", "#report")
+    page.press("Escape")
+    expect("a page with an amount is kept", page.script("return [window.isOld, window.figure.value]"), [True, "$4.50"])
+    page.press("Enter")
+    page.wait("the row", rows)
+    page.press("c")
+    page.wait("the new page", lambda page: page.script("return window.isOld === undefined"))
+    page.wait("the row", lambda page: "Cancelled" in str(rows(page)))
+    expect("the requests", [each["amount_cents"] for each in requests(shop)], [450])

@@ -1,0 +1,235 @@
+"""The server's pages: what a merchant and a payer see, with a mouse, with a thumb, without a script."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+from pathlib import Path
+
+from ..chromium import Page
+from ..deadline import eventually, expect
+from ..origin import Origin
+from ..shop import OPENING_BALANCE, Shop
+from ..world import World
+
+PHONE = (390, 844)
+MERCHANT = "kiosk@example.com"
+"""The kiosk's daemon and its owner are one user: who logs in with this address."""
+
+
+def login(world: World, shop: Shop, email: str, size: tuple[int, int] = (1280, 800), path: str = "/web") -> Page:
+    """A page of somebody who has just logged in; all others are logged out."""
+    world.chromium.forget_cookies()
+    page = world.page(shop.url + path, *size)
+    enter(page, email)
+    return page
+
+
+def enter(page: Page, email: str) -> None:
+    page.wait("the field", lambda page: page.all("input[name=email]"))
+    page.find("input[name=email]").send_keys(email)
+    page.leave("main button, form button.main")
+
+
+POST = "return (await fetch(arguments[0], { method: 'POST', body: new URLSearchParams(arguments[1]) })).status"
+"""Sends a form again."""
+
+
+def filled(page: Page, selector: str) -> list[str]:
+    """The address and the content of a form, as the browser would send it."""
+    form: list[str] = page.script(
+        "const form = document.querySelector(arguments[0]);"
+        "return [form.action, new URLSearchParams(new FormData(form)).toString()]",
+        selector,
+    )
+    return form
+
+
+def judge(page: Page, name: str) -> None:
+    """Accessible, and no wider than the screen."""
+    expect(f"what axe finds in {name}", page.faults(), [])
+    wide = page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    expect(f"pixels that {name} is too wide", max(0, wide), 0)
+
+
+def merchant(world: World) -> None:
+    """A merchant sees earnings, opens a payment, refunds it once however often the form comes, and logs out."""
+    shop = world.shop()
+    for amount, memo in ((1_280, "Flat white"), (450, "=1+1"), (2_000, "Cake")):
+        shop.sale(amount, memo=memo)
+    page = login(world, shop, MERCHANT)
+    page.wait_for_text("$37.30")
+    judge(page, "earnings")
+    world.figures["earnings_bytes"] = world.chromium.loaded(shop.url)
+    page.leave("table.list tbody tr:first-child a")
+    page.wait_for_text("$20.00")
+    judge(page, "a payment")
+    address, form = filled(page, "#refund form")
+    page.leave("#refund button")
+    page.wait_for_text("Refunded")
+    judge(page, "a refund")
+    expect("the answer to the same form again", page.promise(POST, address, form), 200)
+    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
+    stolen = form.replace("form_token=", "form_token=A")
+    expect("the answer to a form with another token", page.promise(POST, address, stolen), 403)
+    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
+
+    # The ledger's sums, and the file's.
+    page.open(f"{shop.url}/web/earnings?period=today")
+    page.wait_for_text("$17.30")
+    text = page.promise("return await (await fetch(document.querySelector('a[href*=\".csv\"]').href)).text()")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    expect("the sum of the file", sum(int(line["amount_cents"]) for line in lines), 1_730)
+    expect("what a spreadsheet would carry out", [c for l in lines for c in l.values() if c[:1] in ("=", "@")], [])
+
+    cookies = page.driver.get_cookies()
+    page.leave("form[action$='/web/logout'] button")
+    for cookie in cookies:
+        page.driver.add_cookie({"name": cookie["name"], "value": cookie["value"]})
+    page.open(f"{shop.url}/web/earnings")
+    page.wait("the login", lambda page: "/web/login" in page.driver.current_url)
+    world.expected_complaints = ("status of 403",)
+
+
+def strangers(world: World) -> None:
+    """Another merchant's payment is not there, nor is a page for one who is not logged in."""
+    shop = world.shop()
+    sold = shop.sale(500)
+    page = world.page(f"{shop.url}/web/earnings")
+    page.wait("the login", lambda page: "/web/login" in page.driver.current_url)
+    judge(page, "the login")
+    enter(page, "other@example.com")
+    page.wait_for_text("Earnings")
+    page.open(f"{shop.url}/web/payments/{sold['id']}")
+    page.wait_for_text("no such payment")
+    if "$5.00" in page.text():
+        raise AssertionError("another's payment is shown")
+    world.expected_complaints = ("status of 404",)
+
+
+def scriptless(world: World) -> None:
+    """Without a script a merchant logs in, sees the earnings and refunds."""
+    shop = world.shop()
+    shop.sale(700)
+    page = world.page("about:blank")
+    page.protocol("Emulation.setScriptExecutionDisabled", value=True)
+    page.open(f"{shop.url}/web")
+    page.find("input[name=email]").send_keys(MERCHANT)
+    page.find("main button").click()
+    page.wait("the earnings", lambda page: "$7.00" in page.find("body").text)
+    page.find("table.list tbody a").click()
+    page.wait("the payment", lambda page: page.all("#refund button"))
+    page.find("#refund button").click()
+    eventually("the payer's money", lambda: shop.payer.balance() == OPENING_BALANCE)
+    page.protocol("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def paging(world: World) -> None:
+    """Pages of payments repeat none and leave none out while more are paid."""
+    shop = world.shop()
+    payee = shop.login(MERCHANT)
+    known = {shop.buy(payee, f"early-{number}") for number in range(60)}
+    page = login(world, shop, MERCHANT)
+    page.wait_for_text("$60.00")
+    found: list[str] = []
+    for number in range(10):
+        links = page.all("table.list tbody a")
+        found += [str(link.get_attribute("href")).rpartition("/")[2] for link in links]
+        if not page.all("#list .more a"):
+            break
+        for again in range(5):
+            shop.buy(payee, f"late-{number}-{again}")
+        page.leave("#list .more a")
+    expect("payments that came twice", len(found) - len(set(found)), 0)
+    expect("payments that were left out", known - set(found), set())
+
+
+def manage(world: World) -> None:
+    """Devices and webhooks: all that a merchant sees of them can be read by everybody, on a phone too."""
+    shop = world.shop()
+    receiver = Origin({})
+    try:
+        shop.server_command("webhooks", "add", f"{receiver.url}/hook", "--dev", "--payee", MERCHANT)
+        page = login(world, shop, MERCHANT, path="/web/webhooks")
+        page.wait_for_text("Everything has arrived")
+        judge(page, "a webhook")
+        shop.sale(300)
+        page.wait("an event that waits", lambda page: page.open(f"{shop.url}/web/webhooks").all("tbody tr"))
+        judge(page, "an event that waits")
+        page.open(f"{shop.url}/web/devices")
+        judge(page, "no device")
+        page.find("input[name=name]").send_keys("Front till")
+        page.leave("form[action$='/web/devices'] button")
+        page.wait_for_text("It is shown only now")
+        judge(page, "a device's code")
+        page.open(f"{shop.url}/web/devices")
+        page.wait_for_text("Waits for its code")
+        judge(page, "a device")
+        page.leave("form[action$='/revoke'] button")
+        page.wait_for_text("Revoked")
+        judge(page, "a device that was revoked")
+        page.resize(*PHONE)
+        for path in ("earnings", "earnings?period=all", "devices", "webhooks", "wallet"):
+            judge(page.open(f"{shop.url}/web/{path}"), f"{path} on a phone")
+        for path in ("earnings?from=2026-02-30&to=2026-03-01", "nowhere", "payments/none"):
+            judge(page.open(f"{shop.url}/web/{path}"), path)
+    finally:
+        receiver.close()
+    world.expected_complaints = ("status of 404", "status of 400")
+
+
+def database(world: World) -> None:
+    """The database hangs: no page shows a sum that is not the ledger's, and each comes back by itself."""
+    if world.postgres is None:
+        raise AssertionError("the database is the test target's: --postgres URL")
+    shop = world.closed_shop()
+    shop.database = world.postgres
+    shop.open()
+    shop.sale(1_280)
+    page = login(world, shop, MERCHANT)
+    page.wait_for_text("$12.80")
+    cluster = Path(world.postgres.rpartition("host=")[2]).parent
+    signal_all(cluster, signal.SIGSTOP)
+    try:
+        for path in ("web/wallet", "web/earnings"):
+            page.open(f"{shop.url}/{path}")
+            page.wait_for_text("The books cannot be reached")
+            expect("sums on the page", "$" in page.text(), False)
+            judge(page, f"{path} without a database")
+    finally:
+        signal_all(cluster, signal.SIGCONT)
+    page.wait_for_text("$12.80")
+    world.expected_complaints = ("status of 503",)
+
+
+def signal_all(cluster: Path, number: signal.Signals) -> None:
+    """Sends a signal to all processes of a PostgreSQL."""
+    postmaster = int((cluster / "data/postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    for process in [postmaster, *map(int, children)]:
+        os.kill(process, number)
+
+
+def markup(world: World) -> None:
+    """A memo is only text on a merchant's and a payer's page; an amount that cannot be refunded is said to be none."""
+    shop = world.shop()
+    memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd ' + "W" * 90
+    sold = shop.sale(640, memo=memo)
+    open_one = shop.kiosk.request(650, memo=memo)
+    page = login(world, shop, MERCHANT, size=PHONE)
+    for path in ("web/earnings", f"web/payments/{sold['id']}", f"p/{open_one['eid']}"):
+        page.open(f"{shop.url}/{path}")
+        page.wait_for_text("onerror")
+        expect(f"elements of the memo in {path}", len(page.all("main img")), 0)
+        judge(page, f"a long memo in {path}")
+    page.open(f"{shop.url}/web/payments/{sold['id']}")
+    for amount in ("7.00", "much"):
+        page.find("#refund input[name=amount]").clear()
+        page.find("#refund input[name=amount]").send_keys(amount)
+        page.leave("#refund button")
+        page.wait_for_text("Nothing was refunded")
+        judge(page, f"a refund of {amount}")
+    expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 640)
+    world.expected_complaints = ("status of 4",)

@@ -1,0 +1,88 @@
+"""What a story finds."""
+
+from __future__ import annotations
+
+import shutil
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from .chromium import Chromium, Page
+from .deadline import expect
+from .shop import Shop
+
+
+class World:
+    """The browser without a window, and shops as they are asked for."""
+
+    def __init__(self, name: str, chromium: Chromium, options: Namespace, folder: Path) -> None:
+        self.name = name
+        self.chromium = chromium
+        self.programs: Path = options.programs.resolve()
+        self.views_file: Path | None = options.views
+        self.faults: Path | None = options.faults
+        """The library that sets a program's clock."""
+        self.postgres: str | None = options.postgres
+        """The URL of a database of this run."""
+        self.out: Path = options.out.resolve()
+        self.folder = folder
+        self.figures: dict[str, float] = {}
+        self.expected_complaints: tuple[str, ...] = ()
+        """Parts of lines that the browser's console shows in this story, and in no other."""
+        self.foreign: tuple[str, ...] = ()
+        """The origins, beside those of the shops, that pages of this story ask."""
+        self.shops: list[Shop] = []
+        self._pages: list[Page] = []
+
+    def shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
+        """A new shop, open. `kiosk` has more settings of its gotchud, `screens` of its screens."""
+        return self.closed_shop(kiosk, **screens).open()
+
+    def closed_shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
+        """A new shop whose programs do not run yet."""
+        shop = Shop(self.programs, self.folder / f"{len(self.shops)}", kiosk or {}, **screens)
+        self.shops.append(shop)
+        return shop
+
+    def page(self, url: str, width: int = 1280, height: int = 800, **features: str) -> Page:
+        page = self.chromium.page(width, height, **features)
+        self._pages.append(page)
+        return page.open(url)
+
+    def end(self) -> None:
+        """Holds what every story leaves behind against what it may be."""
+        complaints = [
+            line
+            for line in self.chromium.complaints()
+            if not any(part in line for part in self.expected_complaints)
+        ]
+        expect("errors in the browser's console", complaints, [])
+        own = [origin for shop in self.shops for origin in shop.origins] + list(self.foreign)
+        asked = [a for a in self.chromium.asked() if a.startswith("http") and not a.startswith(tuple(own))]
+        expect("what was asked of others", asked, [])
+        for shop in self.shops:
+            shop.verify()
+
+    def keep_evidence(self) -> None:
+        """Pictures of all windows and the logs of all programs."""
+        folder = self.out / self.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, page in enumerate(self._pages):
+            try:
+                (folder / f"{number}.png").write_bytes(page.picture())
+                (folder / f"{number}.html").write_text(page.driver.page_source)
+            except Exception as error:
+                (folder / f"{number}.txt").write_text(str(error))
+        for log in self.folder.glob("*/*.log"):
+            shutil.copy(log, folder / f"{log.parent.name}-{log.name}")
+
+    def close_pages(self) -> None:
+        """Closes all windows."""
+        self._pages.clear()
+        self.chromium.close_pages()
+
+    def close(self) -> None:
+        for shop in self.shops:
+            shop.close()
+        self.chromium.forget()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,153 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import SQLite
+import TestSupport
+import Testing
+
+/// Reports on earnings by the books' days.
+@Suite("Earnings", .timeLimit(.minutes(hangLimit)))
+struct EarningsTests {
+    private let path = "/api/payments/earnings"
+
+    private func read(_ reply: WireReply) throws -> EarningsReply {
+        try #require(reply.status == 200, "\(reply.text)")
+        return try JSONDecoder().decode(EarningsReply.self, from: reply.bytes)
+    }
+
+    @Test(
+        "Earnings are what was paid less what was refunded, of the caller alone",
+        arguments: BooksKind.all
+    )
+    func live(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
+        let payee = try await wire.login("payee")
+        let payer = try await wire.login("payer")
+        for cents in [450, 1280, 890] {
+            let sid = try await wire.lockedSession(payee, payer, cents: cents)
+            _ = try await wire.send(sid, by: payer, key: "pay-for-\(sid)")
+            guard cents == 1280 else { continue }
+            _ = try await wire.post(
+                "/sessions/\(sid)/refund",
+                #"{"amount_cents":280}"#,
+                token: payee,
+                key: "refund-of-\(sid)"
+            )
+        }
+        let own = try read(try await wire.get(path + "?period=today&by=hour", token: payee))
+        #expect(own.counts?.paymentCount == 3 && own.counts?.takenCents == 2620)
+        #expect(own.counts?.refundCount == 1 && own.counts?.refundedCents == 280)
+        #expect(own.totalCents.value == 2340 && own.allTimeCents.value == 2340)
+        #expect(own.parts?.count == 24)
+        #expect(own.parts?.map(\.counts.takenCents).reduce(0, +) == 2620)
+        let other = try read(try await wire.get(path + "?period=month&by=day", token: payer))
+        #expect(other.counts == EarningsCounts() && other.allTimeCents.value == 0)
+        let all = try read(try await wire.get(path + "?period=all&zone=Asia/Tokyo", token: payee))
+        #expect(all.totalCents.value == 2340 && all.counts == nil && all.from == nil)
+    }
+
+    @Test("A bad period, date or zone is refused, as is more than 400 days")
+    func refused() async throws {
+        let server = try await ServerProcess()
+        let payee = try await server.wire.login("payee")
+        for query in [
+            "?period=year", "?period=custom", "?from=2026-11-21", "?from=2026-11-22&to=2026-11-21",
+            "?period=today&from=2026-11-21&to=2026-11-21", "?from=2026-02-29&to=2026-03-01",
+            "?from=2025-01-01&to=2026-02-05", "?from=2026-01-01&to=2026-02-01&by=hour",
+            "?period=all&by=day", "?by=minute", "?zone=Europe/Atlantis", "?zone=../../etc/passwd",
+            "?zone=tzdata.zi", "?zone=Europe", "?limit=3", "?from=1999-12-31&to=2000-01-01",
+        ] {
+            let reply = try await server.wire.get(path + query, token: payee)
+            #expect(reply.status == 400 && reply.string("code") == "VALIDATION_ERROR", "\(query)")
+        }
+        #expect(try await server.wire.get(path + "?user=x", token: payee).status == 403)
+        #expect(try await server.wire.get(path).status == 401)
+        let longest = path + "?from=2025-01-01&to=2026-02-04&by=day&zone=America/New_York"
+        #expect(try read(try await server.wire.get(longest, token: payee)).parts?.count == 400)
+    }
+
+    /// One entry every seven minutes for ten days around the end of summer time in Berlin, and in
+    /// the sum of every hour and day.
+    @Test(
+        "Days of 23 and 25 hours have each entry in its own hour",
+        arguments: ["2026-03-29", "2026-10-25"]
+    )
+    func clockChange(text: String) async throws {
+        let first = try await ServerProcess()
+        let login = try await first.wire.post("/auth/dev-login", #"{"email":"payee@shop.example"}"#)
+        let (user, token) = (login.string("user_id"), login.string("token"))
+        #expect(try await first.stop() == 0)
+        let day = try #require(CalendarDay(text))
+        let midnight = try #require(Timestamp(iso8601: text + "T00:00:00Z")).milliseconds
+        var entries: [PlantedEntry] = []
+        for index in Int64(0)..<2000 {
+            let at = midnight - 5 * 86_400_000 + index * 420_000
+            entries.append(PlantedEntry(at: at, amount: index + 1, isRefund: index % 5 == 4))
+        }
+        try plant(entries, for: user, in: first.path)
+
+        let server = try await ServerProcess(folder: first.folder)
+        let query = "?from=\(text)&to=\(text)&by=hour&zone=Europe/Berlin"
+        let report = try read(try await server.wire.get(path + query, token: token))
+        let parts = try #require(report.parts)
+        #expect(parts.count == (text.hasSuffix("29") ? 23 : 25))
+        #expect(parts.first?.localTime.hasPrefix("\(text)T00:00:00+0") == true)
+        for part in parts {
+            let span = part.startsAt.milliseconds..<part.endsAt.milliseconds
+            let own = entries.filter { span.contains($0.at) }
+            let (payments, refunds) = (own.filter { !$0.isRefund }, own.filter(\.isRefund))
+            #expect(part.counts.paymentCount == Int64(payments.count))
+            #expect(part.counts.refundCount == Int64(refunds.count))
+            #expect(part.counts.takenCents == payments.map(\.amount).reduce(0, +))
+            #expect(part.counts.refundedCents == refunds.map(\.amount).reduce(0, +))
+        }
+        #expect(report.counts?.takenCents == parts.map(\.counts.takenCents).reduce(0, +))
+        #expect(report.totalCents.value == parts.map(\.counts.keptCents).reduce(0, +))
+
+        let (from, to) = (day.advanced(by: -5), day.advanced(by: 5))
+        let days = "?from=\(from)&to=\(to)&by=day&zone=Europe/Berlin"
+        let whole = try read(try await server.wire.get(path + days, token: token))
+        #expect(whole.parts?.count == 11)
+        #expect(whole.totalCents == whole.allTimeCents)
+        #expect(whole.parts?[5].counts == report.counts)
+    }
+
+    private struct PlantedEntry {
+        let at: Int64
+        let amount: Int64
+        let isRefund: Bool
+    }
+
+    private func plant(
+        _ entries: [PlantedEntry],
+        for user: String,
+        in path: String
+    ) throws {
+        let connection = try SQLite.Connection(path: path, mode: .readWrite)
+        let triggers = try connection.query(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+            read: { try $0.text(0) }
+        )
+        for name in triggers { try connection.execute("DROP TRIGGER \(name)") }
+        try connection.execute("BEGIN; DELETE FROM entries WHERE owner = '\(user)'")
+        var earned: Int64 = 0
+        for (index, entry) in entries.enumerated() {
+            let amount = entry.isRefund ? -entry.amount : entry.amount
+            earned += amount
+            try connection.execute(
+                """
+                INSERT INTO entries VALUES ('\(user)', 'usd', \(index + 1), 'r-\(index)', 's',
+                    '\(entry.isRefund ? "REFUND" : "PAYMENT")', \(entry.at), \(amount),
+                    \(10_000 + earned), \(earned))
+                """
+            )
+        }
+        try connection.execute(
+            """
+            UPDATE accounts SET entry_count = \(entries.count), earned = \(earned)
+                WHERE owner = '\(user)';
+            COMMIT
+            """
+        )
+    }
+}

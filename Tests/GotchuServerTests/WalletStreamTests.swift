@@ -1,0 +1,79 @@
+import GotchuCore
+import LedgerTestSupport
+import NIOCore
+import Payments
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+@testable import Ledger
+
+@Suite("A wallet's stream", .timeLimit(.minutes(hangLimit)))
+final class WalletStreamTests: Sendable {
+    private let feed = ChangeFeed()
+    private let time = Mutex(Timestamp(milliseconds: 0))
+
+    private var now: Timestamp { time.withLock(\.self) }
+
+    private func wallet(_ number: Int64) -> AccountHistory {
+        let key = Cast.account(0)
+        let entry = Entry(
+            account: key,
+            number: number,
+            transfer: Transfer.Key(RecordID(Cast.sessions[0]), "paid"),
+            kind: "PAYMENT",
+            at: now,
+            amount: 1,
+            balance: number,
+            earned: number
+        )
+        let account = Account(
+            key,
+            balance: number,
+            earned: number,
+            entryCount: number,
+            changedAt: now
+        )
+        return AccountHistory(account: account, entries: [(entry: entry, record: nil)])
+    }
+
+    private func stream(for lifetime: Duration = .seconds(600)) throws -> WalletStream {
+        WalletStream(
+            watch: try feed.watch(Cast.account(0), by: "owner"),
+            version: 1,
+            endsAt: now.advanced(by: lifetime),
+            clock: { self.now }
+        )
+    }
+
+    private func text(_ piece: ReplyPiece?) -> String? {
+        switch piece {
+        case .bytes(let bytes): String(buffer: bytes)
+        case .end: "end"
+        case nil: nil
+        }
+    }
+
+    @Test("A wallet's slow reader gets the newest state alone, and none twice")
+    func newest() throws {
+        var stream = try stream()
+        for number: Int64 in [1, 2, 4, 3] { feed.publish(wallet(number)) }
+        let event = try #require(text(stream.next()))
+        #expect(event.hasPrefix("event: wallet.changed\ndata: {\"balance_cents\":4,"))
+        #expect(text(stream.next()) == nil)
+        feed.publish(wallet(4))
+        #expect(text(stream.next()) == nil)
+    }
+
+    @Test("A wallet's stream ends with its token: at its next event, or sign of life")
+    func tokenEnd() throws {
+        var (told, silent) = (try stream(for: .seconds(60)), try stream(for: .seconds(60)))
+        for _ in 0..<15 { feed.tick() }
+        #expect(text(told.next()) == ":\n\n" && text(silent.next()) == ":\n\n")
+        time.withLock { $0 = $0.advanced(by: .seconds(60)) }
+        feed.publish(wallet(2))
+        #expect(text(told.next()) == "end")
+        #expect(text(silent.next()) == "end")
+    }
+}

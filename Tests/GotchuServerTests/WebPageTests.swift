@@ -1,0 +1,344 @@
+import Foundation
+import SQLite
+import TestSupport
+import Testing
+
+/// The merchant's pages: what they show, to whom, and what their forms do.
+@Suite("The merchant's pages", .timeLimit(.minutes(hangLimit)))
+struct WebPageTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+
+    init() async throws {
+        server = try await ServerProcess(opening: 1_000_000, more: Browser.arguments)
+    }
+
+    private func browser(_ email: String) async throws -> Browser {
+        try await Browser.loggedIn(email, at: server)
+    }
+
+    private func token(_ email: String) async throws -> String {
+        try await wire.post("/auth/dev-login", #"{"email":"\#(email)"}"#).string("token")
+    }
+
+    /// Has a payer pay a session of the payee's; returns its id.
+    private func pay(
+        _ cents: Int64,
+        _ memo: String = "tea",
+        to payee: String = "ada@cafe.example",
+        by person: String = "payer@x.example"
+    ) async throws -> String {
+        let created = try await wire.post(
+            "/sessions/create",
+            #"{"amount_cents":\#(cents),"memo":"\#(memo)"}"#,
+            token: try await token(payee)
+        )
+        let sid = created.string("sid")
+        let payer = try await token(person)
+        #expect(try await wire.lock(sid, by: payer).status == 200, "\(created.text)")
+        let key = UUID().uuidString
+        let sent = try await wire.post(
+            "/wallet/send",
+            #"{"sid":"\#(sid)"}"#,
+            token: payer,
+            key: key
+        )
+        #expect(sent.status == 200, "\(sent.text)")
+        return sid
+    }
+
+    @Test("The earnings are the ledger's: refunds are taken off, what was spent is not")
+    func earnings() async throws {
+        let ada = try await browser("ada@cafe.example")
+        let empty = try await ada.open("/web/earnings")
+        #expect(empty.text.contains("<p>$0.00</p>") && empty.text.contains("Nothing here"))
+        let sid = try await pay(1_280, "2 flat whites")
+        _ = try await pay(500, "<script>alert(1)</script>")
+        // Money that Ada spends is no earning.
+        _ = try await pay(77, to: "bert@x.example", by: "ada@cafe.example")
+        let refunded = try await wire.call(
+            "POST",
+            "/sessions/\(sid)/refund",
+            #"{"amount_cents":280}"#,
+            token: try await token("ada@cafe.example"),
+            key: UUID().uuidString
+        )
+        #expect(refunded.status == 200)
+        for period in ["today", "week", "month", "all"] {
+            let page = try await ada.open("/web/earnings?period=\(period)")
+            #expect(page.status == 200, "\(page.text)")
+            #expect(page.text.components(separatedBy: "<p>$15.00</p>").count == 4, "\(period)")
+            #expect(page.text.contains("-$2.80") && page.text.contains("2 flat whites"))
+            #expect(page.text.contains("&lt;script&gt;") && !page.text.contains("<script>"))
+            #expect(!page.text.contains("0.77"))
+            if period != "all" {
+                #expect(page.text.contains("2 payments, 1 refund of $2.80"), "\(period)")
+            }
+            // It is brought up to date, and says how old it is while that does not work.
+            #expect(page.text.contains("data-seconds=\"60\""), "\(period)")
+            #expect(page.text.contains(/status" hidden>As of <time [^>]+>[A-Z][a-z]+ [0-9]+/))
+            #expect(!page.text.contains("http-equiv"))
+        }
+        let past = try await ada.open("/web/earnings?from=2026-01-01&to=2026-01-31&zone=Asia/Tokyo")
+        #expect(past.text.contains("Nothing here") && past.text.contains("Asia/Tokyo"))
+        for wrong in [
+            "period=decade", "from=2026-01-01", "from=2026-02-30&to=2026-03-01",
+            "zone=../etc/passwd",
+            "before=0", "before=x", "wallet_id=1", "period=today&period=week", "x=1",
+        ] {
+            let page = try await ada.open("/web/earnings?\(wrong)")
+            #expect([400, 403].contains(page.status), "\(wrong)")
+            #expect(page.text.contains("<code>") && !page.text.contains("$"), "\(wrong)")
+        }
+    }
+
+    @Test("Pages of payments repeat and leave out none while more arrive")
+    func keyset() async throws {
+        let ada = try await browser("ada@cafe.example")
+        for number in 1...50 { _ = try await pay(Int64(number), "no. \(number).") }
+        var seen: [Int] = []
+        var address: String? = "/web/earnings?period=today"
+        var next = 51
+        while let path = address {
+            let page = try await ada.open(path)
+            #expect(page.status == 200)
+            seen += page.text.matches(of: /no\. ([0-9]+)\./).compactMap { Int($0.output.1) }
+            address = page.text.firstMatch(of: /href="([^"]*before=[0-9]+)#list"/)
+                .map { String($0.output.1).replacing("&amp;", with: "&") }
+            _ = try await pay(Int64(next), "no. \(next).")
+            next += 1
+        }
+        #expect(seen == Array((1...50).reversed()))
+        // Two full pages, and no empty one behind them.
+        #expect(next == 53)
+    }
+
+    @Test("The file has each payment in minor units, and no text that a spreadsheet computes")
+    func file() async throws {
+        let ada = try await browser("ada@cafe.example")
+        _ = try await pay(1_234_50, "=1+1")
+        _ = try await pay(5, #"a \"b\", c"#)
+        let file = try await ada.open("/web/earnings.csv?period=month&zone=UTC")
+        #expect(file.header("Content-Type") == "text/csv; charset=utf-8")
+        let name = file.header("Content-Disposition") ?? ""
+        #expect(name.contains(/attachment; filename="gotchu-earnings-[-0-9]+\.csv"/), "\(name)")
+        let folder = try TemporaryFolder()
+        let path = try folder.write(file.text, to: "file.csv")
+        let script =
+            "import csv,json,sys; print(json.dumps(list(csv.reader(open(sys.argv[1],newline='')))))"
+        let read = try Program(try await Python.interpreter(), ["-c", script, path])
+        #expect(try await read.exitCode() == 0)
+        let rows = try JSONDecoder().decode([[String]].self, from: Data(read.text.utf8))
+        #expect(rows.count == 3 && rows.allSatisfy { $0.count == 10 })
+        #expect(rows[1][5...8] == ["5", "0.05", "", #"a "b", c"#])
+        #expect(rows[2][5...8] == ["123450", "1234.50", "", "'=1+1"])
+        #expect(rows[1][2] == "payment" && rows[1][0].hasSuffix("Z"))
+    }
+
+    @Test("A refund moves its money once, however often its form is sent")
+    func refund() async throws {
+        let ada = try await browser("ada@cafe.example")
+        let path = "/web/payments/\(try await pay(1_280))"
+        let page = try await ada.open(path)
+        #expect(page.text.contains("$12.80 is left"))
+        let key = try #require(page.field("key"))
+        let fields = ["amount": "2.80", "key": key]
+        for _ in 0..<3 {
+            let sent = try await ada.send("\(path)/refund", fields, from: page)
+            #expect(sent.status == 303 && sent.location == path, "\(sent.text)")
+        }
+        let after = try await ada.open(path)
+        #expect(after.text.contains("Refunded. This is final."))
+        #expect(after.text.contains("$10.00 is left") && after.text.contains("Partly refunded"))
+        #expect(!(try await ada.open(path)).text.contains("This is final."))
+        // The same key for another amount, or none at all, moves nothing.
+        let other = try await ada.send(
+            "\(path)/refund",
+            ["amount": "10.00", "key": key],
+            from: page
+        )
+        #expect(other.status == 422 && other.text.contains("Nothing was refunded"))
+        for (amount, status) in [
+            ("10.01", 409), ("0", 400), ("-1", 400), ("1e2", 400), ("", 400), ("1.234", 400),
+        ] {
+            let fields = ["amount": amount, "key": UUID().uuidString]
+            let sent = try await ada.send("\(path)/refund", fields, from: page)
+            #expect(sent.status == status, "\(amount): \(sent.text)")
+            #expect(sent.text.contains("Nothing was refunded"), "\(amount)")
+        }
+        let keyless = try await ada.send("\(path)/refund", ["amount": "1.00"], from: page)
+        #expect(keyless.status == 400)
+        #expect(try await ada.open(path).text.contains("$10.00 is left"))
+    }
+
+    @Test("A refund and a new device need a login of the last 15 minutes")
+    func fresh() async throws {
+        let ada = try await browser("ada@cafe.example")
+        let path = "/web/payments/\(try await pay(1_280))"
+        let page = try await ada.open(path)
+        try Connection(path: server.path, mode: .readWrite).execute(
+            "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
+        )
+        let fields = ["amount": "1.00", "key": try #require(page.field("key"))]
+        let sent = try await ada.send("\(path)/refund", fields, from: page)
+        #expect(sent.status == 403 && sent.text.contains("Nothing was done"))
+        let stale = try await ada.open(path)
+        #expect(stale.field("key") == nil && stale.text.contains("Log in again"))
+        #expect(stale.text.contains("/web/login?to=\(path)&fresh=1"))
+        let device = ["name": "Front", "key": "x"]
+        #expect(try await ada.send("/web/devices", device, from: page).status == 403)
+        #expect(try await ada.open(path).text.contains("$12.80</dd>"))
+    }
+
+    @Test("Another's payment, device and webhook are not there")
+    func others() async throws {
+        let sid = try await pay(1_280)
+        let ada = try await browser("ada@cafe.example")
+        let devices = try await ada.open("/web/devices")
+        let added = try await ada.send(
+            "/web/devices",
+            ["name": "Front", "key": try #require(devices.field("key"))],
+            from: devices
+        )
+        #expect(added.status == 200, "\(added.text)")
+        let list = try await ada.open("/web/devices")
+        let revoke = try #require(
+            list.text.firstMatch(of: /action="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)?.output.1
+        )
+        let user = try #require(
+            try Connection(path: server.path, mode: .readOnly)
+                .query("SELECT id FROM users WHERE login = 'ada@cafe.example'") { try $0.text(0) }
+                .first
+        )
+        for (url, more) in [
+            ("http://127.0.0.1:9/ada", ["--payee", user]), ("http://127.0.0.1:9/o", []),
+        ] {
+            let program = try Program(
+                "gotchu-server",
+                ["webhooks", "add", url, "--dev", "--database", "sqlite:\(server.path)"] + more
+            )
+            #expect(try await program.exitCode() == 0, "\(program.text)")
+        }
+        let hooks = try await ada.open("/web/webhooks")
+        #expect(hooks.text.contains(":9/ada") && !hooks.text.contains(":9/o"))
+        let ids = try Connection(path: server.path, mode: .readOnly)
+            .query("SELECT id FROM endpoints") { try $0.text(0) }
+        // The payer of the session is no stranger to it, and still not its payee.
+        for email in ["eve@x.example", "payer@x.example"] {
+            let eve = try await browser(email)
+            let page = try await eve.open("/web/devices")
+            #expect(!page.text.contains("Front"))
+            #expect(try await eve.open("/web/payments/\(sid)").status == 404)
+            let fields = ["amount": "1.00", "key": UUID().uuidString]
+            for (path, fields) in [
+                ("/web/payments/\(sid)/refund", fields), (String(revoke), [:]),
+                ("/web/devices/x/revoke", [:]),
+            ] + ids.map({ ("/web/webhooks/\($0)/resend", [:]) }) {
+                let sent = try await eve.send(path, fields, from: page)
+                #expect(sent.status == 404, "\(email) \(path): \(sent.text)")
+            }
+            #expect(!(try await eve.open("/web/webhooks")).text.contains(":9/"))
+        }
+        #expect(try await ada.open("/web/devices").text.contains("Waits for its code"))
+    }
+
+    @Test("A device that was added logs in, and not after it was revoked")
+    func device() async throws {
+        let ada = try await browser("ada@cafe.example")
+        let page = try await ada.open("/web/devices")
+        let fields = ["name": "Front <till>", "key": try #require(page.field("key"))]
+        // Pressed twice: one device, and the code that is seen last is its own.
+        let first = try code(try await ada.send("/web/devices", fields, from: page))
+        let second = try code(try await ada.send("/web/devices", fields, from: page))
+        #expect(try await enrol(with: first).status == 401)
+        let login = try await enrol(with: second)
+        #expect(login.status == 200 && login.string("scope") == "payee")
+        let again = try await ada.send("/web/devices", fields, from: page)
+        #expect(again.status == 409 && !again.text.contains("gotchu-device."))
+        let list = try await ada.open("/web/devices")
+        #expect(list.text.contains("In use") && list.text.contains("Front &lt;till&gt;"))
+        #expect(!list.text.contains("gotchu-device."))
+        let actions = list.text.matches(of: /action="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)
+        #expect(actions.count == 1)
+        let revoke = try #require(actions.first?.output.1)
+        let revoked = try await ada.send(String(revoke), [:], from: list)
+        #expect(revoked.status == 303)
+        #expect(try await ada.open("/web/devices").text.contains("Revoked. The device gets no new"))
+        #expect(try await enrol(with: login.string("refresh_token")).status == 401)
+    }
+
+    private func code(_ page: BrowserPage) throws -> String {
+        let found = page.text.firstMatch(of: /<code class="secret">([^<]+)<\/code>/)
+        return String(try #require(found, "\(page.text)").output.1)
+    }
+
+    private func enrol(with credential: String) async throws -> WireReply {
+        try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
+    }
+
+    @Test("Events that were given up are sent again, one or all, by their owner")
+    func webhooks() async throws {
+        let receiver = try await WebhookReceiver()
+        let ada = try await browser("ada@cafe.example")
+        let added = try await ServerProcess.run(
+            "webhooks",
+            "add",
+            receiver.url("/gone"),
+            "--dev",
+            "--payee",
+            "ada@cafe.example",
+            "--database",
+            "sqlite:\(server.path)"
+        )
+        #expect(added.code == 0, "\(added.text)")
+        let sid = try await pay(1_280)
+        var page = try await givenUp(ada)
+        #expect(page.text.contains("Stopped") && page.text.contains(sid))
+        let path = try #require(
+            page.text.firstMatch(of: /action="(\/web\/webhooks\/[^"]+\/resend)"/)?.output.1
+        )
+        let event = try page.fields(beside: "event")
+        for (sent, fields) in [(2, event), (3, [:])] {
+            let answer = try await ada.send(String(path), fields, from: page)
+            #expect(answer.status == 303 && answer.location == "/web/webhooks")
+            let messages = try await receiver.wait(for: sent, at: "/gone")
+            #expect(Set(messages.map(\.id)) == [event["event"]])
+            page = try await givenUp(ada)
+        }
+        let wrong = try await ada.send(String(path), ["event": "evt_x_1"], from: page)
+        #expect(wrong.status == 303)
+        #expect(try await ada.open("/web/webhooks").text.contains("nothing is sent again"))
+    }
+
+    /// The page of webhooks, once it has something that was given up.
+    private func givenUp(_ browser: Browser) async throws -> BrowserPage {
+        try await eventually("the receiver has said that it is gone") {
+            let page = try await browser.open("/web/webhooks")
+            return page.text.contains("Given up") ? page : nil
+        }
+    }
+
+    @Test("A refund that cannot be written is found out with the same key, and made once")
+    func unresolved() async throws {
+        let ada = try await browser("ada@cafe.example")
+        let path = "/web/payments/\(try await pay(1_280))"
+        let page = try await ada.open(path)
+        let fields = ["amount": "2.80", "key": try #require(page.field("key"))]
+        let lock = try await Program.locking(server.path)
+        let unknown = try await ada.send("\(path)/refund", fields, from: page)
+        #expect(unknown.status == 503, "\(unknown.text)")
+        #expect(unknown.text.contains("It is not known whether $2.80 went back."))
+        #expect(!unknown.text.contains("Nothing was"))
+        #expect(try unknown.fields(beside: "key") == fields)
+        lock.signal(SIGKILL)
+        _ = try await lock.exitCode()
+        let known = try await ada.send("\(path)/refund", fields, from: unknown)
+        #expect(known.status == 303 && known.location == path, "\(known.text)")
+        // It is told for as long as anybody asks, also when another refund needs a new login.
+        try Connection(path: server.path, mode: .readWrite).execute(
+            "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
+        )
+        #expect(try await ada.send("\(path)/refund", fields, from: unknown).status == 303)
+        #expect(try await ada.open(path).text.contains("$10.00 is left"))
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import Pages
+
+@Suite("Amounts of the till's script")
+struct MoneyScriptTests {
+    private static let amounts: [Int64] = [
+        0, 1, 5, 99, 100, 1280, -1, -1280, 123_456, 1_234_567, 100_000_000, -100_000_000,
+    ]
+
+    /// Runs the script's functions on a list in JSON.
+    private func run(_ body: String) async throws -> [String?] {
+        let folder = try TemporaryFolder()
+        let script = String(decoding: PackageResources.money_js, as: UTF8.self)
+        let file = try folder.write(
+            script + "\nconsole.log(JSON.stringify(\(body)));\n",
+            to: "money.mjs"
+        )
+        let node = try Program("/usr/bin/node", [file])
+        #expect(try await node.exitCode() == 0, "\(node.text)")
+        return try JSONDecoder().decode([String?].self, from: Data(node.text.utf8))
+    }
+
+    @Test("The script dresses amounts as the display does", arguments: Language.allCases)
+    func dressed(language: Language) async throws {
+        let dress = language.words.money
+        let cases = Currency.allCases.flatMap { currency in
+            Self.amounts.map { Money(minorUnits: $0, currency: currency) }
+        }
+        let list = cases.map { "[\($0.minorUnits), \"\($0.currency.rawValue)\"]" }
+        let options = """
+            {decimal: "\(dress.decimal)", group: "\(dress.group)",
+            sign: "\(dress.isSignFirst ? "first" : "last")"}
+            """
+        let texts = try await run(
+            "[\(list.joined(separator: ","))]"
+                + ".map(([cents, code]) => money(cents, code, \(options)))"
+        )
+        #expect(texts == cases.map { dress.text($0) })
+    }
+
+    @Test("An amount that a person types is read as it stands, or not at all")
+    func typed() async throws {
+        let texts = ["12", "12.5", "$12.50", "0.05", "1.", ".5", "1.234", "-1", "1e3", "1,50", ""]
+        let list = texts.map { "\"\($0)\"" }.joined(separator: ",")
+        let read = try await run("[\(list)].map((text) => cents(text)?.toString() ?? null)")
+        #expect(
+            read == ["1200", "1250", "1250", "5", nil, nil, nil, nil, nil, nil, nil]
+        )
+        let german = try await run(
+            #"[cents("12,50 €", "eur", {decimal: ","})?.toString() ?? null]"#
+        )
+        #expect(german == ["1250"])
+        #expect(
+            try await run(#"[plain(1280), plain(5), plain(500, "jpy")]"#) == [
+                "12.80", "0.05", "500",
+            ]
+        )
+    }
+}

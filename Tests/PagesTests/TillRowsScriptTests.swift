@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Pages
+
+@Suite("Rows of the till's script")
+struct TillRowsScriptTests {
+    /// What a cashier sees of a request, by the script.
+    private struct Look: Decodable {
+        var state: String
+        var left: Int
+        var action: String?
+        var notes: [String]
+    }
+
+    private func look(
+        _ request: String,
+        refunds: String = "[]",
+        mayRefund: Bool = true
+    ) async throws -> Look {
+        let folder = try TemporaryFolder()
+        let rows = String(decoding: PackageResources.till_rows_js, as: UTF8.self)
+        _ = try folder.write(
+            String(decoding: PackageResources.money_js, as: UTF8.self),
+            to: "money.mjs"
+        )
+        let base = #"{id: "a", amount_cents: 800, currency: "usd", created_at: "2026-11-24"}"#
+        let script = """
+            const request = {...\(base), ...\(request)}
+            const refunds = \(refunds).map((refund) => ({sid: "a", ...refund}))
+            console.log(JSON.stringify(look(request, refunds, \(mayRefund))))
+            """
+        let source = rows.replacing("./money.js", with: "./money.mjs") + script
+        let node = try Program("/usr/bin/node", [try folder.write(source, to: "rows.mjs")])
+        #expect(try await node.exitCode() == 0, "\(node.text)")
+        return try JSONDecoder().decode(Look.self, from: Data(node.text.utf8))
+    }
+
+    @Test("A request whose end is not known has a warning and no action")
+    func unknown() async throws {
+        let row = try await look(#"{state: "unknown"}"#)
+        #expect(row.action == nil && row.notes.count == 1)
+        #expect(row.notes.first?.contains("Hand nothing out before this says Paid") == true)
+    }
+
+    @Test("Only an open request can be cancelled, and only a till with the right refunds")
+    func actions() async throws {
+        for state in ["advertising", "locked"] {
+            #expect(try await look("{state: '\(state)', is_on_air: true}").action == "cancel")
+        }
+        for state in ["expired", "cancelled"] {
+            #expect(try await look("{state: '\(state)'}").action == nil)
+        }
+        #expect(try await look("{state: 'paid', tip_cents: 100}").left == 900)
+        #expect(try await look("{state: 'paid'}").action == "refund")
+        #expect(try await look("{state: 'paid'}", mayRefund: false).action == nil)
+    }
+
+    @Test("A refund on its way allows no other, a declined one is told, and none exceeds the rest")
+    func refunds() async throws {
+        let paid = "{state: 'paid'}"
+        let open = try await look(paid, refunds: "[{state: 'unknown', amount_cents: 800}]")
+        #expect(open.action == nil && open.state == "paid" && open.notes.count == 1)
+        let refused = "[{state: 'declined', amount_cents: 800, detail: 'Too little money.'}]"
+        let declined = try await look(paid, refunds: refused)
+        #expect(declined.action == "refund" && declined.left == 800)
+        #expect(declined.notes == ["Not refunded: Too little money."])
+        let part = try await look(paid, refunds: "[{state: 'paid', amount_cents: 300}]")
+        #expect(part.state == "refunded" && part.left == 500 && part.action == "refund")
+        let all = try await look(paid, refunds: "[{state: 'paid', amount_cents: 800}]")
+        #expect(all.state == "refunded" && all.left == 0 && all.action == nil)
+        let other = "[{sid: 'b', state: 'paid', amount_cents: 800}]"
+        #expect(try await look(paid, refunds: other).left == 800)
+    }
+}

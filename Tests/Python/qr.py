@@ -1,0 +1,13 @@
+"""qr.py MASK TEXT...: QR codes at level M as segno makes them, a line each: the rows' modules as 0 and 1.
+
+MASK is 0 to 7, or "best".
+"""
+
+import sys
+
+import segno
+
+mask = None if sys.argv[1] == "best" else int(sys.argv[1])
+for text in sys.argv[2:]:
+    code = segno.make(text, error="m", mask=mask, mode="alphanumeric", micro=False, boost_error=False)
+    print("/".join("".join(map(str, row)) for row in code.matrix))
