@@ -76,7 +76,25 @@ package final class Program: Sendable {
         (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    package func signal(_ signal: Int32) { kill(processID, signal) }
+    /// Sends a signal. After SIGSTOP it stands still when this returns: that of its threads which
+    /// takes the signal stops the others, and on a busy machine they work on until then.
+    package func signal(_ signal: Int32) {
+        kill(processID, signal)
+        guard signal == SIGSTOP else { return }
+        while isRunning, !isStopped { usleep(1000) }
+    }
+
+    /// Whether each of its threads is stopped (proc(5)).
+    private var isStopped: Bool {
+        let tasks = "/proc/\(processID)/task"
+        let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks)
+        return (threads ?? []).allSatisfy { thread in
+            let stat = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
+            // The name before the state stands in parentheses, and may hold some itself.
+            let state = stat?.split(separator: ")").last?.dropFirst().first
+            return state == nil || state == "T"
+        }
+    }
 
     /// Whether it has a handler for this signal (proc(5)): before that the signal just ends it.
     package func handles(_ signal: Int32) -> Bool {

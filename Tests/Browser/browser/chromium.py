@@ -14,6 +14,7 @@ from selenium import webdriver
 from selenium.common.exceptions import (
     NoSuchElementException,
     StaleElementReferenceException,
+    TimeoutException,
     WebDriverException,
 )
 from selenium.webdriver.common.action_chains import ActionChains
@@ -239,6 +240,11 @@ class Page:
             try:
                 return look(self)
             except StaleElementReferenceException:
+                return None
+            except TimeoutException as late:
+                # The page began to load another one while it was looked at.
+                if "aborted by navigation" not in str(late.msg):
+                    raise
                 return None
 
         try:
