@@ -47,7 +47,7 @@ struct WalletEventTests {
         )
         #expect(
             try await seller.nextWallet()
-                == .init(balance: 10_400, type: "debit", amount: -50, memo: "Flat white")
+                == .init(balance: 10_400, type: "refund", amount: -50, memo: "Flat white")
         )
         #expect(ContinuousClock.now - refunded < Self.limit)
     }

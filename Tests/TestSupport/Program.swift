@@ -81,6 +81,7 @@ package final class Program: Sendable {
     package func signal(_ signal: Int32) {
         kill(processID, signal)
         guard signal == SIGSTOP else { return }
+        // SAFETY: until the kernel has done it, which takes as long as the machine is busy.
         while isRunning, !isStopped { usleep(1000) }
     }
 
