@@ -114,6 +114,7 @@ let package = Package(
         module(
             "Ledger", ["GotchuCore", "ServiceProcess", crypto, logging, serviceLifecycle]),
         module("Payments", ["GotchuCore", "Ledger"]),
+        module("Funding", ["GotchuCore", "Ledger"]),
         module(
             "LedgerStore",
             [

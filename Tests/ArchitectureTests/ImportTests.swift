@@ -19,6 +19,7 @@ struct ImportTests {
         "BlueZRadio": ["BlueZ", "CLinux", "DBus", "GotchuCore", "Radio"],
         "Ledger": ["GotchuCore", "ServiceProcess"],
         "Payments": ["GotchuCore", "Ledger"],
+        "Funding": ["GotchuCore", "Ledger"],
         "LedgerStore": ["GotchuCore", "Ledger", "Postgres", "SQLite", "ServiceProcess"],
         "Outbox": ["GotchuCore", "Ledger", "LedgerStore"],
         "Devices": ["GotchuCore", "Ledger", "LedgerStore"],
@@ -58,6 +59,7 @@ struct ImportTests {
         ("GotchuCore/", ["FoundationEssentials", "Glibc"]),
         ("Ledger/Accounts/", decisions), ("Ledger/Audit/", decisions),
         ("Ledger/Commands/", decisions), ("Ledger/Records/", decisions), ("Payments/", decisions),
+        ("Funding/", decisions),
     ]
 
     private static let decisions: Set = [

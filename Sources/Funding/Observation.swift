@@ -1,0 +1,280 @@
+package import GotchuCore
+
+/// The result of a call to the provider. It shows the whole of an object as it is now, never a
+/// difference, so that the order of observations, their repetition and their loss cannot matter.
+package enum Observation: Equatable, Sendable {
+    case deposit(SeenDeposit)
+    case payee(SeenPayee)
+    case transfer(SeenTransfer)
+    case payout(SeenPayout)
+    /// The provider did nothing and never will under this key.
+    case refused(ProviderRefusal)
+    /// The call may have been carried out: timeout, broken connection, 5xx, 409, 429, 401, 403.
+    ///
+    /// - Parameter after: The time to wait before the same call is made again, if the provider or
+    ///   the reason says one.
+    case unknown(after: Duration?)
+    /// A full listing has no object that names the record.
+    case absent
+}
+
+/// A definite refusal by the provider.
+package struct ProviderRefusal: Error, Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
+        /// The balance does not suffice: the call may be made again later, with another key.
+        case insufficientFunds
+        /// The key was used with other parameters: something is wrong that a person must see.
+        case keyReused
+        case other
+    }
+
+    package let reason: Reason
+    /// The provider's code: `resource_missing`, for instance.
+    package let code: String
+    /// The provider's sentence, for the operator and the payee.
+    package let message: String
+
+    package init(_ reason: Reason, code: String, message: String) {
+        self.reason = reason
+        self.code = code
+        self.message = message
+    }
+}
+
+/// A PaymentIntent, with the Checkout session before it if there is one.
+package struct SeenDeposit: Equatable, Sendable {
+    package enum Status: String, CaseIterable, Sendable {
+        case requiresPaymentMethod = "requires_payment_method"
+        case requiresConfirmation = "requires_confirmation"
+        case requiresAction = "requires_action"
+        case processing
+        /// Also a Checkout session that has expired.
+        case canceled
+        case succeeded
+    }
+
+    /// `pi_…`; `nil` while a Checkout session has none.
+    package let intent: String?
+    /// `cs_…`.
+    package let checkout: String?
+    /// An open Checkout session without a PaymentIntent requires a payment method.
+    package let status: Status
+    /// The amount received once it has succeeded; before, the one asked for. In minor units.
+    package let amount: Int64
+    /// The currency's code in the provider's spelling.
+    package let currency: String
+    package let isLive: Bool
+    /// The record that its metadata names.
+    package let deposit: String?
+    package let error: ProviderNotice?
+    /// The charge that succeeded.
+    package let charge: SeenCharge?
+
+    package init(
+        intent: String?,
+        checkout: String? = nil,
+        status: Status,
+        amount: Int64,
+        currency: String,
+        isLive: Bool,
+        deposit: String?,
+        error: ProviderNotice? = nil,
+        charge: SeenCharge? = nil
+    ) {
+        self.intent = intent
+        self.checkout = checkout
+        self.status = status
+        self.amount = amount
+        self.currency = currency
+        self.isLive = isLive
+        self.deposit = deposit
+        self.error = error
+        self.charge = charge
+    }
+}
+
+/// A code and a sentence of the provider that people are shown: why a card was declined.
+package struct ProviderNotice: Codable, Equatable, Sendable {
+    package let code: String
+    package let message: String
+
+    package init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// A charge with everything that has happened to its money since.
+package struct SeenCharge: Equatable, Sendable {
+    /// Its own balance transaction; `nil` while the provider has not made it.
+    package let transaction: SeenTransaction?
+    package let refunds: [SeenRefund]
+    package let disputes: [SeenDispute]
+
+    package init(
+        transaction: SeenTransaction?,
+        refunds: [SeenRefund] = [],
+        disputes: [SeenDispute] = []
+    ) {
+        self.transaction = transaction
+        self.refunds = refunds
+        self.disputes = disputes
+    }
+}
+
+/// A balance transaction: the change of the provider's balance is `amount - fee`.
+package struct SeenTransaction: Equatable, Sendable {
+    /// `txn_…`.
+    package let id: String
+    /// The provider's word: `charge`, `stripe_fee`, `payout`.
+    package let type: String
+    /// In minor units; negative for money that leaves.
+    package let amount: Int64
+    package let fee: Int64
+    package let currency: String
+
+    package init(id: String, type: String, amount: Int64, fee: Int64, currency: String) {
+        self.id = id
+        self.type = type
+        self.amount = amount
+        self.fee = fee
+        self.currency = currency
+    }
+}
+
+/// A refund of a charge, made at the provider.
+package struct SeenRefund: Equatable, Sendable {
+    /// `re_…`.
+    package let id: String
+    /// In minor units, positive.
+    package let amount: Int64
+    /// The transaction with which the money left; `nil` while it has not.
+    package let out: SeenTransaction?
+    /// The transaction with which it came back because the refund failed.
+    package let back: SeenTransaction?
+
+    package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {
+        self.id = id
+        self.amount = amount
+        self.out = out
+        self.back = back
+    }
+}
+
+/// A dispute of a charge. An inquiry moves no money and has no transactions.
+package struct SeenDispute: Equatable, Sendable {
+    /// `dp_…` or `du_…`.
+    package let id: String
+    /// The transaction with which the money was taken.
+    package let out: SeenTransaction?
+    /// The transaction with which it was given back.
+    package let back: SeenTransaction?
+
+    package init(id: String, out: SeenTransaction?, back: SeenTransaction? = nil) {
+        self.id = id
+        self.out = out
+        self.back = back
+    }
+}
+
+/// A connected account.
+package struct SeenPayee: Equatable, Sendable {
+    /// `acct_…`.
+    package let account: String
+    /// The user that its metadata names.
+    package let user: String?
+    /// A Boolean that is true if the capability `transfers` is active.
+    package let canReceive: Bool
+    package let chargesEnabled: Bool
+    package let payoutsEnabled: Bool
+    package let detailsSubmitted: Bool
+    package let currentlyDue: [String]
+    package let isPastDue: Bool
+    package let disabledReason: String?
+    package let currentDeadline: Timestamp?
+
+    package init(
+        account: String,
+        user: String?,
+        canReceive: Bool,
+        chargesEnabled: Bool,
+        payoutsEnabled: Bool,
+        detailsSubmitted: Bool,
+        currentlyDue: [String] = [],
+        isPastDue: Bool = false,
+        disabledReason: String? = nil,
+        currentDeadline: Timestamp? = nil
+    ) {
+        self.account = account
+        self.user = user
+        self.canReceive = canReceive
+        self.chargesEnabled = chargesEnabled
+        self.payoutsEnabled = payoutsEnabled
+        self.detailsSubmitted = detailsSubmitted
+        self.currentlyDue = currentlyDue
+        self.isPastDue = isPastDue
+        self.disabledReason = disabledReason
+        self.currentDeadline = currentDeadline
+    }
+}
+
+/// A transfer to a connected account.
+package struct SeenTransfer: Equatable, Sendable {
+    /// `tr_…`.
+    package let id: String
+    package let amount: Int64
+    package let currency: String
+    package let destination: String
+    /// `trr_…`, if all of it was reversed.
+    package let reversal: String?
+
+    package init(
+        id: String,
+        amount: Int64,
+        currency: String,
+        destination: String,
+        reversal: String? = nil
+    ) {
+        self.id = id
+        self.amount = amount
+        self.currency = currency
+        self.destination = destination
+        self.reversal = reversal
+    }
+}
+
+/// A payout from a connected account to a bank.
+package struct SeenPayout: Equatable, Sendable {
+    package enum Status: String, CaseIterable, Sendable {
+        case pending
+        case inTransit = "in_transit"
+        case paid
+        /// Also one that was reversed after it was paid.
+        case failed
+        case canceled
+    }
+
+    /// `po_…`.
+    package let id: String
+    package let status: Status
+    package let amount: Int64
+    package let currency: String
+    package let arrivesAt: Timestamp?
+    package let failure: ProviderNotice?
+
+    package init(
+        id: String,
+        status: Status,
+        amount: Int64,
+        currency: String,
+        arrivesAt: Timestamp? = nil,
+        failure: ProviderNotice? = nil
+    ) {
+        self.id = id
+        self.status = status
+        self.amount = amount
+        self.currency = currency
+        self.arrivesAt = arrivesAt
+        self.failure = failure
+    }
+}
