@@ -81,7 +81,7 @@ struct LimitTests {
         #expect(
             object == [
                 "a": .string("ä😀\n"), "b": .integer(0), "c": .otherNumber, "d": .null,
-                "e": .nested, "f": .boolean(true),
+                "e": .array([.object([:])]), "f": .boolean(true),
             ]
         )
     }

@@ -20,7 +20,7 @@ package struct JSONFields {
         switch members.removeValue(forKey: name) {
         case nil, .null: return nil
         case .string(let text): return text
-        case .boolean, .integer, .otherNumber, .nested:
+        case .boolean, .integer, .otherNumber, .array, .object:
             throw .invalid("\(name) must be a string.")
         }
     }
@@ -30,7 +30,7 @@ package struct JSONFields {
         switch members.removeValue(forKey: name) {
         case nil, .null: return nil
         case .integer(let value): return value
-        case .boolean, .string, .otherNumber, .nested:
+        case .boolean, .string, .otherNumber, .array, .object:
             throw .invalid(
                 "\(name) must be a whole number of 64 bits, without point or exponent."
             )
@@ -42,7 +42,7 @@ package struct JSONFields {
         switch members.removeValue(forKey: name) {
         case nil, .null: return nil
         case .boolean(let value): return value
-        case .string, .integer, .otherNumber, .nested:
+        case .string, .integer, .otherNumber, .array, .object:
             throw .invalid("\(name) must be true or false.")
         }
     }

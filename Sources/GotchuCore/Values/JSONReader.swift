@@ -66,11 +66,9 @@ package struct JSONReader {
         switch next {
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "{"):
-            _ = try object(depth: depth + 1)
-            return .nested
+            return .object(try object(depth: depth + 1))
         case UInt8(ascii: "["):
-            try array(depth: depth + 1)
-            return .nested
+            return .array(try array(depth: depth + 1))
         case UInt8(ascii: "t"): return try word("true", .boolean(true))
         case UInt8(ascii: "f"): return try word("false", .boolean(false))
         case UInt8(ascii: "n"): return try word("null", .null)
@@ -78,15 +76,17 @@ package struct JSONReader {
         }
     }
 
-    private mutating func array(depth: Int) throws(Malformed) {
+    private mutating func array(depth: Int) throws(Malformed) -> [JSONValue] {
         try expect("[")
+        var elements: [JSONValue] = []
         skipSpace()
-        if take("]") { return }
+        if take("]") { return elements }
         repeat {
-            _ = try value(depth: depth)
+            elements.append(try value(depth: depth))
             skipSpace()
         } while take(",")
         try expect("]")
+        return elements
     }
 
     private mutating func word(

@@ -1,4 +1,4 @@
-/// The value of a member. Requests and stored bodies are flat: an object of these.
+/// A value of JSON, without rounding: a number that is not whole stays apart.
 package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
@@ -7,6 +7,6 @@ package enum JSONValue: Equatable, Sendable {
     /// Any other number. Never rounded to an integer: `50.0` is not an amount.
     case otherNumber
     case string(String)
-    /// An array or an object.
-    case nested
+    case array([JSONValue])
+    case object([String: JSONValue])
 }

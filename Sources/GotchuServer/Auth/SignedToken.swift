@@ -36,7 +36,8 @@ struct SignedToken: Sendable {
         switch header["kid"] {
         case nil: keyID = nil
         case .string(let name)?: keyID = name
-        case .null?, .boolean?, .integer?, .otherNumber?, .nested?: return nil
+        case .null?, .boolean?, .integer?, .otherNumber?, .array?, .object?:
+            return nil
         }
         self.algorithm = algorithm
         self.claims = claims

@@ -1,0 +1,40 @@
+/// The division of an amount among several, in whole minor units, without a loss.
+enum Allocation {
+    /// Divides an amount by weights: each part is its exact share rounded down, then the largest
+    /// remainders get one unit more, equal ones in order.
+    ///
+    /// - Parameters:
+    ///   - total: Minor units, not negative.
+    ///   - weights: Not negative; their sum is positive and fits 64 bits.
+    /// - Returns: As many parts as weights; their sum is `total`.
+    static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
+        let sum = weights.reduce(0, +)
+        precondition(total >= 0 && sum > 0 && weights.allSatisfy { $0 >= 0 })
+        var parts: [Int64] = []
+        var remainders: [Int64] = []
+        parts.reserveCapacity(weights.count)
+        remainders.reserveCapacity(weights.count)
+        for weight in weights {
+            // Two factors of 63 bits: the product needs 128, the quotient is at most `total`.
+            let product = UInt128(total) * UInt128(weight)
+            let (part, remainder) = product.quotientAndRemainder(dividingBy: UInt128(sum))
+            parts.append(Int64(part))
+            remainders.append(Int64(remainder))
+        }
+        let left = Int(total - parts.reduce(0, +))
+        let order = weights.indices.sorted { (-remainders[$0], $0) < (-remainders[$1], $1) }
+        for index in order.prefix(left) { parts[index] += 1 }
+        return parts
+    }
+
+    /// Divides an amount into equal shares; the first are one unit larger where it does not divide.
+    ///
+    /// - Parameters:
+    ///   - total: Minor units, not negative.
+    ///   - count: Positive.
+    static func equalShares(of total: Int64, count: Int) -> [Int64] {
+        precondition(total >= 0 && count > 0)
+        let (share, left) = total.quotientAndRemainder(dividingBy: Int64(count))
+        return (0..<count).map { Int64($0) < left ? share + 1 : share }
+    }
+}
