@@ -6,7 +6,7 @@ enum Allocation {
     /// - Parameters:
     ///   - total: Minor units, not negative.
     ///   - weights: Not negative; their sum is positive and fits 64 bits.
-    /// - Returns: As many parts as weights; their sum is `total`.
+    /// - Returns: One part for each weight; their sum is `total`.
     static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
         let sum = weights.reduce(0, +)
         precondition(total >= 0 && sum > 0 && weights.allSatisfy { $0 >= 0 })
