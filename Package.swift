@@ -130,6 +130,8 @@ let package = Package(
                 "GotchuAPI", "GotchuCore", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ]),
+        module(
+            "Stripe", ["GotchuCore", "OutboundHTTP", asyncHTTPClient, crypto, nioCore, nioHTTP1]),
 
         // The daemon's socket.
         module(
@@ -151,8 +153,8 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "Devices", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
-                "Pages", "Payments", "ServiceProcess", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
+                "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
+                "Pages", "Payments", "ServiceProcess", "Stripe", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
             resources: [.embedInCode("openapi.yaml")]),
@@ -182,6 +184,13 @@ let package = Package(
         tests(
             "PaymentClientTests",
             ["GotchuAPI", "GotchuCore", "PaymentClient", "TestSupport", asyncHTTPClient]),
+        .target(
+            name: "StripeTestSupport",
+            dependencies: ["TestSupport", asyncHTTPClient, nioCore, nioHTTP1],
+            path: "Tests/StripeTestSupport", swiftSettings: strict),
+        tests(
+            "StripeTests",
+            ["GotchuCore", "Stripe", "StripeTestSupport", "TestSupport", asyncHTTPClient]),
         tests(
             "LocalAPITests",
             ["GotchuAPI", "GotchuCore", "LocalAPI", "TestSupport", nioCore]),
@@ -217,9 +226,9 @@ let package = Package(
         tests(
             "GotchuServerTests",
             [
-                "Devices", "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerStore",
+                "Devices", "Funding", "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerStore",
                 "LedgerTestSupport", "Outbox", "Payments", "Postgres", "PostgresTestSupport",
-                "SQLite", "ServiceProcess", "TestSupport", "WebSessions",
+                "SQLite", "ServiceProcess", "Stripe", "StripeTestSupport", "TestSupport", "WebSessions",
                 "gotchu-server", asyncHTTPClient, httpTypes, hummingbird, hummingbirdCore, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),

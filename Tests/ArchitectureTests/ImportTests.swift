@@ -26,11 +26,13 @@ struct ImportTests {
         "WebSessions": ["GotchuCore", "Ledger", "LedgerStore"],
         "OutboundHTTP": [],
         "PaymentClient": ["GotchuAPI", "GotchuCore", "OutboundHTTP"],
+        "Stripe": ["GotchuCore", "OutboundHTTP"],
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
         "Screens": ["GotchuAPI", "GotchuCore", "LocalAPI", "Pages"],
         "GotchuServer": [
-            "Devices", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
-            "Pages", "Payments", "ServiceProcess", "WebSessions",
+            "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore",
+            "OutboundHTTP", "Outbox", "Pages", "Payments", "ServiceProcess", "Stripe",
+            "WebSessions",
         ],
         "GotchuCommands": [
             "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "Pages",

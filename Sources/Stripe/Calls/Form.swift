@@ -1,0 +1,88 @@
+import GotchuCore
+
+/// The parameters of a call, in Stripe's nesting: `a[b][0][c]=d`.
+///
+/// Their order is kept, so that the same call is the same bytes: under one idempotency key Stripe
+/// refuses others.
+struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+    /// A parameter.
+    indirect enum Value: Equatable, Sendable {
+        case text(String)
+        case integer(Int64)
+        case boolean(Bool)
+        case object(Form)
+        case list([Value])
+    }
+
+    private(set) var fields: [(name: String, value: Value)]
+
+    init(_ fields: [(name: String, value: Value)] = []) {
+        self.fields = fields
+    }
+
+    init(dictionaryLiteral elements: (String, Value)...) {
+        fields = elements.map { ($0, $1) }
+    }
+
+    /// Makes an object of texts, by name.
+    init(_ texts: [String: String]) {
+        fields = texts.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) }
+    }
+
+    /// Returns the parameters with one more, unless it is absent.
+    func adding(_ name: String, _ value: Value?) -> Form {
+        guard let value else { return self }
+        return Form(fields + [(name, value)])
+    }
+
+    /// The parameters as names with all their brackets, and values.
+    var pairs: [(name: String, value: String)] {
+        fields.flatMap { field in Self.pairs(field.value, at: field.name) }
+    }
+
+    private static func pairs(_ value: Value, at name: String) -> [(name: String, value: String)] {
+        switch value {
+        case .text(let text): [(name, text)]
+        case .integer(let integer): [(name, String(integer))]
+        case .boolean(let boolean): [(name, String(boolean))]
+        case .object(let form):
+            form.fields.flatMap { pairs($0.value, at: "\(name)[\($0.name)]") }
+        case .list(let values):
+            values.enumerated().flatMap { pairs($0.element, at: "\(name)[\($0.offset)]") }
+        }
+    }
+
+    /// The text of a body of type `application/x-www-form-urlencoded`, or of a query.
+    var text: String {
+        pairs.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
+            .joined(separator: "&")
+    }
+
+    static func == (left: Form, right: Form) -> Bool {
+        left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
+    }
+}
+
+extension Form.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
+{
+    init(stringLiteral value: String) {
+        self = .text(value)
+    }
+
+    init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+
+    init(booleanLiteral value: Bool) {
+        self = .boolean(value)
+    }
+
+    init(dictionaryLiteral elements: (String, Form.Value)...) {
+        self = .object(Form(elements.map { ($0, $1) }))
+    }
+
+    init(arrayLiteral elements: Form.Value...) {
+        self = .list(elements)
+    }
+}

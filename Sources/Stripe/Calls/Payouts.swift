@@ -1,0 +1,189 @@
+package import GotchuCore
+
+/// An amount on its way to a payee.
+package struct Moving: Sendable {
+    let amount: Int64
+    let currency: String
+    let metadata: [String: String]
+
+    /// - Parameter amount: In minor units.
+    package init(amount: Int64, currency: Currency, metadata: [String: String]) {
+        self.amount = amount
+        self.currency = currency.rawValue.lowercased()
+        self.metadata = metadata
+    }
+}
+
+extension StripeCall<ConnectedAccount> {
+    /// Makes a payee's account: Stripe asks for what it must know and shows a dashboard, the
+    /// platform bears fees and losses, and money leaves it only when we say so.
+    package static func createAccount(
+        country: String?,
+        metadata: [String: String],
+        key: CallKey
+    ) -> Self {
+        let form: Form = [
+            "controller": [
+                "fees": ["payer": "application"], "losses": ["payments": "application"],
+                "requirement_collection": "stripe", "stripe_dashboard": ["type": "express"],
+            ],
+            "capabilities": ["transfers": ["requested": true]],
+            "settings": ["payouts": ["schedule": ["interval": "manual"]]],
+            "metadata": .object(Form(metadata)),
+        ]
+        return post(
+            "accounts.create",
+            "/v1/accounts",
+            form.adding("country", country),
+            key: key
+        )
+    }
+
+    /// Reads a payee's account.
+    package static func account(_ id: String) -> Self {
+        get("accounts.get", "/v1/accounts/\(segment(id))")
+    }
+
+    /// Reads the account that the key belongs to.
+    static var ownAccount: Self { Self.get("account.get", "/v1/account") }
+}
+
+extension StripeCall<StripeList<ConnectedAccount>> {
+    /// Lists the connected accounts that were made within a time, newest first.
+    package static func accounts(from: Timestamp, to: Timestamp?, after: String?) -> Self {
+        get("accounts.list", "/v1/accounts", .page(from, to, after: after))
+    }
+}
+
+extension StripeCall<AccountLink> {
+    /// Makes a link to the pages on which a payee says who they are. It works once.
+    package static func createAccountLink(
+        account: String,
+        refresh: String,
+        back: String,
+        key: CallKey
+    ) -> Self {
+        let form: Form = [
+            "account": .text(account), "type": "account_onboarding",
+            "refresh_url": .text(refresh), "return_url": .text(back),
+            "collection_options": ["fields": "eventually_due"],
+        ]
+        return post("account_links.create", "/v1/account_links", form, key: key)
+    }
+}
+
+extension StripeCall<StripeTransfer> {
+    /// Moves money from the platform's balance to a payee's account.
+    ///
+    /// - Parameter group: Our id, by which it is found again.
+    package static func createTransfer(
+        _ moving: Moving,
+        to account: String,
+        group: String,
+        key: CallKey
+    ) -> Self {
+        let form: Form = [
+            "amount": .integer(moving.amount), "currency": .text(moving.currency),
+            "destination": .text(account), "transfer_group": .text(group),
+            "metadata": .object(Form(moving.metadata)),
+        ]
+        return post("transfers.create", "/v1/transfers", form, key: key)
+    }
+
+    /// Reads a transfer with its newest reversals.
+    package static func transfer(_ id: String) -> Self {
+        get("transfers.get", "/v1/transfers/\(segment(id))")
+    }
+}
+
+extension StripeCall<StripeList<StripeTransfer>> {
+    /// Lists the transfers of a group, newest first.
+    package static func transfers(group: String, after: String? = nil) -> Self {
+        let form: Form = ["transfer_group": .text(group), "limit": 100]
+        return get("transfers.list", "/v1/transfers", form.adding("starting_after", after))
+    }
+}
+
+extension StripeCall<TransferReversal> {
+    /// Takes a transfer back from a payee's account.
+    package static func createReversal(
+        of transfer: String,
+        amount: Int64,
+        metadata: [String: String],
+        key: CallKey
+    ) -> Self {
+        let form: Form = ["amount": .integer(amount), "metadata": .object(Form(metadata))]
+        let path = "/v1/transfers/\(segment(transfer))/reversals"
+        return post("reversals.create", path, form, key: key)
+    }
+}
+
+extension StripeCall<StripePayout> {
+    /// Pays out of a payee's account to their bank.
+    ///
+    /// - Parameter destination: A bank account; `nil` for the account's usual one.
+    package static func createPayout(
+        _ moving: Moving,
+        from account: String,
+        destination: String?,
+        key: CallKey
+    ) -> Self {
+        let form: Form = [
+            "amount": .integer(moving.amount), "currency": .text(moving.currency),
+            "metadata": .object(Form(moving.metadata)),
+        ]
+        return post(
+            "payouts.create",
+            "/v1/payouts",
+            form.adding("destination", destination),
+            key: key,
+            account: account
+        )
+    }
+
+    /// Reads a payout of a payee's account.
+    package static func payout(_ id: String, of account: String) -> Self {
+        get("payouts.get", "/v1/payouts/\(segment(id))", account: account)
+    }
+}
+
+extension StripeCall<StripeList<StripePayout>> {
+    /// Lists the payouts of an account that were made within a time, newest first.
+    package static func payouts(
+        of account: String,
+        from: Timestamp,
+        to: Timestamp?,
+        after: String?
+    ) -> Self {
+        get("payouts.list", "/v1/payouts", .page(from, to, after: after), account: account)
+    }
+}
+
+extension StripeCall<StripeBalance> {
+    /// Reads a balance; `nil` for the platform's.
+    static func balance(of account: String?) -> Self {
+        get("balance.get", "/v1/balance", account: account)
+    }
+}
+
+extension StripeCall<StripeList<BalanceTransaction>> {
+    /// Lists everything that has changed the platform's balance since a time, newest first.
+    static func balanceTransactions(
+        from: Timestamp,
+        to: Timestamp?,
+        after: String?
+    ) -> Self {
+        get("balance_transactions.list", "/v1/balance_transactions", .page(from, to, after: after))
+    }
+}
+
+extension StripeCall<StripeList<StripeEvent>> {
+    /// Lists the events since a time, newest first. Stripe keeps them for 30 days.
+    static func events(
+        from: Timestamp,
+        to: Timestamp?,
+        after: String?
+    ) -> Self {
+        get("events.list", "/v1/events", .page(from, to, after: after))
+    }
+}

@@ -1,0 +1,61 @@
+import GotchuCore
+
+/// One call to Stripe, and the kind of object that answers it.
+///
+/// The same values make the same bytes. A call that makes something has an idempotency key, which
+/// its caller has recorded before; one that ends something has none, since its reply under a key
+/// would be the first one for a day.
+package struct StripeCall<Reply: StripeObject>: Sendable {
+    /// The name in metrics: few, and never an id.
+    package let name: String
+    let method: Method
+    let path: String
+    /// The body of a POST, the query of a GET.
+    let form: Form
+    /// The connected account on whose behalf it is made; `nil` for the platform.
+    let account: String?
+    let key: CallKey?
+
+    enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    static func get(
+        _ name: String,
+        _ path: String,
+        _ form: Form = [:],
+        account: String? = nil
+    ) -> StripeCall {
+        StripeCall(name: name, method: .get, path: path, form: form, account: account, key: nil)
+    }
+
+    static func post(
+        _ name: String,
+        _ path: String,
+        _ form: Form,
+        key: CallKey?,
+        account: String? = nil
+    ) -> StripeCall {
+        StripeCall(name: name, method: .post, path: path, form: form, account: account, key: key)
+    }
+
+    /// The endpoint by Stripe's own count of calls: a path without ids.
+    var endpoint: String { "\(method.rawValue) \(name)" }
+}
+
+/// The idempotency key of a call that makes something: 1 to 255 visible characters of ASCII.
+package struct CallKey: Hashable, Sendable {
+    let text: String
+
+    /// - Returns: `nil` for a text that Stripe does not accept.
+    package init?(_ text: String) {
+        guard (1...255).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        self.text = text
+    }
+}
+
+/// A segment of a path: an id that Stripe, or a client, has named.
+func segment(_ id: String) -> String { percentEncoded(id) }

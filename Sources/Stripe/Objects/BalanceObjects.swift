@@ -1,0 +1,116 @@
+package import GotchuCore
+
+/// One line of the history of a balance.
+package struct BalanceTransaction: StripeObject, Identified {
+    package static let kind = "balance_transaction"
+
+    package let id: String
+    /// Before the fee, in minor units.
+    package let amount: Int64
+    package let fee: Int64
+    /// The change of the balance.
+    package let net: Int64
+    package let currency: String
+    package let type: String
+    package let source: Expandable<AnyStripeObject>?
+    package let created: Timestamp
+
+    enum CodingKeys: String, CodingKey {
+        case id, amount, fee, net, currency, type, source, created
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        amount = try values.decode(Int64.self, forKey: .amount)
+        fee = try values.decode(Int64.self, forKey: .fee)
+        net = try values.decode(Int64.self, forKey: .net)
+        currency = try values.decode(String.self, forKey: .currency)
+        type = try values.decode(String.self, forKey: .type)
+        source = try values.decodeIfPresent(Expandable.self, forKey: .source)
+        created = try values.time(.created)
+    }
+}
+
+/// An account's money at Stripe.
+struct StripeBalance: StripeObject {
+    static let kind = "balance"
+
+    /// An amount of one currency.
+    struct Amount: Decodable, Sendable {
+        let amount: Int64
+        let currency: String
+    }
+
+    let available: [Amount]
+    let pending: [Amount]
+    let reserved: [Amount]?
+    let isLive: Bool
+
+    enum CodingKeys: String, CodingKey {
+        case available, pending
+        case reserved = "connect_reserved"
+        case isLive = "livemode"
+    }
+}
+
+/// Something that happened at Stripe. Only its ids are read: it says where to look.
+struct StripeEvent: StripeObject, Identified {
+    static let kind = "event"
+
+    /// The object that it is about.
+    struct Subject: Decodable, Sendable {
+        /// `account` for one that has no id of its own.
+        let id: String?
+        let kind: String
+        /// The payment of a charge, a refund, a dispute or a checkout.
+        let paymentIntent: String?
+        let metadata: [String: String]
+
+        private enum CodingKeys: String, CodingKey {
+            case id, metadata
+            case kind = "object"
+            case paymentIntent = "payment_intent"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            id = try? values.decodeIfPresent(String.self, forKey: .id)
+            kind = try values.decode(String.self, forKey: .kind)
+            let intent = try? values.decodeIfPresent(
+                Expandable<AnyStripeObject>.self,
+                forKey: .paymentIntent
+            )
+            paymentIntent = intent?.id
+            // An old payload's shape decides nothing: the object itself is read.
+            metadata = (try? values.metadata(.metadata)) ?? [:]
+        }
+    }
+
+    let id: String
+    let type: String
+    let isLive: Bool
+    let created: Timestamp
+    /// The connected account that it happened at; `nil` for the platform.
+    let account: String?
+    let subject: Subject
+
+    private enum CodingKeys: String, CodingKey {
+        case id, type, created, account, data
+        case isLive = "livemode"
+    }
+
+    private struct Payload: Decodable {
+        let object: Subject
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        type = try values.decode(String.self, forKey: .type)
+        isLive = try values.decode(Bool.self, forKey: .isLive)
+        created = try values.time(.created)
+        account = try values.decodeIfPresent(String.self, forKey: .account)
+        subject = try values.decode(Payload.self, forKey: .data).object
+    }
+}

@@ -1,0 +1,162 @@
+package import GotchuCore
+
+/// An account of Stripe's: a payee's, or the platform's own.
+package struct ConnectedAccount: StripeObject, Identified {
+    package static let kind = "account"
+
+    /// The state of a right.
+    package enum Capability: String, StripeWord {
+        case active, inactive, pending
+        case unknown = ""
+    }
+
+    package let id: String
+    package let country: String?
+    package let isChargesEnabled: Bool
+    package let isPayoutsEnabled: Bool
+    package let isDetailsSubmitted: Bool
+    /// The right to receive transfers.
+    package let transfers: Capability?
+    package let currentlyDue: [String]
+    package let pastDue: [String]
+    package let disabledReason: String?
+    package let currentDeadline: Timestamp?
+    package let metadata: [String: String]
+
+    private enum CodingKeys: String, CodingKey {
+        case id, country, capabilities, requirements, metadata
+        case chargesEnabled = "charges_enabled"
+        case payoutsEnabled = "payouts_enabled"
+        case detailsSubmitted = "details_submitted"
+    }
+
+    private struct Capabilities: Decodable {
+        let transfers: Capability?
+    }
+
+    private struct Requirements: Decodable {
+        let currently_due: [String]?
+        let past_due: [String]?
+        let disabled_reason: String?
+        let current_deadline: UnixTime?
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        country = try values.decodeIfPresent(String.self, forKey: .country)
+        isChargesEnabled = try values.decodeIfPresent(Bool.self, forKey: .chargesEnabled) ?? false
+        isPayoutsEnabled = try values.decodeIfPresent(Bool.self, forKey: .payoutsEnabled) ?? false
+        isDetailsSubmitted =
+            try values.decodeIfPresent(Bool.self, forKey: .detailsSubmitted) ?? false
+        transfers = try values.decodeIfPresent(Capabilities.self, forKey: .capabilities)?.transfers
+        let wanted = try values.decodeIfPresent(Requirements.self, forKey: .requirements)
+        currentlyDue = wanted?.currently_due ?? []
+        pastDue = wanted?.past_due ?? []
+        disabledReason = wanted?.disabled_reason
+        currentDeadline = wanted?.current_deadline?.timestamp
+        metadata = try values.metadata(.metadata)
+    }
+}
+
+/// A link to the pages on which a payee says who they are.
+package struct AccountLink: StripeObject {
+    package static let kind = "account_link"
+
+    /// Works once. Never stored, never logged.
+    package let url: String
+    package let expiresAt: Timestamp
+
+    private enum CodingKeys: String, CodingKey {
+        case url
+        case expiresAt = "expires_at"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        url = try values.decode(String.self, forKey: .url)
+        expiresAt = try values.time(.expiresAt)
+    }
+}
+
+/// Money moved from the platform's balance to a payee's account.
+package struct StripeTransfer: StripeObject, Identified {
+    package static let kind = "transfer"
+
+    package let id: String
+    package let amount: Int64
+    package let currency: String
+    package let destination: Expandable<AnyStripeObject>?
+    package let isLive: Bool
+    package let metadata: [String: String]
+    package let group: String?
+    package let amountReversed: Int64
+    /// The parts that were taken back, newest first.
+    package let reversals: StripeList<TransferReversal>
+
+    enum CodingKeys: String, CodingKey {
+        case id, amount, currency, destination, metadata, reversals
+        case isLive = "livemode"
+        case group = "transfer_group"
+        case amountReversed = "amount_reversed"
+    }
+}
+
+/// A transfer, or a part of one, taken back.
+package struct TransferReversal: StripeObject, Identified {
+    package static let kind = "transfer_reversal"
+
+    package let id: String
+    package let amount: Int64
+    package let currency: String
+    package let transfer: Expandable<AnyStripeObject>
+}
+
+/// Money on its way from a payee's account to their bank.
+package struct StripePayout: StripeObject, Identified {
+    package static let kind = "payout"
+
+    /// The state of a payout. A paid one may fail for some days yet.
+    package enum Status: String, StripeWord {
+        case pending, paid, failed, canceled
+        case inTransit = "in_transit"
+        case unknown = ""
+    }
+
+    package let id: String
+    package let amount: Int64
+    package let currency: String
+    package let status: Status
+    package let isLive: Bool
+    package let arrivalDate: Timestamp
+    package let created: Timestamp
+    package let failureCode: String?
+    package let failureMessage: String?
+    /// The payout that took this one back.
+    package let reversedBy: Expandable<AnyStripeObject>?
+    package let metadata: [String: String]
+
+    enum CodingKeys: String, CodingKey {
+        case id, amount, currency, status, created, metadata
+        case isLive = "livemode"
+        case arrivalDate = "arrival_date"
+        case failureCode = "failure_code"
+        case failureMessage = "failure_message"
+        case reversedBy = "reversed_by"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        amount = try values.decode(Int64.self, forKey: .amount)
+        currency = try values.decode(String.self, forKey: .currency)
+        status = try values.decode(Status.self, forKey: .status)
+        isLive = try values.decode(Bool.self, forKey: .isLive)
+        arrivalDate = try values.time(.arrivalDate)
+        created = try values.time(.created)
+        failureMessage = try values.decodeIfPresent(String.self, forKey: .failureMessage)
+        reversedBy = try values.decodeIfPresent(Expandable.self, forKey: .reversedBy)
+        failureCode = try values.decodeIfPresent(String.self, forKey: .failureCode)
+        metadata = try values.metadata(.metadata)
+    }
+}

@@ -1,0 +1,162 @@
+package import AsyncHTTPClient
+import FoundationEssentials
+package import GotchuCore
+import NIOCore
+import NIOHTTP1
+import OutboundHTTP
+
+/// Stripe's API, version 1.
+///
+/// Each call is sent once: its caller decides about another try, because only the caller has
+/// recorded the key. No call throws. Safe to use from any number of tasks.
+package struct StripeClient: Sendable {
+    /// The version of the API whose replies are read. Webhook endpoints have one of their own,
+    /// which is why only ids are read of an event.
+    package static let version = "2026-05-27.dahlia"
+    /// Stripe itself.
+    package static let address = "https://api.stripe.com"
+    /// The time limit of a call, from connecting to the last byte.
+    package static let usualLimit: Duration = .seconds(30)
+    /// The largest reply, in bytes: a page of a hundred events.
+    static let replyLimit = 4 * 1024 * 1024
+
+    private let address: String
+    private let secret: StripeSecretKey
+    private let http: HTTPClient
+    private let pace: CallPace
+    private let limit: Duration
+    private let clock: @Sendable () -> MonotonicTime
+    private let onOutcome: @Sendable (StripeCallReport) -> Void
+
+    /// - Parameters:
+    ///   - address: An origin, without a slash at its end.
+    ///   - http: Made with `httpConfiguration`; the caller shuts it down.
+    ///   - limit: The time limit of a call.
+    ///   - onOutcome: Called after each call, for metrics.
+    package init(
+        address: String = StripeClient.address,
+        secret: StripeSecretKey,
+        http: HTTPClient,
+        limit: Duration = StripeClient.usualLimit,
+        clock: @escaping @Sendable () -> MonotonicTime = { .now },
+        onOutcome: @escaping @Sendable (StripeCallReport) -> Void = { _ in }
+    ) {
+        self.address = address
+        self.secret = secret
+        self.http = http
+        self.limit = limit
+        self.clock = clock
+        self.onOutcome = onOutcome
+        pace = CallPace()
+    }
+
+    /// The settings of the HTTP client: no redirects, one kind of HTTP, and no reply ends the
+    /// process.
+    package static var httpConfiguration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration.outbound(
+            connect: .seconds(5),
+            read: .seconds(30)
+        )
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    /// Makes a call, after a wait if there were many before it.
+    package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
+        let start = clock()
+        let raw: StripeOutcome<[UInt8]>
+        if await pace.wait(for: call.endpoint, now: clock) {
+            raw = await exchange(request(call))
+        } else {
+            raw = .throttled(retryAfter: nil)
+        }
+        let outcome: StripeOutcome<Reply> = raw.then { body in
+            Self.decode(body).map { .done($0) } ?? .unknown(StripeFault(.unreadable, status: 200))
+        }
+        let report = StripeCallReport(call: call.name, outcome: outcome.name, time: clock() - start)
+        onOutcome(report)
+        return outcome
+    }
+
+    /// Parses a reply of the wanted kind.
+    static func decode<Reply: StripeObject>(_ body: [UInt8]) -> Reply? {
+        let data = Data(body)
+        guard let kind = try? JSONDecoder().decode(Kind.self, from: data),
+            kind.object == Reply.kind
+        else { return nil }
+        return try? JSONDecoder().decode(Reply.self, from: data)
+    }
+
+    private struct Kind: Decodable {
+        let object: String
+    }
+
+    private func request<Reply>(_ call: StripeCall<Reply>) -> HTTPClientRequest {
+        let text = call.form.text
+        let query = call.method == .get && !text.isEmpty ? "?" + text : ""
+        var request = HTTPClientRequest(url: address + call.path + query)
+        request.method = HTTPMethod(rawValue: call.method.rawValue)
+        request.headers = [
+            "Authorization": "Bearer \(secret.text)", "Stripe-Version": Self.version,
+            "User-Agent": "gotchu-server", "Accept": "application/json",
+        ]
+        if let account = call.account {
+            request.headers.add(name: "Stripe-Account", value: account)
+        }
+        if let key = call.key {
+            request.headers.add(name: "Idempotency-Key", value: key.text)
+        }
+        if call.method == .post {
+            request.headers.add(
+                name: "Content-Type",
+                value: "application/x-www-form-urlencoded"
+            )
+            request.body = .bytes(ByteBuffer(string: text))
+        }
+        return request
+    }
+
+    private func exchange(_ request: HTTPClientRequest) async -> StripeOutcome<[UInt8]> {
+        do {
+            return try await withTimeout(limit) { [http, limit] in
+                let response = try await http.execute(
+                    request,
+                    timeout: .nanoseconds(limit.wholeMilliseconds * 1_000_000)
+                )
+                let body = try await response.body.collect(upTo: Self.replyLimit)
+                let headers = response.headers
+                let seconds = headers.first(name: "Retry-After").flatMap(UInt32.init)
+                let reply = RawReply(
+                    status: Int(response.status.code),
+                    body: [UInt8](buffer: body),
+                    shouldRetry: headers.first(name: "Stripe-Should-Retry").map { $0 == "true" },
+                    isReplay: headers.first(name: "Idempotent-Replayed") == "true",
+                    retryAfter: seconds.map { .seconds(Int64($0)) },
+                    requestID: headers.first(name: "Request-Id")
+                )
+                return reply.outcome
+            }
+        } catch {
+            return .unknown(StripeFault(Self.reason(error)))
+        }
+    }
+
+    /// Returns the kind of a failure, without anything that the other side sent.
+    private static func reason(_ error: any Error) -> StripeFault.Reason {
+        if error is TimedOut { return .timedOut }
+        if error is NIOTooManyBytesError { return .tooLarge }
+        if let error = error as? HTTPClientError {
+            let timeouts: [HTTPClientError] = [.connectTimeout, .readTimeout, .deadlineExceeded]
+            return timeouts.contains(error) ? .timedOut : .unreadable
+        }
+        let name = String(reflecting: type(of: error))
+        return name.contains("SSL") ? .untrusted : .unreachable
+    }
+}
+
+/// One call, for metrics.
+package struct StripeCallReport: Sendable {
+    package let call: String
+    package let outcome: String
+    package let time: Duration
+}

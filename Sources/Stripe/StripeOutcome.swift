@@ -1,0 +1,206 @@
+import FoundationEssentials
+
+/// The meaning of what came, or did not come, of a call. Every reply has exactly one.
+package enum StripeOutcome<Reply: Sendable>: Sendable {
+    /// Stripe has done it, now or at an earlier try with this key.
+    case done(Reply)
+    /// Nothing was done, and the same key will say so again: a definite no.
+    case refused(StripeProblem)
+    /// Nothing was done, and the same key will say so again; the same call can succeed later with
+    /// a new key, when there is money.
+    case insufficient(StripeProblem)
+    /// It may have been done: the same call with the same key, after a wait.
+    case unknown(StripeFault)
+    /// It may have been done, and the same key will not tell: the object has to be looked for.
+    case unresolved(StripeFault)
+    /// Nothing is known of this try: the same call with the same key, later. Stripe is busy, or
+    /// we have made too many calls.
+    case throttled(retryAfter: Duration?)
+    /// Nothing was done: the key of this server is not accepted, or may not do this. Nothing
+    /// fails by that; the operator has to act.
+    case misconfigured(StripeProblem)
+    /// The key was used with other parameters: a bug of ours, or books that were restored.
+    case keyReused(StripeProblem)
+
+    /// Returns the outcome, and of what was done what follows.
+    package func then<Other>(_ transform: (Reply) -> StripeOutcome<Other>) -> StripeOutcome<Other> {
+        switch self {
+        case .done(let reply): transform(reply)
+        case .refused(let problem): .refused(problem)
+        case .insufficient(let problem): .insufficient(problem)
+        case .unknown(let fault): .unknown(fault)
+        case .unresolved(let fault): .unresolved(fault)
+        case .throttled(let retryAfter): .throttled(retryAfter: retryAfter)
+        case .misconfigured(let problem): .misconfigured(problem)
+        case .keyReused(let problem): .keyReused(problem)
+        }
+    }
+
+    /// The name in metrics.
+    package var name: String {
+        switch self {
+        case .done: "done"
+        case .refused: "refused"
+        case .insufficient: "insufficient"
+        case .unknown: "unknown"
+        case .unresolved: "unresolved"
+        case .throttled: "throttled"
+        case .misconfigured: "misconfigured"
+        case .keyReused: "key_reused"
+        }
+    }
+
+    /// A Boolean that is true if Stripe itself has answered, whatever it said.
+    var isAnswer: Bool {
+        switch self {
+        case .done, .refused, .insufficient, .misconfigured, .keyReused: true
+        case .unknown(let fault), .unresolved(let fault): fault.status != nil && fault.isStripes
+        case .throttled: true
+        }
+    }
+}
+
+/// A refusal of Stripe's. Its words hold no secret of ours.
+package struct StripeProblem: Error, Equatable, Sendable {
+    /// The longest code and sentence that are kept, in Unicode scalars.
+    private static let codeLimit = 64
+    private static let messageLimit = 300
+
+    package let status: Int
+    /// `card_error`, `invalid_request_error`, `api_error` or `idempotency_error`.
+    let type: String
+    /// `balance_insufficient`, `resource_missing`, …; empty if there is none.
+    package let code: String
+    /// For the operator, in English. Empty where it may hold a secret.
+    package let message: String
+    /// The id by which Stripe's support finds the call.
+    package let requestID: String?
+
+    init(status: Int, type: String, code: String, message: String, requestID: String?) {
+        self.status = status
+        self.type = type.cut(to: Self.codeLimit)
+        self.code = code.cut(to: Self.codeLimit)
+        self.message = Self.isSecret(message) ? "" : message.cut(to: Self.messageLimit)
+        self.requestID = requestID.map { $0.cut(to: Self.codeLimit) }
+    }
+
+    /// Returns true for a sentence with a part of a key or of a client secret.
+    private static func isSecret(_ text: String) -> Bool {
+        ["sk_", "rk_", "whsec_", "_secret_", "ek_"].contains { text.contains($0) }
+    }
+}
+
+/// The reason why the outcome of a call is not known.
+package struct StripeFault: Error, Equatable, Sendable {
+    /// The kind of a fault.
+    package enum Reason: String, Sendable {
+        case unreachable, untrusted, unreadable, failing
+        case timedOut = "timed_out"
+        case tooLarge = "too_large"
+    }
+
+    package let reason: Reason
+    /// The status of the reply, if there was one.
+    package let status: Int?
+    /// A Boolean that is true if the reply was in Stripe's form: not from something between.
+    let isStripes: Bool
+    package let requestID: String?
+
+    init(
+        _ reason: Reason,
+        status: Int? = nil,
+        isStripes: Bool = false,
+        requestID: String? = nil
+    ) {
+        self.reason = reason
+        self.status = status
+        self.isStripes = isStripes
+        self.requestID = requestID.map { $0.cut(to: 64) }
+    }
+}
+
+/// A reply as it came.
+struct RawReply: Sendable {
+    let status: Int
+    var body: [UInt8] = []
+    /// `Stripe-Should-Retry`: Stripe's own word on that, which is not always there.
+    var shouldRetry: Bool?
+    /// `Idempotent-Replayed`: the first execution's reply, kept under the key.
+    var isReplay = false
+    var retryAfter: Duration?
+    var requestID: String?
+
+    /// Classifies the reply by the rules of Stripe's idempotency.
+    ///
+    /// Sources: docs.stripe.com/api/idempotent_requests (the first execution's reply is replayed,
+    /// a 500 too; not that of invalid parameters, a conflict or a limit),
+    /// docs.stripe.com/error-low-level (`Stripe-Should-Retry`).
+    var outcome: StripeOutcome<[UInt8]> {
+        if (200..<300).contains(status) { return .done(body) }
+        guard let problem = problem else {
+            // An error page of something between, a redirect, a torn reply.
+            return unknown(status >= 500 ? .failing : .unreadable)
+        }
+        if problem.type == "idempotency_error" {
+            // In progress says 409, other parameters 400.
+            return status == 409 ? .throttled(retryAfter: retryAfter) : .keyReused(problem)
+        }
+        switch status {
+        case 401, 403: return .misconfigured(problem)
+        case 409, 429: return .throttled(retryAfter: retryAfter)
+        case 408, 424, 425, 500...: return unknown(.failing, isStripes: true)
+        case 400..<500 where problem.type == "api_error":
+            return unknown(.failing, isStripes: true)
+        case 400..<500:
+            let isShort = ["balance_insufficient", "insufficient_funds"].contains(problem.code)
+            return isShort ? .insufficient(problem) : .refused(problem)
+        default:  // SAFETY: a status is any number, and every other one decides nothing.
+            return unknown(.unreadable)
+        }
+    }
+
+    private func unknown(
+        _ reason: StripeFault.Reason,
+        isStripes: Bool = false
+    ) -> StripeOutcome<[UInt8]> {
+        let fault = StripeFault(
+            reason,
+            status: status,
+            isStripes: isStripes,
+            requestID: requestID
+        )
+        // A replayed failure will be replayed for as long as the key is kept.
+        return shouldRetry == false || isReplay ? .unresolved(fault) : .unknown(fault)
+    }
+
+    private struct Document: Decodable {
+        let error: Problem
+    }
+
+    private struct Problem: Decodable {
+        let type: String
+        let code: String?
+        let message: String?
+    }
+
+    /// The error object; `nil` if the body is none.
+    private var problem: StripeProblem? {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(body)) else {
+            return nil
+        }
+        return StripeProblem(
+            status: status,
+            type: document.error.type,
+            code: document.error.code ?? "",
+            message: document.error.message ?? "",
+            requestID: requestID
+        )
+    }
+}
+
+extension String {
+    /// Returns the text cut to so many scalars.
+    fileprivate func cut(to limit: Int) -> String {
+        String(String.UnicodeScalarView(unicodeScalars.prefix(limit)))
+    }
+}

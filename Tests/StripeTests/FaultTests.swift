@@ -1,0 +1,148 @@
+import AsyncHTTPClient
+import GotchuCore
+import StripeTestSupport
+import TestSupport
+import Testing
+
+@testable import Stripe
+
+@Suite("Stripe's faults")
+struct FaultTests {
+    private static func call(_ key: String, amount: Int64 = 500) throws -> StripeCall<PaymentIntent>
+    {
+        let charging = Charging(amount: amount, currency: .usd, metadata: ["gotchu_deposit": key])
+        return .createPaymentIntent(charging, key: try #require(CallKey(key)))
+    }
+
+    private static func count(_ standIn: StripeStandIn) async throws -> Int? {
+        try await standIn.state()["intents"]?.list?.count
+    }
+
+    @Test(
+        "After each fault the same call with the same key ends with one payment",
+        arguments: [
+            ("refused", "unknown"), ("lost", "unknown"), ("torn", "unknown"), ("html", "unknown"),
+            ("conflict", "throttled"), ("limit", "throttled"), ("error", "unknown"),
+            ("unauthorized", "misconfigured"), ("slow", "unknown"),
+        ]
+    )
+    func again(fault: String, outcome: String) async throws {
+        try await StripeStandIn.with { standIn in
+            let client = try standIn.client(limit: .milliseconds(fault == "slow" ? 500 : 10_000))
+            try await standIn.fault(fault, of: "POST /v1/payment_intents", ["seconds": .integer(2)])
+            let first = await client.send(try Self.call("a"))
+            #expect(first.name == outcome)
+            let patient = try standIn.client()
+            #expect(await patient.send(try Self.call("a")).name == "done")
+            #expect(await patient.send(try Self.call("a")).name == "done")
+            #expect(try await Self.count(standIn) == 1)
+        }
+    }
+
+    @Test(
+        "A kept failure is replayed, with or without an effect, and says that one must look",
+        arguments: [false, true]
+    )
+    func kept(hasEffect: Bool) async throws {
+        try await StripeStandIn.with { standIn in
+            let client = try standIn.client()
+            try await standIn.fault("kept", ["effect": .boolean(hasEffect)])
+            #expect(await client.send(try Self.call("a")).name == "unknown")
+            #expect(await client.send(try Self.call("a")).name == "unresolved")
+            let from = Timestamp.now.advanced(by: .seconds(-60))
+            let to = Timestamp.now.advanced(by: .seconds(60))
+            let list = await client.send(.paymentIntents(from: from, to: to, after: nil))
+            guard case .done(let found) = list else {
+                throw NeverHappened(description: "there is a list: \(list)")
+            }
+            #expect(found.data.map(\.metadata) == (hasEffect ? [["gotchu_deposit": "a"]] : []))
+            try await standIn.order("advance", ["seconds": .integer(86_400)])
+            #expect(await client.send(try Self.call("a")).name == "done", "keys are kept a day")
+        }
+    }
+
+    @Test("The same key with another amount is refused as such, and with 20 at once there is one")
+    func reused() async throws {
+        try await StripeStandIn.with { standIn in
+            let client = try standIn.client()
+            let call = try Self.call("a")
+            let ids = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        guard case .done(let intent) = await client.send(call) else { return nil }
+                        return intent.id
+                    }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1 && ids.first.flatMap(\.self) != nil)
+            #expect(await client.send(try Self.call("a", amount: 501)).name == "key_reused")
+        }
+    }
+
+    @Test("A revoked key and a stopped Stripe are told apart, and no answer is taken for a no")
+    func away() async throws {
+        try await StripeStandIn.with { standIn in
+            let client = try standIn.client()
+            try await standIn.order("revoke")
+            let revoked = await client.send(.ownAccount)
+            #expect(revoked.name == "misconfigured" && revoked.isAnswer)
+            guard case .misconfigured(let problem) = revoked else { return }
+            #expect(problem.message == "" && problem.requestID?.hasPrefix("req_") == true)
+            try await standIn.order("clear")
+            try await standIn.order("away")
+            let away = await client.send(.ownAccount)
+            #expect(away.name == "unknown" && !away.isAnswer)
+            try await standIn.order("clear")
+            #expect(await client.send(.ownAccount).name == "done")
+        }
+    }
+
+    @Test("A reply that is too large ends unread")
+    func large() async throws {
+        let server = try OddServer()
+        defer { server.stop() }
+        let size = StripeClient.replyLimit + 1
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"
+        server.answer(Array(head.utf8) + [UInt8](repeating: 0x20, count: size))
+        try await Self.withClient(of: server) { client in
+            guard case .unknown(let fault) = await client.send(.ownAccount) else {
+                throw NeverHappened(description: "it is unknown")
+            }
+            #expect(fault.reason == .tooLarge)
+        }
+    }
+
+    @Test("No odd reply ends the process, is taken for an object or holds a call up")
+    func odd() async throws {
+        let server = try OddServer()
+        defer { server.stop() }
+        for reply in OddReplies.all() {
+            server.answer(reply.bytes)
+            // Each with a new client: calls to one keep a distance.
+            try await Self.withClient(of: server) { client in
+                let outcome = await client.send(.ownAccount)
+                #expect(outcome.name == "unknown", "\(reply.name): \(outcome)")
+            }
+        }
+    }
+
+    private static func withClient(
+        of server: OddServer,
+        _ body: (StripeClient) async throws -> Void
+    ) async throws {
+        let http = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: StripeClient.httpConfiguration
+        )
+        let secret = try #require(StripeSecretKey("sk_test_odd"))
+        let address = "http://127.0.0.1:\(server.port)"
+        do {
+            try await body(StripeClient(address: address, secret: secret, http: http))
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+    }
+}

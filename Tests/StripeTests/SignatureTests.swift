@@ -1,0 +1,152 @@
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import Stripe
+
+@Suite("Signatures of Stripe's webhooks")
+struct SignatureTests {
+    /// Signs as Stripe's own library does.
+    private static func signed(
+        _ body: String,
+        secrets: [String],
+        at seconds: Int64
+    ) async throws -> String {
+        let script = """
+            import sys, stripe
+            body, at, secrets = sys.argv[1], sys.argv[2], sys.argv[3:]
+            codes = [stripe.WebhookSignature._compute_signature(f"{at}.{body}", s) for s in secrets]
+            print(f"t={at}," + ",".join(f"v1={code}" for code in codes), end="")
+            """
+        let arguments = ["-c", script, body, String(seconds)] + secrets
+        let python = try Program(try await Python.interpreter(), arguments)
+        guard try await python.exitCode() == 0 else {
+            throw NeverHappened(description: "it is signed: \(python.text)")
+        }
+        return python.text
+    }
+
+    private static let body = #"{"id":"evt_1","object":"event","words":"ü 💳"}"#
+    private static let at: Int64 = 1_795_390_000
+    /// Looks like base64, which Standard Webhooks would decode; here its text is the key.
+    private static let text = "whsec" + "_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    private static func verdict(
+        _ header: String,
+        _ secrets: [String],
+        body: String = Self.body,
+        at seconds: Int64 = Self.at
+    ) -> WebhookSignature.Verdict? {
+        WebhookSignature(header)?.verdict(
+            on: Array(body.utf8),
+            secrets: secrets.compactMap(EndpointSecret.init),
+            at: Timestamp(milliseconds: seconds * 1_000)
+        )
+    }
+
+    @Test("A body that Stripe's own library signs is genuine, with one of several secrets")
+    func genuine() async throws {
+        let header = try await Self.signed(Self.body, secrets: [Self.text], at: Self.at)
+        #expect(Self.verdict(header, [Self.text]) == .genuine)
+        #expect(Self.verdict(header, ["whsec_other", Self.text]) == .genuine)
+        #expect(Self.verdict(header, ["whsec_other"]) == .foreign)
+        #expect(Self.verdict(header, []) == .foreign)
+    }
+
+    @Test("One of two signatures is enough while a secret is rolled")
+    func rolled() async throws {
+        let header = try await Self.signed(
+            Self.body,
+            secrets: ["whsec_new", Self.text],
+            at: Self.at
+        )
+        #expect(Self.verdict(header, [Self.text]) == .genuine)
+        #expect(Self.verdict(header, ["whsec_new"]) == .genuine)
+    }
+
+    @Test("One changed byte of the body, of the time or of the code makes it foreign")
+    func changed() async throws {
+        let header = try await Self.signed(Self.body, secrets: [Self.text], at: Self.at)
+        #expect(Self.verdict(header, [Self.text], body: Self.body + " ") == .foreign)
+        let later = header.replacing("t=\(Self.at)", with: "t=\(Self.at + 1)")
+        #expect(Self.verdict(later, [Self.text]) == .foreign)
+        let last = header.last == "0" ? "1" : "0"
+        #expect(Self.verdict(header.dropLast() + last, [Self.text]) == .foreign)
+    }
+
+    @Test("A genuine call is stale 301 seconds before and after its time, and not at 300")
+    func stale() async throws {
+        let header = try await Self.signed(Self.body, secrets: [Self.text], at: Self.at)
+        for (difference, verdict) in [
+            (0, WebhookSignature.Verdict.genuine), (300, .genuine), (-300, .genuine), (301, .stale),
+            (-301, .stale), (86_400, .stale),
+        ] {
+            let now = Self.at + Int64(difference)
+            #expect(Self.verdict(header, [Self.text], at: now) == verdict, "\(difference)")
+        }
+    }
+
+    @Test(
+        "A header that is not one time and some signatures is refused",
+        arguments: [
+            "", "t=1", "v1=00", "t=,v1=\(code)", "t=x,v1=\(code)", "t=+1,v1=\(code)",
+            "t=-1,v1=\(code)", "t=1,t=2,v1=\(code)", "t=99999999999,v1=\(code)", "t=1,v0=\(code)",
+            "t=1,v1=\(code)0", "t=1,v1=" + String(repeating: "+1", count: 32), "t=1,v1",
+            "t=1," + String(repeating: "v1=\(code),", count: 40),
+            String(repeating: ",", count: 9_999),
+        ]
+    )
+    func malformed(header: String) {
+        #expect(Self.verdict(header, [Self.text], at: 1) == nil)
+    }
+
+    private static let code = String(repeating: "0a", count: 32)
+
+    @Test("No secret and no key is printed, whatever prints them")
+    func printing() throws {
+        let secret = try #require(EndpointSecret("whsec_hidden"))
+        let key = try #require(StripeSecretKey("rk_test_hidden"))
+        for text in ["\(secret)", "\(key)", String(reflecting: secret), String(reflecting: key)] {
+            #expect(!text.contains("hidden"))
+        }
+        var dumped = ""
+        dump([key], to: &dumped)
+        dump([secret], to: &dumped)
+        #expect(!dumped.contains("hidden"))
+    }
+
+    @Test("Keys are told apart by their mode, and other texts are none")
+    func keys() {
+        #expect(StripeSecretKey("sk_test_1")?.isLive == false)
+        #expect(StripeSecretKey("rk" + "_live_1")?.isLive == true)
+        #expect(StripePublishableKey("pk_test_1")?.isLive == false)
+        for text in ["", "sk_test_", "pk_test_1", "sk_test_a b", "sk_test_a\n", "whsec_1"] {
+            #expect(StripeSecretKey(text) == nil, "\(text)")
+        }
+        for text in ["", "pk_test_", "sk_test_1", "pk_test_\""] {
+            #expect(StripePublishableKey(text) == nil, "\(text)")
+        }
+        for text in ["", "whsec_", "sk_test_1", "whsec_a b"] {
+            #expect(EndpointSecret(text) == nil, "\(text)")
+        }
+        #expect(CallKey("") == nil)
+        #expect(CallKey(String(repeating: "k", count: 256)) == nil)
+    }
+
+    @Test(
+        "Calls keep their distance: 20 a second, 10 to one endpoint, none after five seconds' wait"
+    )
+    func pace() {
+        var pacing = CallPace.Pacing()
+        let now = MonotonicTime(sinceStart: .seconds(9))
+        let same = (0..<60).map { _ in pacing.reserve("POST a", at: now) }
+        #expect(same.prefix(51) == (0..<51).map { .milliseconds(100 * $0) }[...])
+        #expect(same.dropFirst(51).allSatisfy { $0 == nil })
+        #expect(pacing.reserve("GET b", at: now) == nil)
+        var mixed = CallPace.Pacing()
+        let waits = ["a", "b", "c"].map { mixed.reserve($0, at: now) }
+        #expect(waits == [.zero, .milliseconds(50), .milliseconds(100)])
+        let later = MonotonicTime(sinceStart: .seconds(60))
+        #expect(mixed.reserve("a", at: later) == .zero)
+    }
+}
