@@ -1,0 +1,209 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import Stripe
+
+/// Deposits at Stripe: PaymentIntents for apps, hosted Checkout for everybody else.
+extension StripeProvider {
+    /// The names in an object's metadata that say what it is ours for.
+    static let depositName = "gotchu_deposit"
+    private static let referenceName = "gotchu_reference"
+    private static let product = "Gotchu wallet"
+
+    func open(_ order: DepositOrder) async -> Shown {
+        var metadata = [Self.depositName: order.deposit.rawValue]
+        metadata[Self.referenceName] = order.reference
+        let charging = Charging(
+            amount: order.amount.minorUnits,
+            currency: order.amount.currency,
+            metadata: metadata
+        )
+        let key = CallKey(ours: order.key)
+        switch order.presentation {
+        case .clientSecret:
+            let outcome = await client.send(.createPaymentIntent(charging, key: key))
+            return await made(outcome, orFind: { await find(order) }) { intent in
+                Shown(.deposit(SeenDeposit(intent)), secret: intent.clientSecret)
+            }
+        case .hosted:
+            let pages = CheckoutPages(
+                reference: order.deposit.rawValue,
+                product: Self.product,
+                success: site.origin + "/payments/done",
+                cancelled: site.origin + "/payments/cancelled",
+                expiresAt: order.expiresAt
+            )
+            let outcome = await client.send(.createCheckout(charging, pages, key: key))
+            return await made(outcome, orFind: { await find(order) }) { await shown($0) }
+        }
+    }
+
+    func read(_ reference: DepositReference) async -> Shown {
+        if let checkout = reference.checkout {
+            return await seen(await client.send(.checkout(checkout))) { await shown($0) }
+        }
+        guard let intent = reference.intent else { return Shown(.absent) }
+        return await seen(await client.send(.paymentIntent(intent))) { intent in
+            await shown(intent, checkout: nil, secret: intent.clientSecret)
+        }
+    }
+
+    /// Ends a payment unless it has succeeded, and tells how it is now.
+    func end(_ reference: DepositReference) async -> Shown {
+        // What is refused here has ended already, or is being paid: the object tells.
+        if let checkout = reference.checkout {
+            _ = await client.send(.expireCheckout(checkout))
+        } else if let intent = reference.intent {
+            _ = await client.send(.cancelPaymentIntent(intent))
+        }
+        return await read(reference)
+    }
+
+    func find(_ order: DepositOrder) async -> Shown {
+        let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
+        let to = order.createdAt.advanced(by: .seconds(24 * 3_600))
+        let deposit = order.deposit.rawValue
+        switch order.presentation {
+        case .clientSecret:
+            let outcome = await search(
+                { .paymentIntents(from: from, to: to, after: $0) },
+                for: { $0.metadata[Self.depositName] == deposit }
+            )
+            return await seen(outcome) { found in
+                guard let intent = found else { return Shown(.absent) }
+                return await seen(await client.send(.paymentIntent(intent.id))) { intent in
+                    await shown(intent, checkout: nil, secret: intent.clientSecret)
+                }
+            }
+        case .hosted:
+            let outcome = await search(
+                { .checkouts(from: from, to: to, after: $0) },
+                for: { $0.metadata[Self.depositName] == deposit }
+            )
+            return await seen(outcome) { found in
+                guard let checkout = found else { return Shown(.absent) }
+                return await seen(await client.send(.checkout(checkout.id))) { await shown($0) }
+            }
+        }
+    }
+
+    private func shown(_ checkout: CheckoutSession) async -> Shown {
+        guard let intent = checkout.paymentIntent?.object else {
+            guard checkout.paymentIntent == nil, let seen = SeenDeposit(checkout) else {
+                return Shown(.unknown(after: Self.unreadableDelay))
+            }
+            return Shown(.deposit(seen), secret: checkout.url)
+        }
+        return await shown(intent, checkout: checkout, secret: checkout.url)
+    }
+
+    /// Shows a payment with everything that has happened to its money.
+    private func shown(
+        _ intent: PaymentIntent,
+        checkout: CheckoutSession?,
+        secret: String?
+    ) async -> Shown {
+        guard intent.status != .unknown else { return Shown(.unknown(after: Self.unreadableDelay)) }
+        guard intent.status == .succeeded else {
+            return Shown(.deposit(SeenDeposit(intent, checkout: checkout)), secret: secret)
+        }
+        let refunds = await all { .refunds(ofPaymentIntent: intent.id, after: $0) }
+        guard case .done(let refunds) = refunds else { return Shown(Self.unknown(refunds)) }
+        let disputes = await all { .disputes(ofPaymentIntent: intent.id, after: $0) }
+        guard case .done(let disputes) = disputes else { return Shown(Self.unknown(disputes)) }
+        let line = intent.latestCharge?.object?.balanceTransaction?.object
+        let charge = SeenCharge(
+            transaction: line.map(SeenTransaction.init),
+            refunds: refunds.reversed().map(SeenRefund.init),
+            disputes: disputes.reversed().map(SeenDispute.init)
+        )
+        return Shown(.deposit(SeenDeposit(intent, checkout: checkout, charge: charge)))
+    }
+}
+
+extension SeenDeposit {
+    init(_ intent: PaymentIntent, checkout: CheckoutSession? = nil, charge: SeenCharge? = nil) {
+        let isPaid = intent.status == .succeeded
+        self.init(
+            intent: intent.id,
+            checkout: checkout?.id,
+            status: Status(intent.status, isClosed: checkout?.status == .expired),
+            amount: isPaid ? intent.amountReceived : intent.amount,
+            currency: intent.currency,
+            isLive: intent.isLive,
+            deposit: intent.metadata[StripeProvider.depositName],
+            error: intent.lastError.map { failure in
+                ProviderNotice(
+                    code: failure.declineCode ?? failure.code ?? "card_error",
+                    message: failure.message ?? ""
+                )
+            },
+            charge: charge
+        )
+    }
+
+    /// Makes the view of a checkout that nobody has tried to pay; `nil` if it cannot be read.
+    init?(_ checkout: CheckoutSession) {
+        guard let amount = checkout.amount, let currency = checkout.currency,
+            checkout.status == .open || checkout.status == .expired
+        else { return nil }
+        self.init(
+            intent: nil,
+            checkout: checkout.id,
+            status: checkout.status == .open ? .requiresPaymentMethod : .canceled,
+            amount: amount,
+            currency: currency,
+            isLive: checkout.isLive,
+            deposit: checkout.metadata[StripeProvider.depositName]
+        )
+    }
+}
+
+extension SeenDeposit.Status {
+    /// - Parameter isClosed: True if the payment's page is closed: it cannot be paid any more.
+    fileprivate init(_ status: PaymentIntent.Status, isClosed: Bool) {
+        self =
+            switch status {
+            case .succeeded: .succeeded
+            case .canceled: .canceled
+            case .processing, .requiresCapture: .processing
+            case .requiresPaymentMethod, .unknown: isClosed ? .canceled : .requiresPaymentMethod
+            case .requiresConfirmation: isClosed ? .canceled : .requiresConfirmation
+            case .requiresAction: isClosed ? .canceled : .requiresAction
+            }
+    }
+}
+
+extension SeenTransaction {
+    init(_ line: BalanceTransaction) {
+        self.init(
+            id: line.id,
+            type: line.type,
+            amount: line.amount,
+            fee: line.fee,
+            currency: line.currency
+        )
+    }
+}
+
+extension SeenRefund {
+    fileprivate init(_ refund: StripeRefund) {
+        self.init(
+            id: refund.id,
+            amount: refund.amount,
+            out: refund.balanceTransaction?.object.map(SeenTransaction.init),
+            back: refund.failureBalanceTransaction?.object.map(SeenTransaction.init)
+        )
+    }
+}
+
+extension SeenDispute {
+    fileprivate init(_ dispute: Dispute) {
+        let lines = dispute.balanceTransactions
+        self.init(
+            id: dispute.id,
+            out: lines.first { $0.amount < 0 }.map(SeenTransaction.init),
+            back: lines.first { $0.amount > 0 }.map(SeenTransaction.init)
+        )
+    }
+}

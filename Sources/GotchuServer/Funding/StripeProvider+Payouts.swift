@@ -1,0 +1,212 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import Stripe
+
+/// Payees at Stripe, and the two steps of a withdrawal: a transfer to the payee's account, then a
+/// payout from there to their bank.
+extension StripeProvider {
+    static let withdrawalName = "gotchu_withdrawal"
+    static let userName = "gotchu_user"
+
+    // MARK: Payees
+
+    func open(_ order: PayeeOrder) async -> Observation {
+        let call = StripeCall.createAccount(
+            country: nil,
+            metadata: [Self.userName: order.user.rawValue],
+            key: CallKey(ours: order.key)
+        )
+        let outcome = await client.send(call)
+        return await made(outcome, orFind: { Shown(await find(order)) }) { account in
+            Shown(.payee(SeenPayee(account)))
+        }.observation
+    }
+
+    func read(account: String) async -> Observation {
+        await seen(await client.send(.account(account))) { Shown(.payee(SeenPayee($0))) }
+            .observation
+    }
+
+    func find(_ order: PayeeOrder) async -> Observation {
+        let user = order.user.rawValue
+        let outcome = await search(
+            { .accounts(from: Timestamp(milliseconds: 0), to: nil, after: $0) },
+            for: { $0.metadata[Self.userName] == user }
+        )
+        return await seen(outcome) { found in
+            Shown(found.map { .payee(SeenPayee($0)) } ?? .absent)
+        }.observation
+    }
+
+    /// Makes a fresh link to the pages on which a payee says who they are.
+    ///
+    /// - Parameter key: One of this call alone: a link works once, so that none is repeated.
+    func link(to account: String, back: String, key: String) async -> StripeOutcome<AccountLink> {
+        await client.send(
+            .createAccountLink(
+                account: account,
+                refresh: site.origin + back,
+                back: site.origin + "/connect/return",
+                key: CallKey(ours: key)
+            )
+        )
+    }
+
+    // MARK: Transfers
+
+    func send(_ order: TransferOrder) async -> Observation {
+        let call = StripeCall.createTransfer(
+            Moving(order.amount, withdrawal: order.withdrawal),
+            to: order.destination,
+            group: order.withdrawal.rawValue,
+            key: CallKey(ours: order.key)
+        )
+        let outcome = await client.send(call)
+        return await made(outcome, orFind: { Shown(await find(order)) }) { transfer in
+            Shown(Self.shown(transfer))
+        }.observation
+    }
+
+    func read(transfer: String) async -> Observation {
+        await seen(await client.send(.transfer(transfer))) { Shown(Self.shown($0)) }.observation
+    }
+
+    func find(_ order: TransferOrder) async -> Observation {
+        let group = order.withdrawal.rawValue
+        // One that was taken back is of an earlier try.
+        let outcome = await search(
+            { .transfers(group: group, after: $0) },
+            for: { $0.amountReversed == 0 && $0.metadata[Self.withdrawalName] == group }
+        )
+        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
+    }
+
+    /// Takes all of a transfer back, and tells how it is now.
+    func reverse(_ order: ReversalOrder) async -> Observation {
+        let call = StripeCall.createReversal(
+            of: order.transfer,
+            amount: order.amount.minorUnits,
+            metadata: [Self.withdrawalName: order.withdrawal.rawValue],
+            key: CallKey(ours: order.key)
+        )
+        let outcome = await client.send(call)
+        let read = await read(transfer: order.transfer)
+        // Reversed by whatever try: the transfer tells.
+        if case .transfer(let seen) = read, seen.reversal != nil { return read }
+        return await made(outcome, orFind: { Shown(read) }) { _ in Shown(read) }.observation
+    }
+
+    private static func shown(_ transfer: StripeTransfer) -> Observation {
+        guard let destination = transfer.destination?.id else {
+            return .unknown(after: unreadableDelay)
+        }
+        let isReversed = transfer.amountReversed == transfer.amount
+        return .transfer(
+            SeenTransfer(
+                id: transfer.id,
+                amount: transfer.amount,
+                currency: transfer.currency,
+                destination: destination,
+                reversal: isReversed ? transfer.reversals.data.first?.id : nil
+            )
+        )
+    }
+
+    // MARK: Payouts
+
+    func send(_ order: PayoutOrder) async -> Observation {
+        let call = StripeCall.createPayout(
+            Moving(order.amount, withdrawal: order.withdrawal),
+            from: order.account,
+            destination: order.bankAccount,
+            key: CallKey(ours: order.key)
+        )
+        let outcome = await client.send(call)
+        return await made(outcome, orFind: { Shown(await find(order)) }) { payout in
+            Shown(Self.shown(payout))
+        }.observation
+    }
+
+    func read(_ reference: PayoutReference) async -> Observation {
+        await seen(await client.send(.payout(reference.payout, of: reference.account))) {
+            Shown(Self.shown($0))
+        }.observation
+    }
+
+    func find(_ order: PayoutOrder) async -> Observation {
+        let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
+        let withdrawal = order.withdrawal.rawValue
+        // One that failed is of an earlier try: its money is back at the account.
+        let outcome = await search(
+            { .payouts(of: order.account, from: from, to: nil, after: $0) },
+            for: { payout in
+                payout.metadata[Self.withdrawalName] == withdrawal
+                    && payout.status != .failed && payout.status != .canceled
+            }
+        )
+        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
+    }
+
+    private static func shown(_ payout: StripePayout) -> Observation {
+        guard let status = SeenPayout.Status(payout) else {
+            return .unknown(after: unreadableDelay)
+        }
+        return .payout(
+            SeenPayout(
+                id: payout.id,
+                status: status,
+                amount: payout.amount,
+                currency: payout.currency,
+                arrivesAt: payout.arrivalDate,
+                failure: payout.failureCode.map {
+                    ProviderNotice(code: $0, message: payout.failureMessage ?? "")
+                }
+            )
+        )
+    }
+}
+
+extension Moving {
+    fileprivate init(_ amount: Money, withdrawal: RecordID) {
+        self.init(
+            amount: amount.minorUnits,
+            currency: amount.currency,
+            metadata: [StripeProvider.withdrawalName: withdrawal.rawValue]
+        )
+    }
+}
+
+extension SeenPayee {
+    fileprivate init(_ account: ConnectedAccount) {
+        self.init(
+            account: account.id,
+            user: account.metadata[StripeProvider.userName],
+            canReceive: account.transfers == .active,
+            chargesEnabled: account.isChargesEnabled,
+            payoutsEnabled: account.isPayoutsEnabled,
+            detailsSubmitted: account.isDetailsSubmitted,
+            currentlyDue: account.currentlyDue,
+            isPastDue: !account.pastDue.isEmpty,
+            disabledReason: account.disabledReason,
+            currentDeadline: account.currentDeadline
+        )
+    }
+}
+
+extension SeenPayout.Status {
+    fileprivate init?(_ payout: StripePayout) {
+        guard payout.reversedBy == nil else {
+            self = .failed
+            return
+        }
+        switch payout.status {
+        case .pending: self = .pending
+        case .inTransit: self = .inTransit
+        case .paid: self = .paid
+        case .failed: self = .failed
+        case .canceled: self = .canceled
+        case .unknown: return nil
+        }
+    }
+}

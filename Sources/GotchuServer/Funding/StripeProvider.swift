@@ -1,0 +1,147 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import Stripe
+
+/// The provider of deposits and payouts: makes the calls that `Funding` decides on at Stripe, and
+/// tells what they showed. It decides nothing and remembers nothing.
+struct StripeProvider: Sendable {
+    /// The wait after a call that failed through a fault of ours: one try a minute.
+    static let misconfiguredDelay: Duration = .seconds(60)
+    /// The wait after a reply that means nothing, to a call that only reads.
+    static let unreadableDelay: Duration = .seconds(900)
+    /// The wait after too many calls, unless Stripe says a longer one.
+    static let throttledDelay: Duration = .seconds(5)
+    /// The pages of a listing that are looked through.
+    private static let pageLimit = 200
+    /// The difference of our clock and Stripe's that a listing allows for.
+    static let clockDifference: Duration = .seconds(900)
+
+    let client: StripeClient
+    /// The server's address for browsers, to which Stripe's pages lead back.
+    let site: PublicURL
+
+    /// A call's result: what it showed, and what only the payer may see.
+    struct Shown: Sendable {
+        let observation: Observation
+        /// The client secret of a payment or the address of a checkout. Never stored, never logged.
+        var secret: String?
+
+        init(_ observation: Observation, secret: String? = nil) {
+            self.observation = observation
+            self.secret = secret
+        }
+    }
+
+    /// Makes a call.
+    func perform(_ call: Call) async -> Shown {
+        switch call {
+        case .openDeposit(let order): await open(order)
+        case .readDeposit(let reference): await read(reference)
+        case .findDeposit(let order): await find(order)
+        case .endDeposit(let reference): await end(reference)
+        case .openAccount(let order): Shown(await open(order))
+        case .readAccount(let account): Shown(await read(account: account))
+        case .findAccount(let order): Shown(await find(order))
+        case .sendTransfer(let order): Shown(await send(order))
+        case .readTransfer(let transfer): Shown(await read(transfer: transfer))
+        case .findTransfer(let order): Shown(await find(order))
+        case .reverseTransfer(let order): Shown(await reverse(order))
+        case .sendPayout(let order): Shown(await send(order))
+        case .readPayout(let reference): Shown(await read(reference))
+        case .findPayout(let order): Shown(await find(order))
+        }
+    }
+
+    /// Returns the observation of a call that makes something.
+    ///
+    /// - Parameters:
+    ///   - find: Looks for the object where the key will not tell what became of it.
+    ///   - shown: The observation of what was made.
+    func made<Reply>(
+        _ outcome: StripeOutcome<Reply>,
+        orFind find: () async -> Shown,
+        _ shown: (Reply) async -> Shown
+    ) async -> Shown {
+        switch outcome {
+        case .done(let reply): return await shown(reply)
+        case .refused(let problem): return Shown(.refused(ProviderRefusal(.other, problem)))
+        case .insufficient(let problem):
+            return Shown(.refused(ProviderRefusal(.insufficientFunds, problem)))
+        case .keyReused(let problem): return Shown(.refused(ProviderRefusal(.keyReused, problem)))
+        case .unresolved: return await find()
+        case .unknown, .throttled, .misconfigured: return Shown(Self.unknown(outcome))
+        }
+    }
+
+    /// Returns the observation of a call that only reads: no refusal of it says anything about
+    /// what was made.
+    func seen<Reply>(
+        _ outcome: StripeOutcome<Reply>,
+        _ shown: (Reply) async -> Shown
+    ) async -> Shown {
+        guard case .done(let reply) = outcome else { return Shown(Self.unknown(outcome)) }
+        return await shown(reply)
+    }
+
+    /// Returns the observation of a call that has not told what it was to tell.
+    static func unknown<Reply>(_ outcome: StripeOutcome<Reply>) -> Observation {
+        switch outcome {
+        case .unknown: .unknown(after: nil)
+        case .throttled(let delay): .unknown(after: max(delay ?? .zero, throttledDelay))
+        case .misconfigured: .unknown(after: misconfiguredDelay)
+        case .done, .refused, .insufficient, .unresolved, .keyReused:
+            .unknown(after: unreadableDelay)
+        }
+    }
+
+    /// Looks through a whole listing, newest first.
+    ///
+    /// - Parameters:
+    ///   - page: The call for the page after an object.
+    ///   - isWanted: Returns true for the object that is looked for.
+    /// - Returns: The object, `nil` if there is none, or what came instead of a page.
+    func search<Element: StripeObject & Identified>(
+        _ page: (_ after: String?) -> StripeCall<StripeList<Element>>,
+        for isWanted: (Element) -> Bool
+    ) async -> StripeOutcome<Element?> {
+        var after: String?
+        for _ in 0..<Self.pageLimit {
+            let outcome = await client.send(page(after))
+            guard case .done(let list) = outcome else { return outcome.then { _ in .done(nil) } }
+            if let found = list.data.first(where: isWanted) { return .done(found) }
+            guard list.hasMore, let last = list.data.last else { return .done(nil) }
+            after = last.id
+        }
+        // More than can be looked through: nothing is said to be absent.
+        return .throttled(retryAfter: Self.unreadableDelay)
+    }
+
+    /// Collects a whole list.
+    func all<Element: StripeObject & Identified>(
+        _ page: (_ after: String?) -> StripeCall<StripeList<Element>>
+    ) async -> StripeOutcome<[Element]> {
+        var elements: [Element] = []
+        let end = await search(page) { element in
+            elements.append(element)
+            return false
+        }
+        return end.then { _ in .done(elements) }
+    }
+}
+
+extension CallKey {
+    /// Makes a key of one of our own, which are short ASCII.
+    init(ours text: String) {
+        guard let key = CallKey(text) else {
+            preconditionFailure("our keys are visible ASCII")
+        }
+        self = key
+    }
+}
+
+extension ProviderRefusal {
+    init(_ reason: Reason, _ problem: StripeProblem) {
+        self.init(reason, code: problem.code, message: problem.message)
+    }
+}
