@@ -80,7 +80,7 @@ package struct Ledger: Sendable {
             if request.remembersUnknown && !isUsed { unknownRecords.putBack(for: request.user) }
         }
         let reply = try await writer.submit(command, as: request)
-        if case .failure(let refusal) = reply.outcome, refusal.reason == .unknownSession {
+        if case .failure(let refusal) = reply.outcome, refusal.isOfUnknownRecord {
             isUsed = !reply.isReplay
         }
         return reply
@@ -99,6 +99,53 @@ package struct Ledger: Sendable {
     /// Returns the answer that was given to a key.
     package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
         try await reads.answer(key)
+    }
+
+    /// Returns the newest records of a kind that a user owns, newest first. Sessions are not
+    /// listed.
+    ///
+    /// - Parameter before: The record behind which the page begins; `nil` for the first page.
+    package func records(
+        of owner: UserID,
+        kind: String,
+        before: RecordID?,
+        limit: Int
+    ) async throws(LedgerError) -> [Record] {
+        try await reads.records(RecordPage(of: owner, kind: kind, before: before, limit: limit))
+    }
+
+    /// Returns the newest records of a kind, newest first. Sessions are not listed.
+    package func records(
+        kind: String,
+        before: RecordID?,
+        limit: Int
+    ) async throws(LedgerError) -> [Record] {
+        try await reads.records(RecordPage(of: nil, kind: kind, before: before, limit: limit))
+    }
+
+    /// Returns a record's children with numbers above `after`, in the order of their numbers.
+    package func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord] {
+        try await reads.children(of: parent, after: after, limit: limit)
+    }
+
+    /// Leases records of a kind that are due, the longest due first: until the lease ends, no other
+    /// call returns them. No decision may rely on that.
+    package func claimDue(
+        kind: String,
+        leaseFor lease: Duration,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        let now = store.now
+        return try await store.claimDue(
+            kind: kind,
+            at: now,
+            until: now.advanced(by: lease),
+            limit: limit
+        )
     }
 
     /// Returns a range of an account's history, newest first; `nil` if there is no such account.

@@ -32,12 +32,34 @@ extension Store {
         try await read(Reads.earnings(of: account, range))
     }
 
+    package func records(_ page: RecordPage) async throws(LedgerError) -> [Record] {
+        try await read(Reads.records(page))
+    }
+
+    package func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord] {
+        try await read(Reads.children(of: parent, after: after, limit: limit))
+    }
+
     package func due(
         at time: Timestamp,
+        passing kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        try await read(Reads.due(at: time, skipping: skipping, limit: limit))
+        try await read(Reads.due(at: time, passing: kinds, skipping: skipping, limit: limit))
+    }
+
+    package func claimDue(
+        kind: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        try await change(Reads.DueClaim(kind: kind, time: time, leaseEnd: leaseEnd, limit: limit))
     }
 
     /// The user of an id or a login.

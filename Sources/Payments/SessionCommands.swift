@@ -222,7 +222,7 @@ package struct RotateEID: LedgerCommand {
         let until = min(time.advanced(by: Self.overlap), session.expiresAt)
         books.put(rotated, at: time)
         books.put(Name(Session.name(of: eid), target: session.id.rawValue))
-        books.put(Name(Session.name(of: session.eid), target: session.id.rawValue, until: until))
+        books.release(Session.name(of: session.eid), of: session.id.rawValue, at: until)
         return Rotation(session: rotated, replaced: session.eid, replacedUntil: until)
     }
 }

@@ -112,7 +112,7 @@ struct CommandTests {
             ),
             Advice(damage: "DROP TRIGGER seals_stay", advice: [Advice.makeAnew]),
             Advice(
-                damage: "INSERT INTO due VALUES ('a', 'b', 'session', 1)",
+                damage: "INSERT INTO due VALUES ('a', 'b', 'session', 1, NULL)",
                 advice: [Advice.makeAnew]
             ),
             Advice(

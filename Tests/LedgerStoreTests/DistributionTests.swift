@@ -94,12 +94,12 @@ struct DistributionTests {
         }
     }
 
-    @Test("Transfers, entries, answers and seals can be neither changed nor removed")
+    @Test("Transfers, entries, children, answers and seals can be neither changed nor removed")
     func guards() async throws {
         let books = try await Planted.books(.distributed)
         for (table, column) in [
             ("transfers", "at"), ("entries", "amount"), ("answers", "decided_at"),
-            ("seals", "number"),
+            ("seals", "number"), ("children", "number"),
         ] {
             for sql in ["UPDATE \(table) SET \(column) = 1", "DELETE FROM \(table)"] {
                 let error = #expect(throws: PostgresError.self) { try books.execute(sql) }

@@ -49,8 +49,8 @@ struct PlanTests {
     }
 
     private static let tables = [
-        "users", "names", "accounts", "records", "due", "transfers", "entries", "answers", "seals",
-        "devices", "deliveries", "web_sessions",
+        "users", "names", "accounts", "records", "children", "due", "transfers", "entries",
+        "answers", "seals", "devices", "deliveries", "web_sessions",
     ]
 
     private func parameterCount(_ sql: String) -> Int {
@@ -152,7 +152,13 @@ struct PlanTests {
             SELECT 'u' || n, 'usd', 1, 0, 1, 1 FROM generate_series(1, \(rows)) AS s (n);
         INSERT INTO records SELECT 'r' || n, 'session', 'u' || n, 'PAID', 1, 1, NULL, '{}'
             FROM generate_series(1, \(rows)) AS s (n);
-        INSERT INTO due SELECT 'u' || n % 1000, 'r' || n, 'session', n
+        INSERT INTO records SELECT 'b' || n, 'box', 'u' || n % 100, 'OPEN', 1, 1, NULL, '{}'
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO children SELECT 'b' || n % 100, n, 'r' || n
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO due SELECT 'u' || n % 1000, 'r' || n, 'session', n, NULL
+            FROM generate_series(1, \(rows)) AS s (n);
+        INSERT INTO due SELECT 'u' || n % 1000, 'b' || n, 'box', n, 1
             FROM generate_series(1, \(rows)) AS s (n);
         INSERT INTO transfers SELECT 'r' || n, 'paid', 'PAYMENT', 1, 'c', n, sha256('')
             FROM generate_series(1, \(rows)) AS s (n);

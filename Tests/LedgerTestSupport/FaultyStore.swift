@@ -62,12 +62,34 @@ package final class FaultyStore: LedgerStorage {
         try await store.earnings(of: account, range)
     }
 
+    package func records(_ page: RecordPage) async throws(LedgerError) -> [Record] {
+        try await store.records(page)
+    }
+
+    package func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord] {
+        try await store.children(of: parent, after: after, limit: limit)
+    }
+
     package func due(
         at time: Timestamp,
+        passing kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        try await store.due(at: time, skipping: skipping, limit: limit)
+        try await store.due(at: time, passing: kinds, skipping: skipping, limit: limit)
+    }
+
+    package func claimDue(
+        kind: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        try await store.claimDue(kind: kind, at: time, until: leaseEnd, limit: limit)
     }
 }
 

@@ -1,4 +1,4 @@
-internal import GotchuCore
+package import GotchuCore
 package import Ledger
 internal import Payments
 
@@ -11,6 +11,7 @@ package struct MemoryBooks: Equatable, Sendable {
     package private(set) var events: [Event] = []
     /// In the order of their commits.
     package private(set) var seals: [Seal] = []
+    private var leases: [RecordID: Timestamp] = [:]
     private var brokenPromise: String?
 
     package init() {}
@@ -51,7 +52,15 @@ package struct MemoryBooks: Equatable, Sendable {
     private func add(_ footprint: Footprint, to loaded: inout Snapshot) {
         for name in footprint.names { loaded.names[name] = rows.names[name] }
         for user in footprint.users { loaded.users[user] = rows.users[user] }
-        for record in footprint.records { loaded.records[record] = rows.records[record] }
+        for record in footprint.records.union(footprint.children) {
+            loaded.records[record] = rows.records[record]
+        }
+        for parent in footprint.children {
+            loaded.children[parent] = rows.children[parent, default: [:]]
+            for child in rows.children[parent, default: [:]].values {
+                loaded.records[child] = rows.records[child]
+            }
+        }
         for key in footprint.answers { loaded.answers[key] = rows.answers[key] }
         for group in footprint.dueGroups { loaded.dueCounts[group] = dueCount(of: group) }
         if footprint.needsNewestSeal { loaded.newestSeal = seals.last ?? .origin }
@@ -76,11 +85,18 @@ package struct MemoryBooks: Equatable, Sendable {
         for user in effects.newUsers {
             promise(rows.users.updateValue(user, forKey: user.id) == nil, "a user taken in twice")
         }
-        for name in effects.names {
+        for name in effects.names + effects.endedNames {
             let known = rows.names.updateValue(name, forKey: name.text)
-            promise(known.map { $0.target == name.target } ?? true, "a name given to another")
+            let isSame = known.map { $0.target == name.target } ?? true
+            promise(isSame || known?.until != nil, "a name given to another")
+        }
+        for child in effects.children {
+            let known = rows.children[child.parent, default: [:]]
+                .updateValue(child.record, forKey: child.number)
+            promise(known == nil, "a child's number given twice")
         }
         for record in effects.records {
+            if record.dueAt != rows.records[record.id]?.dueAt { leases[record.id] = nil }
             let known = rows.records.updateValue(record, forKey: record.id)
             promise(record.version > known?.version ?? 0, "a record's version that is not newer")
             promise(known.map { $0.owner == record.owner } ?? true, "a record of another owner")
@@ -106,6 +122,34 @@ package struct MemoryBooks: Equatable, Sendable {
         }
     }
 
+    /// Leases due records of a kind, the longest due first.
+    package mutating func claimDue(
+        kind: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) -> [DueRecord] {
+        let free = due(at: time).filter { record in
+            record.kind == kind && leases[record.id].map { $0 <= time } ?? true
+        }
+        for record in free.prefix(limit) { leases[record.id] = leaseEnd }
+        return Array(free.prefix(limit))
+    }
+
+    /// The records that are due, the longest due first.
+    package func due(at time: Timestamp) -> [DueRecord] {
+        let due = rows.records.values.compactMap { record in
+            record.dueAt.map { (at: $0, record: DueRecord(id: record.id, kind: record.kind)) }
+        }
+        return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.map(\.record)
+    }
+
+    /// A record's children in the order of their numbers.
+    package func children(of record: RecordID) -> [(number: Int64, record: Record)] {
+        rows.children[record, default: [:]].sorted { $0.key < $1.key }
+            .compactMap { number, id in rows.records[id].map { (number, $0) } }
+    }
+
     /// All that is known of one record.
     package func file(of record: RecordID) -> RecordFile {
         RecordFile(
@@ -113,7 +157,8 @@ package struct MemoryBooks: Equatable, Sendable {
             transfers: transfers.values.filter { $0.key.record == record }
                 .sorted { $0.key.step < $1.key.step },
             answers: rows.answers.values.filter { $0.transfer?.record == record },
-            names: rows.names.values.filter { $0.target == record.rawValue }
+            names: rows.names.values.filter { $0.target == record.rawValue },
+            children: children(of: record)
         )
     }
 

@@ -114,15 +114,40 @@ package final class MemoryStore: LedgerStorage {
         return Timestamp(milliseconds: moment.milliseconds / length * length)
     }
 
+    package func records(_ page: RecordPage) async throws(LedgerError) -> [Record] {
+        let records = books.rows.records.values.filter { record in
+            record.kind == page.kind && page.owner.map { $0 == record.owner } ?? true
+                && page.before.map { record.id.rawValue < $0.rawValue } ?? true
+                && record.kind != "session"
+        }
+        return Array(records.sorted { $0.id.rawValue > $1.id.rawValue }.prefix(page.limit))
+    }
+
+    package func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord] {
+        books.children(of: parent).filter { $0.number > after }.prefix(limit)
+            .map(NumberedRecord.init)
+    }
+
     package func due(
         at time: Timestamp,
+        passing kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        let due = books.rows.records.values.compactMap { record in
-            record.dueAt.map { (at: $0, record: DueRecord(id: record.id, kind: record.kind)) }
-        }
-        return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.dropFirst(skipping)
-            .prefix(limit).map(\.record)
+        books.due(at: time).filter { !kinds.contains($0.kind) }.dropFirst(skipping)
+            .prefix(limit).map(\.self)
+    }
+
+    package func claimDue(
+        kind: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        state.withLock { $0.claimDue(kind: kind, at: time, until: leaseEnd, limit: limit) }
     }
 }

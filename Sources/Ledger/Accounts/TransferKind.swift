@@ -2,11 +2,16 @@
 /// account's history shows it. A kind cannot exist without any of them.
 package struct TransferKind: Equatable, Sendable {
     /// The steps of a record that it can be.
-    package enum Steps: Equatable, Sendable {
+    package indirect enum Steps: Equatable, Sendable {
         /// One step of this name.
         case once(String)
-        /// Steps of this name, a slash and a number.
+        /// Steps of this name, a slash and a positive number.
         case numbered(String)
+        /// Steps named by facts that others have told: 1 to 120 characters of
+        /// `A–Z a–z 0–9 _ . : / -`.
+        case facts
+        /// Steps of any of these forms.
+        case any(of: [Steps])
     }
 
     /// The words of an account's history. There will never be a fifth: old clients decode no other.
@@ -31,8 +36,9 @@ package struct TransferKind: Equatable, Sendable {
     package let debitName: String
     package let creditName: String
     package let earner: Earner
-    /// A Boolean that is true if each one is the outcome of a command that was sent with a key.
-    package let isAnswered: Bool
+    /// A Boolean that is true if each one is the outcome of a command that was sent with a key, and
+    /// false if none is; `nil` if one may be.
+    package let isAnswered: Bool?
 
     package init(
         _ name: String,
@@ -44,7 +50,7 @@ package struct TransferKind: Equatable, Sendable {
         debitName: String,
         creditName: String,
         earner: Earner = .nobody,
-        isAnswered: Bool
+        isAnswered: Bool?
     ) {
         self.name = name
         self.from = from
@@ -70,15 +76,32 @@ package struct TransferKind: Equatable, Sendable {
         isAnswered: false
     )
 
-    func allows(_ step: String) -> Bool {
-        switch steps {
+    func allows(_ step: String) -> Bool { steps.allow(step) }
+}
+
+extension TransferKind.Steps {
+    fileprivate func allow(_ step: String) -> Bool {
+        switch self {
         case .once(let name): return step == name
+        case .facts:
+            return (1...120).contains(step.utf8.count) && step.utf8.allSatisfy(Self.isOfFact)
+        case .any(let forms): return forms.contains { $0.allow(step) }
         case .numbered(let name):
             let parts = step.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0] == name, let number = Int64(parts[1]) else {
                 return false
             }
             return number > 0 && parts[1] == String(number)
+        }
+    }
+
+    private static func isOfFact(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "-"):
+            true
+        default: false
         }
     }
 }

@@ -55,17 +55,21 @@ package struct RecordFile: Sendable {
     package let answers: [Answer]
     /// The unique names that stand for it, or did.
     package let names: [Name]
+    /// Its children in the order of their numbers, if its rule reads them.
+    package let children: [(number: Int64, record: Record)]
 
     package init(
         record: Record?,
         transfers: [Transfer],
         answers: [Answer],
-        names: [Name]
+        names: [Name],
+        children: [(number: Int64, record: Record)] = []
     ) {
         self.record = record
         self.transfers = transfers
         self.answers = answers
         self.names = names
+        self.children = children
     }
 }
 
@@ -75,16 +79,20 @@ package struct RecordRule: Sendable {
     package let kind: String
     /// The sentence that must be true.
     package let rule: String
+    /// A Boolean that is true if it needs the children of a record.
+    package let readsChildren: Bool
     /// - Returns: The reason why a record of the kind breaks it, if it does.
     package let broken: @Sendable (Record, RecordFile) -> String?
 
     package init(
         kind: String,
         rule: String,
+        readsChildren: Bool = false,
         broken: @escaping @Sendable (Record, RecordFile) -> String?
     ) {
         self.kind = kind
         self.rule = rule
+        self.readsChildren = readsChildren
         self.broken = broken
     }
 }
@@ -116,6 +124,9 @@ package struct LedgerRules: Sendable {
                 return
                     "\(name): \(kind.name) does not move money of \(entry.account.owner.rawValue)"
             }
+            if case .pot(let record) = entry.account.owner, record != transfer.key.record {
+                return "\(name) moves money of the pot of \(record)"
+            }
             guard entry.kind == kind.name, entry.amount != 0,
                 accounts.insert(entry.account).inserted
             else {
@@ -146,11 +157,12 @@ package struct LedgerRules: Sendable {
         isRecorded: Bool
     ) -> String? {
         let name = "transfer \(transfer.key.step) of \(transfer.key.record)"
-        let isAnswered = kinds[transfer.kind]?.isAnswered == true
-        guard answers.count == (isAnswered ? 1 : 0) else {
+        let isAnswered = kinds[transfer.kind].map(\.isAnswered) ?? false
+        let expected = isAnswered.map { $0 ? 1...1 : 0...0 } ?? 0...1
+        guard expected.contains(answers.count) else {
             return "\(name) has \(answers.count) answers"
         }
-        return isAnswered && !isRecorded ? "\(name) is about nothing" : nil
+        return !answers.isEmpty && !isRecorded ? "\(name) is about nothing" : nil
     }
 
     /// The change of an account's earnings by an entry.
@@ -193,7 +205,9 @@ package struct AccountRun: Sendable {
         guard earned == entry.earned else {
             return "\(name): earned \(entry.earned), expected \(earned)"
         }
-        if case .house = key.owner {} else if balance < 0 { return "\(name): balance \(balance)" }
+        guard key.owner.allowedBalances.contains(balance) else {
+            return "\(name): balance \(balance)"
+        }
         if let at, entry.at < at { return "\(name) is older than the one before it" }
         at = entry.at
         return nil

@@ -10,6 +10,8 @@ package struct Books: Sendable {
 
     package private(set) var rows: Snapshot
     private var changedNames: Set<String> = []
+    /// The names with another end that this batch has not claimed.
+    private var endedNames: Set<String> = []
     private var changedAccounts: Set<Account.Key> = []
     private var changedRecords: Set<RecordID> = []
     private var posted: Set<Transfer.Key> = []
@@ -25,6 +27,7 @@ package struct Books: Sendable {
     package var effects: Effects {
         var effects = written
         effects.names = changedNames.sorted().compactMap { rows.names[$0] }
+        effects.endedNames = endedNames.sorted().compactMap { rows.names[$0] }
         effects.records = changedRecords.compactMap { rows.records[$0] }
             .sorted { $0.id.rawValue < $1.id.rawValue }
         effects.accounts = changedAccounts.compactMap { rows.accounts[$0] }
@@ -48,14 +51,66 @@ package struct Books: Sendable {
         put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
     }
 
-    /// Claims a free name, or sets the time at which a name ends.
+    /// Claims a free name for ever.
     ///
-    /// - Precondition: The name is free or stands for the same target.
+    /// - Precondition: The name is free.
     package mutating func put(_ name: Name) {
         changeCount += 1
-        precondition(rows.names[name.text].map { $0.target == name.target } ?? true)
+        precondition(rows.names[name.text] == nil)
         changedNames.insert(name.text)
         rows.names[name.text] = name
+    }
+
+    /// Claims a name for a record or a user: a free one, one past its time, or the target's own.
+    ///
+    /// - Parameter until: The time at which it ends; `nil` for ever.
+    /// - Returns: False, and nothing is changed, while it stands for another.
+    /// - Precondition: The name is in the footprint.
+    package mutating func claim(
+        _ text: String,
+        for target: String,
+        until: Timestamp?,
+        at time: Timestamp
+    ) -> Bool {
+        let name = Name(text, target: target, until: until)
+        if let known = rows.names[text] {
+            guard known.target == target || !known.isAlive(at: time) else { return false }
+            guard known != name else { return true }
+        }
+        changeCount += 1
+        endedNames.remove(text)
+        changedNames.insert(text)
+        rows.names[text] = name
+        return true
+    }
+
+    /// Ends a name, unless it has ended before.
+    ///
+    /// - Parameter target: The id that it stands for; needed only for a name that was not loaded.
+    package mutating func release(_ text: String, of target: String? = nil, at time: Timestamp) {
+        guard let target = rows.names[text]?.target ?? target else {
+            preconditionFailure("a name that is released is known")
+        }
+        guard rows.names[text]?.isAlive(at: time) ?? true else { return }
+        changeCount += 1
+        if !changedNames.contains(text) { endedNames.insert(text) }
+        rows.names[text] = Name(text, target: target, until: time)
+    }
+
+    /// Inserts a record as a child of another, whose row the command has locked.
+    ///
+    /// - Precondition: It is new, and no child of the parent has its number.
+    package mutating func add(
+        child record: Record,
+        of parent: RecordID,
+        number: Int64,
+        telling event: Event? = nil
+    ) {
+        precondition(record.version == 1 && rows.records[record.id] == nil)
+        precondition(rows.children[parent]?[number] == nil)
+        put(record, telling: event)
+        rows.children[parent]?[number] = record.id
+        written.children.append(Child(parent: parent, number: number, record: record.id))
     }
 
     /// Writes a record's next version, and the event that others receive.
@@ -84,7 +139,7 @@ package struct Books: Sendable {
     ///     one account are added up.
     ///   - step: The step of the record; a step is posted once, for ever.
     /// - Throws: `insufficientBalance`, `noWalletInCurrency`, `balanceTooLarge`.
-    /// - Precondition: The kind allows the parties and the step.
+    /// - Precondition: The kind allows the parties and the step, and a pot is the record's own.
     @discardableResult
     package mutating func post(
         _ kind: TransferKind,
@@ -103,6 +158,7 @@ package struct Books: Sendable {
         var entries: [Entry] = []
         for (account, amount) in amounts.filter({ $0.1 < 0 }) + amounts.filter({ $0.1 > 0 }) {
             precondition((amount < 0 ? kind.from : kind.to).contains(account.owner.party))
+            if case .pot(let owner) = account.owner { precondition(owner == record) }
             let next = try posted(amount, to: account, kind, at: time)
             changed.append(next)
             entries.append(
@@ -157,12 +213,12 @@ package struct Books: Sendable {
             account = Account(key, changedAt: time)
         }
         var next = account
-        let isHouse = if case .house = key.owner { true } else { false }
-        guard isHouse || account.balance + min(0, amount) >= 0 else {
+        let allowed = key.owner.allowedBalances
+        let (balance, overflows) = account.balance.addingReportingOverflow(amount)
+        guard amount > 0 || allowed.lowerBound < 0 || balance >= 0 else {
             throw Refusal(.insufficientBalance, required: -amount, available: account.balance)
         }
-        let (balance, overflows) = account.balance.addingReportingOverflow(amount)
-        guard !overflows else { throw Refusal(.balanceTooLarge) }
+        guard !overflows, allowed.contains(balance) else { throw Refusal(.balanceTooLarge) }
         next.balance = balance
         if kind.earner == (amount > 0 ? .receiver : .sender) {
             let (earned, overflows) = account.earned.addingReportingOverflow(amount)
@@ -221,19 +277,19 @@ package struct Books: Sendable {
             }
             decision = .outcome(json)
         case .failure(let refusal):
-            let isForgotten = refusal.reason == .unknownSession && !request.remembersUnknown
+            let isForgotten = refusal.isOfUnknownRecord && !request.remembersUnknown
             guard refusal.isRemembered, !isForgotten else {
                 return CommandReply(outcome, requestID: request.id)
             }
             decision = .refused(refusal)
         }
+        let transfer = written.transfers.dropFirst(count).first?.key
         let answer = Answer(
             key: key,
             fingerprint: request.fingerprint,
             decision: decision,
-            record: command.record,
-            step: written.transfers.dropFirst(count).first { $0.key.record == command.record }?
-                .key.step,
+            record: transfer?.record ?? command.record,
+            step: transfer?.step,
             requestID: request.id,
             decidedAt: time
         )

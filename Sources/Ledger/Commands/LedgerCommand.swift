@@ -22,9 +22,14 @@ package protocol LedgerCommand: Sendable {
 /// A command that is sent with a key. The canonical JSON of its outcome is remembered, and a replay
 /// renders the same bytes from it for ever.
 package protocol KeyedCommand: LedgerCommand where Outcome: Codable {
-    /// The record that it concerns, which its answer names.
+    /// The record that it concerns. Its answer names the record of the transfer that it posted; if
+    /// it posted none, this one.
     var record: RecordID { get }
 }
+
+/// A command whose outcome is a record: its id is remembered, and a replay shows the record as it
+/// is then.
+package protocol RecordCommand: KeyedCommand where Outcome == RecordID {}
 
 /// The identity of a request whose answer is remembered.
 package struct KeyedRequest: Equatable, Sendable {

@@ -37,6 +37,20 @@ package struct Record: Equatable, Sendable {
     }
 }
 
+/// A record's place among the children of another. Never changed: a child has one parent for ever.
+package struct Child: Equatable, Sendable {
+    package let parent: RecordID
+    /// The number, unique among the parent's children.
+    package let number: Int64
+    package let record: RecordID
+
+    package init(parent: RecordID, number: Int64, record: RecordID) {
+        self.parent = parent
+        self.number = number
+        self.record = record
+    }
+}
+
 /// The records of one owner that are of one kind.
 package struct RecordGroup: Hashable, Sendable {
     package let owner: UserID
@@ -62,6 +76,9 @@ package struct Name: Equatable, Sendable {
         self.target = target
         self.until = until
     }
+
+    /// Returns true if it stands for its target at `time`.
+    func isAlive(at time: Timestamp) -> Bool { until.map { time < $0 } ?? true }
 }
 
 /// A user who can log in.

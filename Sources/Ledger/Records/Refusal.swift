@@ -54,6 +54,9 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case unreadable = "UNREADABLE"
     }
 
+    /// A Boolean that is true if there is no such record, as far as the caller may know.
+    var isOfUnknownRecord: Bool { reason == .unknownSession }
+
     /// A Boolean that is true if it is remembered with a key. Refusals about permissions are no
     /// decisions about money: they are made anew each time.
     var isRemembered: Bool {

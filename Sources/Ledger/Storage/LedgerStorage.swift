@@ -31,10 +31,31 @@ package protocol LedgerStorage: Sendable {
         _ range: EarningsRange
     ) async throws(LedgerError) -> AccountEarnings?
 
+    /// A page of records of a kind, newest first.
+    func records(_ page: RecordPage) async throws(LedgerError) -> [Record]
+
+    /// A record's children with numbers above `after`, in the order of their numbers.
+    func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord]
+
     /// Returns the records that are due, the longest due first.
+    ///
+    /// - Parameter kinds: Kinds that are left out.
     func due(
         at time: Timestamp,
+        passing kinds: [String],
         skipping: Int,
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord]
+
+    /// Leases records of a kind that are due and not leased, the longest due first.
+    func claimDue(
+        kind: String,
+        at time: Timestamp,
+        until leaseEnd: Timestamp,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord]
 
@@ -72,6 +93,34 @@ package struct DueRecord: Equatable, Sendable {
     package init(id: RecordID, kind: String) {
         self.id = id
         self.kind = kind
+    }
+}
+
+/// A record with its number among its parent's children.
+package struct NumberedRecord: Equatable, Sendable {
+    package let number: Int64
+    package let record: Record
+
+    package init(number: Int64, record: Record) {
+        self.number = number
+        self.record = record
+    }
+}
+
+/// A page of a listing of records, newest first: ids of listed kinds are in the order of time.
+package struct RecordPage: Equatable, Sendable {
+    /// The owner; `nil` for everybody's.
+    package let owner: UserID?
+    package let kind: String
+    /// The record behind which the page begins; `nil` for the first page.
+    package let before: RecordID?
+    package let limit: Int
+
+    package init(of owner: UserID?, kind: String, before: RecordID?, limit: Int) {
+        self.owner = owner
+        self.kind = kind
+        self.before = before
+        self.limit = limit
     }
 }
 

@@ -7,10 +7,11 @@ internal import ServiceProcess
 package struct RecordKind: Sendable {
     /// The stored name.
     package let name: String
-    /// Makes the command that records what time has changed of a record.
-    package let settle: @Sendable (RecordID) -> any LedgerCommand
+    /// Makes the command that records what time has changed of a record; `nil` for a kind whose due
+    /// records a worker claims, and the sweep passes.
+    package let settle: (@Sendable (RecordID) -> any LedgerCommand)?
 
-    package init(_ name: String, settle: @escaping @Sendable (RecordID) -> any LedgerCommand) {
+    package init(_ name: String, settle: (@Sendable (RecordID) -> any LedgerCommand)?) {
         self.name = name
         self.settle = settle
     }
@@ -27,6 +28,8 @@ struct DueSweep: Service {
     private let store: any LedgerStorage
     private let writer: LedgerWriter
     private let kinds: [String: RecordKind]
+    /// The kinds of records that are none of its business.
+    private let passed: [String]
     private let logger: Logger
     private let throttle = LogThrottle()
 
@@ -39,6 +42,7 @@ struct DueSweep: Service {
         self.store = store
         self.writer = writer
         self.kinds = Dictionary(uniqueKeysWithValues: kinds.map { ($0.name, $0) })
+        passed = kinds.filter { $0.settle == nil }.map(\.name)
         self.logger = logger
     }
 
@@ -71,12 +75,13 @@ struct DueSweep: Service {
     private func sweep(skipping passedOver: Int) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
+            passing: passed,
             skipping: passedOver,
             limit: Self.batchLimit
         )
         let failure = await withTaskGroup(of: LedgerError?.self) { group in
             for record in due {
-                guard let command = kinds[record.kind]?.settle(record.id) else {
+                guard let command = kinds[record.kind]?.settle?(record.id) else {
                     unsettled(record.id, "it is of no kind that this server knows")
                     continue
                 }

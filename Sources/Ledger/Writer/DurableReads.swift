@@ -22,6 +22,22 @@ struct DurableReads: Sendable {
         return named
     }
 
+    func records(_ page: RecordPage) async throws(LedgerError) -> [Record] {
+        let records = try await store.records(page)
+        try await commit(afterOneOf: records)
+        return records
+    }
+
+    func children(
+        of parent: RecordID,
+        after: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> [NumberedRecord] {
+        let children = try await store.children(of: parent, after: after, limit: limit)
+        try await commit(afterOneOf: children.map(\.record))
+        return children
+    }
+
     func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
         guard let answer = try await store.answer(key) else { return nil }
         if answer.step != nil { try await commit(after: answer.record) }
@@ -56,6 +72,11 @@ struct DurableReads: Sendable {
         } else {
             _ = try await writer.submit(Probe())
         }
+    }
+
+    /// Commits after records of which one is in a final state: any commit is after all of them.
+    private func commit(afterOneOf records: [Record]) async throws(LedgerError) {
+        if let final = records.first(where: { $0.dueAt == nil }) { try await commit(after: final) }
     }
 
     /// Commits after a record in a final state, which a reader may act on.

@@ -94,12 +94,13 @@ extension SQLite.Connection: AuditRun.Source {
 
 extension AuditCheck {
     static let uniquenessRule = "no row can be there twice (keys)"
-    static let guardsRule = "transfers, entries, answers and seals cannot be changed (guards)"
+    static let guardsRule =
+        "transfers, entries, children, answers and seals cannot be changed (guards)"
 
     /// The tables whose primary keys stop things from being done twice.
     static let keys = [
         ("users", "id"), ("names", "name"), ("accounts", "owner, currency"), ("records", "id"),
-        ("due", "owner, record"), ("transfers", "record, step"),
+        ("children", "parent, number"), ("due", "owner, record"), ("transfers", "record, step"),
         ("entries", "owner, currency, number"), ("answers", "user_id, command, key"),
         ("seals", "chain, number"),
     ].map { "('\($0)', '\($1)')" }.joined(separator: ", ")

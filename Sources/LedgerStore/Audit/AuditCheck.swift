@@ -10,7 +10,7 @@ struct AuditCheck {
     var remedy = Audit.Remedy.restore
 
     static let all = [
-        conservation, users, names, owners, answers, devices, deliveries, due,
+        conservation, users, names, owners, pots, children, answers, devices, deliveries, due,
     ]
 
     func finding<S: AuditRun.Source & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
@@ -70,12 +70,43 @@ struct AuditCheck {
         count: "SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM records)",
         firstBroken: """
             SELECT 'owner ' || owner || ' is missing' FROM (
-                SELECT owner FROM accounts
+                SELECT CASE \(ownersUser) ELSE owner END AS owner FROM accounts
                 WHERE owner NOT IN (\(sqlList(HouseAccount.allCases))) AND owner NOT LIKE 'pot:%'
                 UNION SELECT owner FROM records
                 UNION SELECT owner FROM endpoints WHERE owner IS NOT NULL
                 EXCEPT SELECT id FROM users
             ) AS lost LIMIT 1
+            """
+    )
+
+    /// The user of an account of the house about one.
+    private static let ownersUser = UserHouseAccount.allCases.map { account in
+        let length = account.prefix.utf8.count
+        return "WHEN owner LIKE '\(account.prefix)%' THEN substr(owner, \(length + 1))"
+    }.joined(separator: " ")
+
+    private static let pots = AuditCheck(
+        rule: "every pot is a record's (accounts)",
+        count: "SELECT count(*) FROM accounts WHERE owner LIKE 'pot:%'",
+        firstBroken: """
+            SELECT 'record ' || id || ' is missing, and has a pot' FROM (
+                SELECT substr(owner, 5) AS id FROM accounts WHERE owner LIKE 'pot:%'
+                EXCEPT SELECT id FROM records
+            ) AS lost LIMIT 1
+            """
+    )
+
+    private static let children = AuditCheck(
+        rule: "every child and its parent are records, and no child has two parents (children)",
+        count: "SELECT count(*) FROM children",
+        firstBroken: """
+            SELECT 'record ' || id || ' is missing' FROM (
+                SELECT record AS id FROM children UNION SELECT parent FROM children
+                EXCEPT SELECT id FROM records
+            ) AS lost
+            UNION ALL
+            SELECT 'record ' || record || ' has two parents' FROM children
+            GROUP BY record HAVING count(*) > 1 LIMIT 1
             """
     )
 

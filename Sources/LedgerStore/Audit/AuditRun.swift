@@ -117,7 +117,7 @@ struct AuditRun {
 
     // MARK: Records
 
-    /// A row that belongs to a record: itself, a transfer, an entry, an answer or a name.
+    /// A row that belongs to a record: itself, a transfer, an entry, an answer, a name or a child.
     private struct FileLine: RowValue {
         enum Content {
             case record(Record)
@@ -125,13 +125,29 @@ struct AuditRun {
             case entry(Entry)
             case answer(Answer)
             case name(Name)
+            case child(Int64, Record)
         }
 
         let record: RecordID
         let content: Content
 
         /// The statement: within a record, rows by type, then by step or name.
-        static let query = """
+        static func query(for dialect: Dialect) -> String {
+            // A distributed engine joins what one server has: it collects this there first.
+            let all = "(SELECT * FROM records LIMIT 9223372036854775807) AS records"
+            let records = dialect == .distributed ? all : "records"
+            return """
+                \(query)
+                UNION ALL
+                SELECT children.parent, 6, '', records.kind, records.owner, records.state,
+                    records.version, records.created_at, records.due_at, records.body,
+                    records.id, children.number, NULL, NULL
+                FROM children JOIN \(records) ON records.id = children.record
+                ORDER BY 1, 2, 3
+                """
+        }
+
+        private static let query = """
             SELECT id, 1, '', kind, owner, state, version, created_at, due_at, body,
                 CAST(NULL AS text), CAST(NULL AS bigint), CAST(NULL AS bigint),
                 CAST(NULL AS bytea) FROM records
@@ -147,13 +163,12 @@ struct AuditRun {
             UNION ALL
             SELECT target, 5, name, NULL, NULL, NULL, until, NULL, NULL, NULL,
                 NULL, NULL, NULL, NULL FROM names
-            ORDER BY 1, 2, 3
             """
 
         init(row: borrowing some LedgerRow & ~Copyable) throws {
             record = RecordID(trusted: try row.text(0))
             switch try row.integer(1) {
-            case 1: content = .record(try Self.record(row))
+            case 1: content = .record(try Self.record(row, id: record))
             case 2:
                 content = .transfer(
                     step: try row.text(2),
@@ -163,15 +178,21 @@ struct AuditRun {
                 )
             case 3: content = .entry(try Self.entry(row))
             case 4: content = .answer(try Self.answer(row))
+            case 6:
+                let id = RecordID(trusted: try row.text(10))
+                content = .child(try row.integer(11), try Self.record(row, id: id))
             default:
                 let until = try row.optionalTime(6)
                 content = .name(Name(try row.text(2), target: record.rawValue, until: until))
             }
         }
 
-        private static func record(_ row: borrowing some LedgerRow & ~Copyable) throws -> Record {
+        private static func record(
+            _ row: borrowing some LedgerRow & ~Copyable,
+            id: RecordID
+        ) throws -> Record {
             Record(
-                id: RecordID(trusted: try row.text(0)),
+                id: id,
                 kind: try row.text(3),
                 owner: UserID(trusted: try row.text(4)),
                 state: try row.text(5),
@@ -223,6 +244,7 @@ struct AuditRun {
         var entries: [String: [Entry]] = [:]
         var answers: [Answer] = []
         var names: [Name] = []
+        var children: [(number: Int64, record: Record)] = []
 
         mutating func add(_ content: FileLine.Content) {
             switch content {
@@ -232,6 +254,7 @@ struct AuditRun {
             case .entry(let entry): entries[entry.transfer.step, default: []].append(entry)
             case .answer(let answer): answers.append(answer)
             case .name(let name): names.append(name)
+            case .child(let number, let record): children.append((number, record))
             }
         }
 
@@ -256,10 +279,12 @@ struct AuditRun {
         var records: [(count: Int64, broken: String?)]
     }
 
-    private func files<S: Source & ~Copyable>(in source: borrowing S) throws -> [Audit.Finding] {
+    private func files<S: Source & SQLConnection & ~Copyable>(
+        in source: borrowing S
+    ) throws -> [Audit.Finding] {
         var tally = Tally(records: records.map { _ in (0, nil) })
         var gathered: Gathered?
-        try source.each(FileLine.query, as: FileLine.self) { line in
+        try source.each(FileLine.query(for: source.dialect), as: FileLine.self) { line in
             if gathered?.id != line.record {
                 if let gathered { check(gathered, &tally) }
                 gathered = Gathered(id: line.record)
@@ -313,15 +338,7 @@ struct AuditRun {
         }
         tally.answers.count += Int64(gathered.answers.count)
         for answer in gathered.answers where tally.answers.broken == nil {
-            guard let step = answer.step else {
-                tally.answers.broken =
-                    "an answer of \(gathered.id) has an outcome and names no step"
-                continue
-            }
-            if !steps.contains(step) {
-                tally.answers.broken =
-                    "an answer of \(gathered.id) names a transfer that is missing"
-            }
+            tally.answers.broken = brokenStep(of: answer, among: steps, gathered.record)
         }
         guard let record = gathered.record else { return }
         tally.kinds.count += 1
@@ -333,12 +350,30 @@ struct AuditRun {
             record: record,
             transfers: transfers.map(\.transfer),
             answers: gathered.answers,
-            names: gathered.names
+            names: gathered.names,
+            children: gathered.children.sorted { $0.number < $1.number }
         )
         for (index, rule) in records.enumerated() where rule.kind == record.kind {
             tally.records[index].count += 1
             tally.records[index].broken =
                 tally.records[index].broken ?? rule.broken(record, file)
         }
+    }
+
+    /// Returns the reason why an answer with an outcome names no transfer of its record, if it
+    /// must: one that moved no money names the record itself.
+    private func brokenStep(
+        of answer: Answer,
+        among steps: Set<String>,
+        _ record: Record?
+    ) -> String? {
+        guard let step = answer.step else {
+            guard case .outcome(let json) = answer.decision, record != nil,
+                (try? decoded(RecordID.self, from: json)) == answer.record
+            else { return "an answer of \(answer.record) has an outcome and names no step" }
+            return nil
+        }
+        return steps.contains(step)
+            ? nil : "an answer of \(answer.record) names a transfer that is missing"
     }
 }

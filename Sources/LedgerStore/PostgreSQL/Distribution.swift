@@ -18,8 +18,8 @@ enum Distribution {
         [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
         + [
             ("accounts", "owner"), ("entries", "owner"), ("answers", "user_id"), ("due", "owner"),
-            ("records", "id"), ("transfers", "record"), ("names", "name"), ("seals", "chain"),
-            ("devices", "id"),
+            ("records", "id"), ("children", "parent"), ("transfers", "record"), ("names", "name"),
+            ("seals", "chain"), ("devices", "id"),
         ].map { table, column in
             let call = "create_distributed_table('\(table)', '\(column)', colocate_with => 'users')"
             return (table, call)

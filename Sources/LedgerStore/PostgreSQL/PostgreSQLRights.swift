@@ -9,6 +9,7 @@ enum PostgreSQLRights {
         ("names", ["SELECT", "INSERT", "UPDATE"]),
         ("accounts", ["SELECT", "INSERT", "UPDATE"]),
         ("records", ["SELECT", "INSERT", "UPDATE"]),
+        ("children", ["SELECT", "INSERT"]),
         ("due", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
         ("transfers", ["SELECT", "INSERT"]),
         ("entries", ["SELECT", "INSERT"]),

@@ -87,10 +87,10 @@ actor PostgreSQLWriter {
             var queries = round > 1 ? [] : beginning(on: connection, into: rows)
             let end = Result {
                 queries += loading.locatedSteps.map { $0.query(into: rows) }
-                if connection.isDistributed, !footprint.ownedRecords.isEmpty {
+                if connection.isDistributed, loading.isLocating {
                     try connection.run(queries)
                     queries = []
-                    loading.locateOwners(in: rows.snapshot)
+                    loading.locate(in: rows.snapshot)
                 }
                 try connection.run(queries + loading.laterSteps.map { $0.query(into: rows) })
             }

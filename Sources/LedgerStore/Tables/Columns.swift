@@ -53,6 +53,16 @@ enum Columns {
         ]
     )
 
+    static let children = Table<Child>(
+        "children",
+        key: 2,
+        [
+            .init("parent", .text) { .text($0.parent.rawValue) },
+            .init("number", .integer) { .integer($0.number) },
+            .init("record", .text) { .text($0.record.rawValue) },
+        ]
+    )
+
     static let due = Table<Record>(
         "due",
         key: 2,
@@ -160,6 +170,7 @@ enum Columns {
 
     static let newUsers = users.insertion()
     static let claimedNames = names.insertion()
+    static let changedNames = names.change(of: ["target", "until"])
     static let endedNames = names.insertion(orUpdate: ["until"])
     static let newAccounts = accounts.insertion()
     static let changedAccounts = accounts.change(
@@ -167,7 +178,9 @@ enum Columns {
     )
     static let newRecords = records.insertion()
     static let changedRecords = records.change(of: ["state", "version", "due_at", "body"])
-    static let newDue = due.insertion(orUpdate: ["due_at"])
+    static let newChildren = children.insertion()
+    /// Another time ends the lease.
+    static let newDue = due.insertion(orUpdate: ["due_at"], clearing: ["leased_until"])
     static let newTransfers = transfers.insertion()
     static let newEntries = entries.insertion()
     static let newAnswers = answers.insertion()

@@ -19,24 +19,37 @@ struct Loading {
     /// A Boolean that is true if rows locked by other transactions are skipped, and named in the
     /// snapshot, instead of waited for.
     var isPassingHeld = false
+    /// The children's ids, on a distributed engine.
+    private var foundChildren: Set<String> = []
+
+    init(footprint: Footprint, dialect: Dialect, isPassingHeld: Bool = false) {
+        self.footprint = footprint
+        self.dialect = dialect
+        self.isPassingHeld = isPassingHeld
+    }
 
     private var lock: String { dialect.lock + (isPassingHeld ? " SKIP LOCKED" : "") }
 
     /// The statements, in their order.
     var steps: [any LoadingStep] { locatedSteps + laterSteps }
 
-    /// The statements by which the owners of records are found. Only a distributed engine needs
-    /// their results before the others: it finds an account by a known owner.
+    /// The statements by which the owners of records, and children, are found. Only a distributed
+    /// engine needs their results before the others: it finds a row by a known key.
     var locatedSteps: [any LoadingStep] {
-        (footprint.needsNewestSeal ? [newestSeal] : []) + records
+        (footprint.needsNewestSeal ? [newestSeal] : []) + records + children
     }
 
     var laterSteps: [any LoadingStep] {
-        (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
+        childRecords + (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
     }
 
-    /// Adds the owners of the records that `locatedSteps` have found.
-    mutating func locateOwners(in rows: Snapshot) {
+    /// A Boolean that is true if a distributed engine needs what `locatedSteps` find.
+    var isLocating: Bool { !footprint.ownedRecords.isEmpty || !footprint.children.isEmpty }
+
+    /// Adds the owners of the records, and the children, that `locatedSteps` have found.
+    mutating func locate(in rows: Snapshot) {
+        let found = footprint.children.flatMap { rows.children[$0, default: [:]].values }
+        foundChildren = Set(found.map(\.rawValue))
         let records = footprint.ownedRecords.compactMap { rows.records[$0] }
         footprint.owners.formUnion(records.map { .user($0.owner) })
         footprint.ownedRecords = []
@@ -47,19 +60,29 @@ struct Loading {
     /// - Parameters:
     ///   - place: The beginning of the condition: "FROM names WHERE name".
     ///   - end: The text that follows it.
+    ///   - none: Called before any row.
     private func steps<Row: RowValue>(
         _ list: String,
         _ place: String,
         in texts: some Sequence<String>,
         end: String = "",
+        none: @escaping (inout Snapshot) -> Void = { _ in },
         take: @escaping (Row, inout Snapshot) -> Void
     ) -> [any LoadingStep] {
         let sql = "SELECT \(list) \(place)"
         guard dialect == .distributed else {
             let all = SQLValue.list(Array(texts))
-            return [Step<Row>("\(sql) \(dialect.isIn("$1"))\(end)", [all], take: take)]
+            let one = "\(sql) \(dialect.isIn("$1"))\(end)"
+            return [Step<Row>(one, [all], none: none, take: take)]
         }
-        return texts.sorted().map { Step<Row>("\(sql) = $1\(end)", [.text($0)], take: take) }
+        return texts.sorted().enumerated().map { index, text in
+            Step<Row>(
+                "\(sql) = $1\(end)",
+                [.text(text)],
+                none: index == 0 ? none : { _ in },
+                take: take
+            )
+        }
     }
 
     /// The newest seal by the primary key: the last of the newest chain.
@@ -74,16 +97,51 @@ struct Loading {
     }
 
     private var records: [any LoadingStep] {
-        guard !footprint.records.isEmpty else { return [] }
-        let ids = footprint.records.map(\.rawValue)
-        let (list, place) = (Columns.records.list, "FROM records WHERE id")
-        let locked = steps(list, place, in: ids, end: " ORDER BY id\(lock)") {
-            (record: Record, rows) in
-            rows.records[record.id] = record
+        let ids = footprint.records.union(footprint.children).map(\.rawValue)
+        guard !ids.isEmpty else { return [] }
+        return records { end, take in
+            steps(Columns.records.list, "FROM records WHERE id", in: ids, end: end, take: take)
         }
+    }
+
+    /// The children's places, once their parents are locked.
+    private var children: [any LoadingStep] {
+        guard !footprint.children.isEmpty else { return [] }
+        let parents = footprint.children
+        return steps(
+            Columns.children.list,
+            "FROM children WHERE parent",
+            in: parents.map(\.rawValue),
+            none: { rows in for parent in parents { rows.children[parent] = [:] } },
+            take: { (child: Child, rows) in
+                rows.children[child.parent]?[child.number] = child.record
+            }
+        )
+    }
+
+    /// The children themselves. Their places are read by a statement that sees what the one that
+    /// has locked their parents has waited for.
+    private var childRecords: [any LoadingStep] {
+        guard !footprint.children.isEmpty else { return [] }
+        let (list, place) = (Columns.records.list, "FROM records WHERE id")
+        return records { end, take in
+            if dialect == .distributed {
+                return steps(list, place, in: foundChildren, end: end, take: take)
+            }
+            let found = "SELECT record FROM children WHERE parent \(dialect.isIn("$1"))"
+            let sql = "SELECT \(list) \(place) \(dialect.isAmong(found))\(end)"
+            return [Step<Record>(sql, [.list(footprint.children.map(\.rawValue))], take: take)]
+        }
+    }
+
+    /// Locks records that `find` finds.
+    private func records(
+        _ find: (String, @escaping (Record, inout Snapshot) -> Void) -> [any LoadingStep]
+    ) -> [any LoadingStep] {
+        let locked = find(" ORDER BY id\(lock)") { $1.records[$0.id] = $0 }
         guard isPassingHeld else { return locked }
         return locked
-            + steps(list, place, in: ids) { (record: Record, rows) in
+            + find("") { record, rows in
                 if rows.records[record.id] == nil { rows.held.records.insert(record.id) }
             }
     }
@@ -129,12 +187,26 @@ struct Loading {
         return [Step<Account>(sql, values, take: take)]
     }
 
+    /// The names, locked in the last round: two servers would both claim one whose time is over.
     private var names: [any LoadingStep] {
         guard !footprint.names.isEmpty else { return [] }
-        return steps(Columns.names.list, "FROM names WHERE name", in: footprint.names) {
-            (name: Name, rows) in
-            rows.names[name.text] = name
-        }
+        let (list, place) = (Columns.names.list, "FROM names WHERE name")
+        let end = footprint.asksAgain ? "" : " ORDER BY name\(lock)"
+        let wanted = footprint.names
+        // As they were read in an earlier round they may be another's by now.
+        let read = steps(
+            list,
+            place,
+            in: wanted,
+            end: end,
+            none: { rows in for text in wanted { rows.names[text] = nil } },
+            take: { (name: Name, rows) in rows.names[name.text] = name }
+        )
+        guard isPassingHeld, !footprint.asksAgain else { return read }
+        return read
+            + steps(list, place, in: footprint.names) { (name: Name, rows) in
+                if rows.names[name.text] == nil { rows.held.names.insert(name.text) }
+            }
     }
 
     private var users: [any LoadingStep] {

@@ -53,13 +53,6 @@ enum Reads {
         )
     }
 
-    static func due(at time: Timestamp, skipping: Int, limit: Int) -> Select<DueRecord> {
-        Select(
-            "SELECT record, kind FROM due WHERE due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3",
-            [.integer(time.milliseconds), .integer(Int64(limit)), .integer(Int64(skipping))]
-        )
-    }
-
     /// A line of a history: an account, and one of its entries with its record.
     struct HistoryLine: RowValue {
         let account: Account

@@ -65,6 +65,16 @@ extension NamedRecord: RowValue {
     }
 }
 
+extension Child: RowValue {
+    package init(row: borrowing some LedgerRow & ~Copyable) throws {
+        self.init(
+            parent: RecordID(trusted: try row.text(0)),
+            number: try row.integer(1),
+            record: RecordID(trusted: try row.text(2))
+        )
+    }
+}
+
 extension DueRecord: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(id: RecordID(trusted: try row.text(0)), kind: try row.text(1))

@@ -21,19 +21,19 @@ struct Saving {
         guard sealed != nil || effects.transfers.isEmpty else {
             throw LedgerError(.rejected, "A transfer has no seal.")
         }
-        // A name that is given up need not be loaded: its record is.
-        let claimed = effects.names.filter { $0.until == nil && loaded.names[$0.text] == nil }
-        let ended = effects.names.filter { $0.until != nil }
+        let names = split(effects.names) { loaded.names[$0.text] != nil }
         let accounts = split(effects.accounts) { loaded.accounts[$0.key] != nil }
         let records = split(effects.records) { loaded.records[$0.id] != nil }
         return [
             Columns.newUsers.on(effects.newUsers),
-            Columns.claimedNames.on(claimed),
-            Columns.endedNames.on(ended),
+            Columns.claimedNames.on(names.new),
+            Columns.changedNames.on(names.changed),
+            Columns.endedNames.on(effects.endedNames),
             Columns.newAccounts.on(accounts.new),
             Columns.changedAccounts.on(accounts.changed),
             Columns.newRecords.on(records.new),
             Columns.changedRecords.on(records.changed),
+            Columns.newChildren.on(effects.children),
             Columns.newDue.on(due),
             Columns.newTransfers.on(sealed ?? []),
             Columns.newEntries.on(effects.transfers.flatMap(\.entries)),

@@ -14,7 +14,11 @@ enum Schema {
     static let version: Int64 = 1
 
     /// Tables whose rows are only ever inserted.
-    static let guarded = ["transfers", "entries", "answers", "seals"]
+    static let guarded = ["transfers", "entries", "children", "answers", "seals"]
+
+    /// The condition of rows that are listed by kind. Sessions are not, so that a sale writes no
+    /// row of an index for it; a statement repeats it to have the index used.
+    static let isListed = "kind <> 'session'"
 
     static func tables(for dialect: Dialect) -> String {
         switch dialect {
@@ -52,7 +56,9 @@ enum Schema {
             entry_count INTEGER NOT NULL CHECK (entry_count >= 0),
             changed_at INTEGER NOT NULL,
             PRIMARY KEY (owner, currency),
-            CHECK (balance >= 0 OR owner IN (\(sqlList(HouseAccount.allCases))))
+            CHECK (balance >= 0 OR owner LIKE '\(UserHouseAccount.owed.prefix)%'
+                OR owner IN (\(sqlList(HouseAccount.allCases)))),
+            CHECK (balance <= 0 OR owner NOT LIKE '\(UserHouseAccount.owed.prefix)%')
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE records (
@@ -65,15 +71,26 @@ enum Schema {
             due_at INTEGER,
             body TEXT NOT NULL
         ) STRICT, WITHOUT ROWID /* half */;
+        CREATE INDEX records_by_owner ON records (owner, kind, id) WHERE \(isListed);
+        CREATE INDEX records_by_kind ON records (kind, id) WHERE \(isListed);
+
+        CREATE TABLE children (
+            parent TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            record TEXT NOT NULL,
+            PRIMARY KEY (parent, number)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE due (
             owner TEXT NOT NULL,
             record TEXT NOT NULL,
             kind TEXT NOT NULL,
             due_at INTEGER NOT NULL,
+            leased_until INTEGER,
             PRIMARY KEY (owner, record)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX due_by_time ON due (due_at);
+        CREATE INDEX due_by_kind ON due (kind, due_at) WHERE \(isListed);
 
         CREATE TABLE transfers (
             record TEXT NOT NULL,

@@ -35,11 +35,17 @@ struct Table<Row>: Sendable {
 
     /// Makes a statement that inserts rows.
     ///
-    /// - Parameter changed: The columns that are updated if the row exists; without any, an
-    ///   existing row is an error.
-    func insertion(orUpdate changed: [String] = []) -> TableStatement<Row> {
+    /// - Parameters:
+    ///   - changed: The columns that are updated if the row exists; without any, an existing row is
+    ///     an error.
+    ///   - cleared: Columns that become NULL then.
+    func insertion(
+        orUpdate changed: [String] = [],
+        clearing cleared: [String] = []
+    ) -> TableStatement<Row> {
         let keys = columns.prefix(key).map(\.name).joined(separator: ", ")
-        let update = changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let update = (changed.map { "\($0) = excluded.\($0)" } + cleared.map { "\($0) = NULL" })
+            .joined(separator: ", ")
         let conflict = changed.isEmpty ? "" : " ON CONFLICT (\(keys)) DO UPDATE SET \(update)"
         let insert = "INSERT INTO \(name) (\(list))"
         return TableStatement(

@@ -20,9 +20,12 @@ struct Statements {
     init(_ dialect: Dialect) throws {
         self.dialect = dialect
         var memory = MemoryBooks()
-        for actions in Self.batches {
-            let steps = actions.map { Step(time: 1_000, action: $0).submission(number: 1) }
-            let batch = Batch(steps)
+        let batches: [[any Submission]] =
+            Self.batches.map { actions in
+                actions.map { Step(time: 1_000, action: $0).submission(number: 1).submission }
+            } + Self.boxBatches
+        for submissions in batches {
+            let batch = Batch(submissions)
             let loaded = memory.load(batch)
             let effects = batch.decide(on: loaded)
             let saving = Saving(effects, loaded: loaded)
@@ -57,6 +60,19 @@ struct Statements {
         [.refund(session: 0, user: 0, key: 0, amount: 2)],
     ]
 
+    /// A record with a child, and a name that one claims after another.
+    private static var boxBatches: [[any Submission]] {
+        let commands: [any LedgerCommand] = [
+            OpenBox(children: 1), ClaimName("place", for: "user-0", until: 2_000),
+            ClaimName("place", for: "user-1", until: nil, at: 3_000),
+        ]
+        return commands.map { [pending($0)] }
+    }
+
+    private static func pending(_ command: some LedgerCommand) -> any Submission {
+        Pending(command, at: Timestamp(milliseconds: 1_000)) { _ in }
+    }
+
     /// Asks for everything that can be asked for.
     private static var footprint: Footprint {
         var footprint = Footprint()
@@ -64,6 +80,7 @@ struct Statements {
         footprint.users = Set(Cast.users)
         footprint.records = Set(Cast.sessions.map { RecordID($0) })
         footprint.ownedRecords = footprint.records
+        footprint.children = [OpenBox.id(0), OpenBox.id(1)]
         footprint.owners = Set(Cast.users.map { .user($0) })
         footprint.dueGroups = Set(Cast.users.map(Cast.sessions(of:)))
         footprint.answers = Set(
@@ -84,7 +101,15 @@ extension Database {
         _ = try await read(
             Reads.answer(Answer.Key(user: Cast.users[0], command: Pay.name, key: Cast.keys[0]))
         )
-        _ = try await read(Reads.due(at: now, skipping: 0, limit: 10))
+        _ = try await read(Reads.due(at: now, passing: [], skipping: 0, limit: 10))
+        let box = OpenBox.id(0)
+        for owner in [Cast.users[0], nil] {
+            _ = try await read(
+                Reads.records(RecordPage(of: owner, kind: "box", before: box, limit: 9))
+            )
+        }
+        _ = try await read(Reads.children(of: box, after: 0, limit: 9))
+        _ = try await change(Reads.DueClaim(kind: "box", time: now, leaseEnd: now, limit: 9))
         _ = try await read(
             Reads.history(of: Cast.account(0), HistoryRange(.newest(skipping: 0), limit: 9))
         )

@@ -63,7 +63,7 @@ struct TestBooks: Sendable {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     static let kinds: [TransferKind] = [.opening, .payment, .refund]
-    static let records: [RecordRule] = [.sessions]
+    static let records: [RecordRule] = [.sessions, .boxes]
 
     func open() throws -> any Store {
         switch kind {

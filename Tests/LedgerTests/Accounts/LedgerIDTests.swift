@@ -52,6 +52,12 @@ struct LedgerIDTests {
             #expect(owner.rawValue == stored)
             #expect(Account.Owner(rawValue: stored) == owner)
         }
+        for account in UserHouseAccount.allCases {
+            let owner = Account.Owner.houseOf(account, UserID(trusted: "user-1"))
+            #expect(owner.rawValue == "\(account.rawValue):user-1")
+            #expect(Account.Owner(rawValue: owner.rawValue) == owner)
+            #expect(owner.party == .houseOf(account))
+        }
         for account in HouseAccount.allCases {
             #expect(Account.Owner(rawValue: account.rawValue) == .house(account))
             #expect(Account.Owner.house(account).party == .house(account))
@@ -60,6 +66,18 @@ struct LedgerIDTests {
         #expect(Account.Owner(rawValue: user.rawValue) == .user(user))
         #expect(Account.Owner.user(user).party == .user)
         #expect(Account.Owner.pot(.make()).party == .pot)
+    }
+
+    @Test("A fact's step is one of its form, and any of several forms is one of them")
+    func facts() {
+        func allows(_ step: String) -> Bool { TransferKind.fact.allows(step) }
+        for step in ["po_1:paid", "a.b/owed", "A-Z_9", String(repeating: "a", count: 120)] {
+            #expect(allows(step))
+        }
+        for step in ["", "a b", "é", "a\n", "a'", String(repeating: "a", count: 121)] {
+            #expect(!allows(step), "\(step)")
+        }
+        #expect(!TransferKind.stake.allows("settled/1"))
     }
 
     @Test("A numbered step has a name, a slash and a positive number")

@@ -159,6 +159,28 @@ struct PostingTests {
         #expect(books.rows.accounts.values.map(\.balance).reduce(0, +) == 0)
     }
 
+    @Test("A debt is never above zero, and a take never below")
+    func ofOneUser() throws {
+        let user = UserID(trusted: "user-0")
+        let owed = Account.Key(.houseOf(.owed, user), .usd)
+        let take = Account.Key(.houseOf(.take, user), .usd)
+        let stripe = Account.Key(.house(.stripeBalance), .usd)
+        var books = Post.books([0])
+        try books.move(5, .fact, from: owed, to: stripe)
+        try books.move(5, .fact, from: stripe, to: take)
+        #expect(books.rows.accounts[owed]?.balance == -5)
+        let rows = books.rows
+        #expect(throws: Refusal(.balanceTooLarge)) {
+            try books.move(6, .fact, from: stripe, to: owed)
+        }
+        #expect(throws: Refusal(.insufficientBalance, required: 6, available: 5)) {
+            try books.move(6, .fact, from: take, to: stripe)
+        }
+        #expect(books.rows == rows)
+        try books.move(5, .fact, from: take, to: owed)
+        #expect([owed, take].map { books.rows.accounts[$0]?.balance } == [0, 0])
+    }
+
     @Test("A balance that would not fit is refused on either side, and nothing moves")
     func overflow() {
         var rows = Post.books([10, .max - 4]).rows
@@ -259,6 +281,14 @@ struct MisuseTests {
     func step() async {
         await #expect(processExitsWith: .failure) {
             try Post.misuse(.stake, [(Post.user(0), -5), (Post.pot, 5)], step: "stake/0")
+        }
+    }
+
+    @Test("The pot of another record ends the program")
+    func foreignPot() async {
+        await #expect(processExitsWith: .failure) {
+            let other = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)
+            try Post.misuse(.stake, [(Post.user(0), -5), (other, 5)], step: "stake/1")
         }
     }
 

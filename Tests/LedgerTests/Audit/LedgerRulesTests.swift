@@ -107,6 +107,19 @@ struct LedgerRulesTests {
         )
     }
 
+    @Test("Money of another record's pot is found")
+    func foreignPot() {
+        let pot = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)
+        let transfer = tribute {
+            ($0.kind, $0.entryKind, $0.step) = ("RELEASE", "RELEASE", "release")
+            $0.lines = [(pot, -5), (Post.user(1), 5)]
+        }
+        expect(
+            transfer,
+            "transfer release of record-1 moves money of the pot of record-2"
+        )
+    }
+
     @Test("An entry that moves nothing is found")
     func nothing() {
         expect(

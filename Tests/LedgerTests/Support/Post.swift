@@ -54,6 +54,8 @@ extension Books {
         case .once(let name): step = name
         case .numbered(let name):
             step = "\(name)/\(effects.transfers.count { $0.kind == kind.name } + 1)"
+        case .facts, .any:
+            step = "fact/\(effects.transfers.count + 1)"
         }
         return try post(
             kind,
@@ -74,6 +76,14 @@ extension TransferKind {
     static let tribute = test("TRIBUTE", from: [.user], to: [.user], .once("tribute"), .receiver)
     /// The sender earns less by it, as by a refund.
     static let rebate = test("REBATE", from: [.user], to: [.user], .numbered("rebate"), .sender)
+
+    /// What others have told of a user's debt and of the house's part.
+    static let fact = test(
+        "FACT",
+        from: [.user, .house(.stripeBalance), .houseOf(.owed), .houseOf(.take)],
+        to: [.user, .house(.stripeBalance), .houseOf(.owed), .houseOf(.take)],
+        .any(of: [.facts, .numbered("settled")])
+    )
 
     private static func test(
         _ name: String,
