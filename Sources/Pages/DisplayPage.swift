@@ -71,7 +71,7 @@ package struct DisplayPage: Sendable {
             <p class="memo" id="memo" dir="auto"></p>
             <h1 class="head" id="head"></h1>
             <p class="line" id="line"></p>
-            <p class="second" id="second" dir="auto"></p>
+            <p class="second"><bdi id="second"></bdi></p>
             <p class="note" id="note"></p>
             <footer class="foot"><div class="left" id="left" aria-live="off" hidden>\
             <span class="track"><span class="fill" id="fill"></span></span>

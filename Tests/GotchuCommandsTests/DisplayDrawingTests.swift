@@ -37,6 +37,9 @@ struct DisplayDrawingTests {
         let offline = text(reply(.waiting), .seconds(12))
         #expect(offline.contains("Bitte warten") && offline.contains("12,80 €"))
         #expect(!offline.contains("übrig") && !offline.contains("Handy"))
+        var both = reply(.waiting)
+        both.second = .init(language: .english, text: "Hold your phone here")
+        #expect(text(both, .seconds(12)).contains("Please wait"))
         let closed = text(reply(.waiting), .seconds(72))
         #expect(closed.contains("Zurzeit keine Handyzahlung") && !closed.contains("12,80 €"))
     }

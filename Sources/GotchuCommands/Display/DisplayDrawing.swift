@@ -52,7 +52,11 @@ struct DisplayDrawing {
     private static func silent(after last: DisplayReply, _ age: Duration) -> DisplayReply {
         let isClosed = age >= DisplayState.closedDelay || last.state == .closed
         let state: DisplayState = isClosed ? .closed : .offline
-        let text = DisplayText(DisplayView(state), in: [last.language])
+        let second = last.second.map(\.language)
+        let text = DisplayText(
+            DisplayView(state),
+            in: [last.language] + (second.map { [$0] } ?? [])
+        )
         var reply = DisplayReply(
             build: last.build,
             state: state,
@@ -61,6 +65,9 @@ struct DisplayDrawing {
             headline: text.headline
         )
         reply.line = text.line
+        if let words = text.second, let second {
+            reply.second = .init(language: second, text: words)
+        }
         reply.shop = last.shop
         if state == .offline, last.state.isUnsettled { reply.amount = last.amount }
         return reply

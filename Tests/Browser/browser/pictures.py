@@ -17,11 +17,11 @@ DOCUMENTS = Path(__file__).parents[3] / "docs/pictures"
 
 IS_WRITING = "GOTCHU_TEST_WRITE" in os.environ
 
-COLOURS = 32
-"""Colours of a kept picture: pages are flat, and the repository is to stay small."""
+COLOURS = 128
+"""Colours of a kept picture, small signs' too: pages are flat, and the repository is to stay small."""
 
 TOLERANCE = 0.2
-"""How far a pixel may be from its colour, of 1: what a palette of 32 takes from an edge of a letter."""
+"""How far a pixel may be from its colour, of 1: what the palette takes from an edge of a letter."""
 
 SHARE = 0.001
 """The pixels that may differ."""
@@ -32,7 +32,7 @@ def compare(page: Page, golden: Path, out: Path) -> None:
     actual = Image.open(io.BytesIO(page.picture())).convert("RGB")
     if IS_WRITING:
         golden.parent.mkdir(parents=True, exist_ok=True)
-        actual.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(golden, optimize=True)
+        actual.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(golden, optimize=True)
         return
     if not golden.exists():
         raise AssertionError(f"there is no picture {golden.name}: make pictures")

@@ -59,6 +59,38 @@ return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) =>
 """
 
 
+ASTRAY = """
+if ('end' in document.body.dataset) return [];
+const isRight = document.documentElement.dir === 'rtl', unit = Math.min(innerWidth, innerHeight) / 100;
+const edge = (e) => {
+  const range = document.createRange(), own = (e.closest('p') ?? e).getBoundingClientRect();
+  range.selectNodeContents(e);
+  return Math.min(...[...range.getClientRects()].map(box => isRight ? -Math.min(box.right, own.right) : Math.max(box.left, own.left)));
+};
+const lines = ['amount', 'memo', 'head', 'line', 'second'].map(id => document.getElementById(id))
+  .filter(e => e.textContent && e.checkVisibility());
+const first = Math.min(...lines.map(edge));
+return lines.filter(e => edge(e) - first > 5 * unit).map(e => e.id);
+"""
+"""Lines that do not begin where the others do, at the side where the shop's language begins."""
+
+BASELINES = """
+const pairs = [['#shop', '#clock'], ['#left-label', '#code-label']];
+const base = (e) => {
+  const mark = document.createElement('span');
+  mark.style.display = 'inline-block';
+  e.append(mark);
+  const bottom = mark.getBoundingClientRect().bottom;
+  mark.remove();
+  return bottom;
+};
+return pairs.map(pair => pair.map(id => document.querySelector(id))).filter(pair => pair.every(e => e.checkVisibility() && e.textContent))
+  .filter(([a, b]) => Math.abs(a.getBoundingClientRect().top - b.getBoundingClientRect().top) < 20)
+  .filter(([a, b]) => Math.abs(base(a) - base(b)) > 1.5).map(([a, b]) => a.id + ' and ' + b.id);
+"""
+"""Words side by side that do not stand on one line."""
+
+
 def faults(world: World) -> None:
     """axe finds nothing on the display, in any state, in any language."""
     with staged(world) as play:
@@ -81,6 +113,8 @@ def fit(world: World) -> None:
                     where = f"{name} of {scene} at {width}×{height}"
                     expect(f"what does not fit in {where}", page.script(MISFITS), [])
                     expect(f"what is over something in {where}", page.script(OVERLAPS), [])
+                    expect(f"what begins elsewhere in {where}", page.script(ASTRAY), [])
+                    expect(f"what stands on another line in {where}", page.script(BASELINES), [])
                     looked += 1
         world.figures["views"] = looked
 
