@@ -30,6 +30,13 @@ package struct Outbox: Sendable {
         )
     }
 
+    /// Returns true if an endpoint of the owner was disabled, or some of its events were given up.
+    package func hasTrouble(of owner: UserID) async throws(LedgerError) -> Bool {
+        try await !database.read(
+            Select<String>(OutboxQueries.ownedTrouble, [.text(owner.rawValue)])
+        ).isEmpty
+    }
+
     /// Removes an endpoint with everything that waits for it. If interrupted, it must be called
     /// again: until then the endpoint receives nothing and cannot be enabled.
     ///

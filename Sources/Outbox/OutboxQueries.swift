@@ -17,6 +17,16 @@ enum OutboxQueries {
     /// Parameters: owner.
     static let ownedEndpoints = "\(endpointRows) WHERE owner = $1 ORDER BY created_at, id"
 
+    /// Parameters: owner. Looks for one delivery, and counts none.
+    static let ownedTrouble = """
+        SELECT id FROM endpoints
+        WHERE owner = $1 AND coalesce(disabled, '') <> '\(WebhookEndpoint.removal)'
+            AND (disabled IS NOT NULL OR (
+                SELECT 1 FROM deliveries
+                WHERE endpoint = endpoints.id AND dead_at IS NOT NULL LIMIT 1
+            ) IS NOT NULL)
+        """
+
     private static let endpointRows = """
         SELECT id, url, owner, created_at, disabled,
             (SELECT count(*) FROM deliveries

@@ -112,6 +112,42 @@ struct EarningsTests {
         #expect(whole.parts?[5].counts == report.counts)
     }
 
+    @Test("The merchant's page compares today with yesterday, and this week with the last")
+    func comparison() async throws {
+        let first = try await ServerProcess()
+        let login = try await first.wire.post("/auth/dev-login", #"{"email":"payee@shop.example"}"#)
+        #expect(try await first.stop() == 0)
+        let now = Timestamp.now.milliseconds
+        let entries = (Int64(0)..<400).map { index in
+            let at = now - (400 - index) * 3_600_000
+            return PlantedEntry(at: at, amount: index + 1, isRefund: index % 7 == 6)
+        }
+        try plant(entries, for: login.string("user_id"), in: first.path)
+        let server = try await ServerProcess(folder: first.folder, more: Browser.arguments)
+        let browser = try await Browser.loggedIn("payee@shop.example", at: server)
+        func sum(_ days: Range<CalendarDay>) -> String {
+            let bounds = [days.lowerBound, days.upperBound].map {
+                Timestamp(iso8601: "\($0)T00:00:00Z")?.milliseconds ?? 0
+            }
+            let own = entries.filter { bounds[0] <= $0.at && $0.at < bounds[1] }
+            return Money(minorUnits: own.map { $0.isRefund ? -$0.amount : $0.amount }.reduce(0, +))
+                .description
+        }
+        // Midnight may pass meanwhile: what is right is so before or after.
+        var outcomes: [Bool] = []
+        repeat {
+            let page = try await browser.open("/web/earnings?period=all&zone=UTC").text
+            let today = try #require(CalendarDay(String(Timestamp.now.iso8601.prefix(10))))
+            let (yesterday, week) = (today.advanced(by: -1), today.monday.advanced(by: -7))
+            outcomes.append(
+                page.contains("<small>yesterday \(sum(yesterday..<today))</small>")
+                    && page.contains("<small>last week \(sum(week..<today.monday))</small>")
+                    && page.contains("<small>this month ")
+            )
+        } while outcomes == [false]
+        #expect(outcomes.contains(true))
+    }
+
     private struct PlantedEntry {
         let at: Int64
         let amount: Int64

@@ -25,11 +25,17 @@ struct WalletPageTests {
         #expect(first.status == 200 && first.title == "Wallet")
         #expect(first.text.contains("$70.00</p>") && first.text.contains("<time datetime="))
         #expect(first.text.contains("hidden>As of <time"))
-        #expect(first.text.ranges(of: "<td class=\"n\">-$1.00</td>").count == 25)
+        // To whom, and the way to the next payment.
+        #expect(first.text.ranges(of: "Paid to <bdi>corner.cafe</bdi>").count == 25)
+        #expect(first.text.contains("href=\"/p\">Pay</a>"))
+        let earner = try await Browser.loggedIn("corner.cafe@shop.example", at: server)
+        let earned = try await earner.open("/web/wallet").text
+        #expect(earned.contains(">Received") && !earned.contains("payer"))
+        #expect(first.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 25)
         let older = try #require(first.text.firstMatch(of: /href="(\/web\/wallet\?cursor=[^"]+)"/))
         let second = try await browser.open(String(older.output.1))
         // The others, and the opening balance.
-        #expect(second.text.ranges(of: "<td class=\"n\">-$1.00</td>").count == 5)
+        #expect(second.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 5)
         #expect(second.text.contains("Deposit") && !second.text.contains("cursor="))
         #expect(!second.text.contains("As of"))
         let other = try await Browser.loggedIn("other@shop.example", at: server)
@@ -79,7 +85,7 @@ struct WalletPageTests {
         let sent = try await euro.send(path, try page.fields(beside: "sid"), from: page)
         #expect(try await euro.open(try #require(sent.location)).title == "Paid")
         let left = try await euro.open("/web/wallet")
-        #expect(left.text.contains("€37.20</p>") && left.text.contains("-€12.80"))
+        #expect(left.text.contains("€37.20</p>") && left.text.contains("\u{2212}€12.80"))
         #expect(!left.text.contains("aria-label=\"Currency\""))
     }
 }

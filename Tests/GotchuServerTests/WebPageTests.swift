@@ -68,7 +68,7 @@ struct WebPageTests {
             let page = try await ada.open("/web/earnings?period=\(period)")
             #expect(page.status == 200, "\(page.text)")
             #expect(page.text.components(separatedBy: "<p>$15.00</p>").count == 4, "\(period)")
-            #expect(page.text.contains("-$2.80") && page.text.contains("2 flat whites"))
+            #expect(page.text.contains("\u{2212}$2.80") && page.text.contains("2 flat whites"))
             #expect(page.text.contains("&lt;script&gt;") && !page.text.contains("<script>"))
             #expect(!page.text.contains("0.77"))
             if period != "all" {
@@ -81,6 +81,12 @@ struct WebPageTests {
         }
         let past = try await ada.open("/web/earnings?from=2026-01-01&to=2026-01-31&zone=Asia/Tokyo")
         #expect(past.text.contains("Nothing here") && past.text.contains("Asia/Tokyo"))
+        // Bars of nothing are none; what was typed wrongly is still there, with a way on.
+        #expect(!empty.text.contains("<svg height") && !past.text.contains("<svg height"))
+        let turned = try await ada.open("/web/earnings?from=2026-03-02&to=2026-03-01")
+        #expect(turned.status == 400 && turned.text.contains("from not after to"))
+        #expect(turned.text.contains("name=\"from\" value=\"2026-03-02\""))
+        #expect(turned.text.contains("aria-current=\"page\">Earnings</a>"))
         for wrong in [
             "period=decade", "from=2026-01-01", "from=2026-02-30&to=2026-03-01",
             "zone=../etc/passwd",
@@ -150,6 +156,13 @@ struct WebPageTests {
         let after = try await ada.open(path)
         #expect(after.text.contains("Refunded. This is final."))
         #expect(after.text.contains("$10.00 is left") && after.text.contains("Partly refunded"))
+        // What it brought stays to be seen beside what is left of it.
+        for fact in [
+            "<dt>Earnings</dt><dd>$12.80<", "<dt>Refunded</dt><dd>\u{2212}$2.80<",
+            "<dt>Kept</dt><dd>$10.00<",
+        ] {
+            #expect(after.text.contains(fact), "\(fact)")
+        }
         #expect(!(try await ada.open(path)).text.contains("This is final."))
         // The same key for another amount, or none at all, moves nothing.
         let other = try await ada.send(
@@ -294,6 +307,11 @@ struct WebPageTests {
         let sid = try await pay(1_280)
         var page = try await givenUp(ada)
         #expect(page.text.contains("Stopped") && page.text.contains(sid))
+        // Every page says so, and not to others.
+        let badge = "<span class=\"badge\">"
+        #expect(try await ada.open("/web/earnings").text.contains(badge))
+        let eve = try await browser("eve@x.example")
+        #expect(!(try await eve.open("/web/earnings")).text.contains(badge))
         let path = try #require(
             page.text.firstMatch(of: /action="(\/web\/webhooks\/[^"]+\/resend)"/)?.output.1
         )

@@ -122,6 +122,21 @@ struct EarningsQuestion {
         )
     }
 
+    /// The question for the ledger with what was earned before yesterday and last week, too.
+    var comparingRange: EarningsRange {
+        let earlier = [today.advanced(by: -1), today.monday.advanced(by: -7)]
+        return EarningsRange(
+            marks: range.marks + earlier.map { zone.start(of: $0) },
+            counted: range.counted
+        )
+    }
+
+    /// The earnings of yesterday and of last week, of what was found for `comparingRange`.
+    func before(_ found: AccountEarnings) -> (yesterday: Int64, lastWeek: Int64) {
+        let earned = found.earned
+        return (earned[0] - earned[3], earned[1] - earned[4])
+    }
+
     /// The days for a file's name: `2026-11-01-2026-11-21`, or `all`.
     var fileName: String {
         days.map { "\($0.lowerBound)-\($0.upperBound)" } ?? period.rawValue

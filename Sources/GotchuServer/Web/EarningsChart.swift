@@ -28,7 +28,7 @@ struct EarningsChart {
     let currency: Currency
 
     private func money(_ amount: Int64) -> String {
-        Money(minorUnits: amount, currency: currency).description
+        Money(minorUnits: amount, currency: currency).shown
     }
 
     private var most: Int64 { max(bars.map(\.amount).max() ?? 0, 1) }

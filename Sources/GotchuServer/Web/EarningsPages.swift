@@ -54,17 +54,25 @@ struct EarningsPages: Sendable {
         PaymentList(ledger: ledger, account: Account.Key(.user(visit.user), Self.currency))
     }
 
-    private func earnings(_ visit: WebVisit, _ filter: Filter) async throws -> AccountEarnings {
+    private func earnings(
+        _ visit: WebVisit,
+        _ range: EarningsRange
+    ) async throws -> AccountEarnings {
         let key = Account.Key(.user(visit.user), Self.currency)
-        guard let found = try await ledger.earnings(of: key, filter.question.range) else {
+        guard let found = try await ledger.earnings(of: key, range) else {
             throw Problem(.notFound, detail: "You have no wallet here.")
         }
         return found
     }
 
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
-        let filter = try Filter(visit)
-        let found = try await earnings(visit, filter)
+        let filter: Filter
+        do {
+            filter = try Filter(visit)
+        } catch let problem as Problem where problem.status == 400 {
+            return mistaken(problem, visit)
+        }
+        let found = try await earnings(visit, filter.question.comparingRange)
         let reply = try filter.question.reply(found)
         let page = try await list(visit).page(
             of: found.numbers,
@@ -77,19 +85,37 @@ struct EarningsPages: Sendable {
             asOf: filter.before == nil ? filter.zone.time(reply.asOf, isKept: true) : nil,
             controls: controls(reply, filter),
             content: """
-                \(cards(reply))
+                \(cards(reply, filter.question.before(found)))
                 \(chartPanel(reply, filter))
                 \(listPanel(page, filter))
-                \(customPanel(reply, filter))
+                \(customPanel(reply.from, reply.to, filter.zone.name))
                 """
         )
         .response(for: visit)
     }
 
+    /// The page for dates, or a zone, that are none: without a sum, and with what was typed.
+    private func mistaken(_ problem: Problem, _ visit: WebVisit) -> Response {
+        func typed(_ name: String) -> String? {
+            visit.request.uri.queryParameters[Substring(name)].map { String($0.prefix(64)) }
+        }
+        return WebPage(
+            title: "Earnings",
+            section: .earnings,
+            banner: WebPage.Banner(problem.detail, isBad: true),
+            content: """
+                \(customPanel(typed("from"), typed("to"), typed("zone") ?? visit.zone.name))
+                <p class="quiet">Code <code>\(problem.code)</code> · request \
+                <code>\(visit.context.requestID)</code></p>
+                """
+        )
+        .response(for: visit, status: .init(code: problem.status))
+    }
+
     // MARK: Sums and the chart
 
     private func money(_ cents: WireInteger) -> String {
-        Money(minorUnits: cents.value, currency: Self.currency).description
+        Money(minorUnits: cents.value, currency: Self.currency).shown
     }
 
     private func controls(_ reply: EarningsReply, _ filter: Filter) -> HTML {
@@ -105,21 +131,35 @@ struct EarningsPages: Sendable {
             )
         }
         let isCustom = reply.period == .custom
-        let dates = isCustom ? "\(reply.from ?? "") – \(reply.to ?? "")" : "Dates …"
+        let days = [reply.from, reply.to].compactMap { $0.flatMap { CalendarDay($0) } }
+        let dates =
+            isCustom
+            ? Set(days).sorted().map(filter.zone.fullDate).joined(separator: " – ") : "Dates …"
         return """
             \(HTML.choice("Period", periods + [(dates, "#custom", isCustom)]))
             <a class="plain" href="\(WebPath.earningsFile)?\(filter.query)">Save CSV</a>
             """
     }
 
-    private func cards(_ reply: EarningsReply) -> HTML {
-        """
-        <section class="cards" aria-label="Totals">
-        <div><h2>Today</h2><p>\(money(reply.todayCents))</p></div>
-        <div><h2>This week</h2><p>\(money(reply.weekCents))</p></div>
-        <div><h2>All time</h2><p>\(money(reply.allTimeCents))</p></div>
-        </section>
-        """
+    private func cards(
+        _ reply: EarningsReply,
+        _ before: (yesterday: Int64, lastWeek: Int64)
+    ) -> HTML {
+        func card(_ title: String, _ sum: WireInteger, _ other: String, _ cents: WireInteger)
+            -> HTML
+        {
+            """
+            <div><h2>\(title)</h2><p>\(money(sum))</p><small>\(other) \(money(cents))</small></div>
+
+            """
+        }
+        return """
+            <section class="cards" aria-label="Totals">
+            \(card("Today", reply.todayCents, "yesterday", WireInteger(before.yesterday)))\
+            \(card("This week", reply.weekCents, "last week", WireInteger(before.lastWeek)))\
+            \(card("All time", reply.allTimeCents, "this month", reply.monthCents))\
+            </section>
+            """
     }
 
     private func chartPanel(_ reply: EarningsReply, _ filter: Filter) -> HTML? {
@@ -129,6 +169,8 @@ struct EarningsPages: Sendable {
             bar(part, at: index, of: parts.count, isByHour: isByHour, reply, filter.zone)
         }
         let chart = EarningsChart(bars: bars, currency: Self.currency)
+        // Bars of nothing say nothing.
+        let isEmpty = counts.paymentCount + counts.refundCount == 0
         let title =
             switch reply.period {
             case .today: "Today by hour"
@@ -145,7 +187,7 @@ struct EarningsPages: Sendable {
             <section class="panel" aria-labelledby="chart-title"><h2 id="chart-title">\(title) \
             <small>\(money(reply.totalCents)) · \(Self.count(counts.paymentCount, "payment"))\
             \(refunds)</small></h2>
-            \(chart.picture)\(chart.table)</section>
+            \(isEmpty ? nil : "\(chart.picture)\(chart.table)")</section>
             """
     }
 
@@ -183,16 +225,16 @@ struct EarningsPages: Sendable {
         number == 1 ? "1 \(name)" : "\(number) \(name)s"
     }
 
-    private func customPanel(_ reply: EarningsReply, _ filter: Filter) -> HTML {
+    private func customPanel(_ from: String?, _ to: String?, _ zone: String) -> HTML {
         """
         <section class="panel" id="custom"><h2>Dates and time zone</h2>
         <form method="get" action="\(WebPath.earnings)" class="line">
-        <label>From<input type="date" name="from" value="\(reply.from ?? "")" required></label>
-        <label>To<input type="date" name="to" value="\(reply.to ?? "")" required></label>
+        <label>From<input type="date" name="from" value="\(from ?? "")" required></label>
+        <label>To<input type="date" name="to" value="\(to ?? "")" required></label>
         <label>Time zone\
-        <input name="zone" value="\(filter.zone.name)" required maxlength="64"></label>
+        <input name="zone" value="\(zone)" required maxlength="64"></label>
         <button class="plain">Show</button></form>
-        <p class="quiet">At most 400 days. Times are those of \(filter.zone.name).</p></section>
+        <p class="quiet">At most 400 days. Dates and times are of this zone.</p></section>
         """
     }
 
@@ -244,7 +286,8 @@ struct EarningsPages: Sendable {
     /// currency's own.
     @Sendable func file(_ visit: WebVisit) async throws -> Response {
         let filter = try Filter(visit)
-        let (numbers, list) = (try await earnings(visit, filter).numbers, list(visit))
+        let numbers = try await earnings(visit, filter.question.range).numbers
+        let list = list(visit)
         var page = PaymentList.Page()
         var lines: [PaymentList.Line] = []
         repeat {

@@ -276,7 +276,7 @@ struct PayPage: Sendable {
     }
 
     /// The four digits that the till shows.
-    private var digits: String { String(session.eid.description.suffix(4)).uppercased() }
+    private var digits: String { String(session.eid.description.suffix(4)) }
 
     private var minutesLeft: String {
         let left = now.duration(to: session.expiresAt).wholeMilliseconds

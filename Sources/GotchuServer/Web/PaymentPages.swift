@@ -91,12 +91,15 @@ struct PaymentPages: Sendable {
         var facts: [(String, HTML)] = [("State", session.chip)]
         if let paidAt = session.paidAt { facts.append(("Paid", visit.zone.time(paidAt))) }
         if session.paidAt != nil {
-            facts.append(("Earnings", money(session.received - session.refunded)))
+            facts.append(("Earnings", money(session.received)))
         } else {
             facts.append(("Requested", money(session.amount.minorUnits)))
         }
         if let tip = session.tip, tip > 0 { facts.append(("Tip in it", money(tip))) }
-        if session.refunded > 0 { facts.append(("Refunded", money(session.refunded))) }
+        if session.refunded > 0 {
+            facts.append(("Refunded", money(-session.refunded)))
+            facts.append(("Kept", money(session.received - session.refunded)))
+        }
         if let memo = session.memo { facts.append(("For what", "<bdi>\(memo)</bdi>")) }
         if let reference = session.reference {
             facts.append(("Reference", "<bdi>\(reference)</bdi>"))

@@ -33,6 +33,8 @@ struct WalletPage: Sendable {
         let choice = currencies.map { each in
             (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)
         }
+        let pay: HTML? =
+            visit.allows(.payer) ? "<a class=\"plain\" href=\"\(WebPath.enterEID)\">Pay</a>" : nil
         return try WebPage(
             title: "Wallet",
             section: .wallet,
@@ -40,11 +42,12 @@ struct WalletPage: Sendable {
             asOf: cursor == nil ? visit.zone.time(visit.now, isKept: true) : nil,
             controls: """
                 \(choice.count > 1 ? .choice("Currency", choice) : nil)\
+                \(pay)\
                 <a class="plain" href="\(WebPath.wallet(in: currency))">Refresh</a>
                 """,
             content: """
                 \(Self.balance(history.account, visit))
-                \(Self.list(history, visit.zone))
+                \(Self.list(history, try await payees(in: history), visit.zone))
                 """
         ).response(for: visit)
     }
@@ -69,6 +72,18 @@ struct WalletPage: Sendable {
         return try await page(.after(place.number), HistoryRoutes.usualLimit)
     }
 
+    /// Reads the names of the payees whom the wallet's person has paid.
+    private func payees(in history: AccountHistory) async throws -> [UserID: String] {
+        var names: [UserID: String] = [:]
+        for (entry, record) in history.entries {
+            guard let payee = try record?.session?.payee, entry.account.owner != .user(payee),
+                names[payee] == nil
+            else { continue }
+            names[payee] = try await store.user(id: payee, orLogin: "")?.displayName
+        }
+        return names
+    }
+
     private static func balance(_ account: Account, _ visit: WebVisit) -> HTML {
         let balance = Money(minorUnits: account.balance, currency: account.key.currency)
         return """
@@ -77,13 +92,17 @@ struct WalletPage: Sendable {
             """
     }
 
-    private static func list(_ history: AccountHistory, _ zone: WebZone) throws -> HTML {
+    private static func list(
+        _ history: AccountHistory,
+        _ payees: [UserID: String],
+        _ zone: WebZone
+    ) throws -> HTML {
         guard let last = history.entries.last?.entry.number else {
             return """
                 <section class="panel empty"><b>Nothing yet</b>Payments will be here.</section>
                 """
         }
-        let rows = try history.entries.map { try row($0.entry, $0.record, zone) }
+        let rows = try history.entries.map { try row($0.entry, $0.record, payees, zone) }
         let path = WebPath.wallet(in: history.account.currency)
         let cursor = HistoryCursor(after: last).text(for: history.account)
         let older: HTML? =
@@ -101,20 +120,24 @@ struct WalletPage: Sendable {
     private static func row(
         _ entry: Entry,
         _ record: Record?,
+        _ payees: [UserID: String],
         _ zone: WebZone
     ) throws -> HTML {
         let kind = try TransferKind.of(entry)
         let currency = entry.account.currency
         let amount = Money(minorUnits: entry.amount, currency: currency)
         let balance = Money(minorUnits: entry.balance, currency: currency)
-        let what =
+        let session = try record?.session
+        let payee = session.flatMap { payees[$0.payee] }
+        let what: HTML =
             switch entry.isDebit ? kind.debit : kind.credit {
             case .deposit: "Deposit"
-            case .debit: "Paid"
+            case .debit: payee.map { "Paid to <bdi>\($0)</bdi>" } ?? "Paid"
             case .credit: "Received"
-            case .refund: entry.isDebit ? "Refund given" : "Refund received"
+            case .refund where entry.isDebit: "Refund given"
+            case .refund: payee.map { "Refund from <bdi>\($0)</bdi>" } ?? "Refund received"
             }
-        let memo = try record?.session?.memo.map { "<br><bdi class=\"quiet\">\($0)</bdi>" as HTML }
+        let memo = session?.memo.map { "<br><bdi class=\"quiet\">\($0)</bdi>" as HTML }
         return """
             <tr><td>\(zone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
             <td class="n">\(entry.isDebit ? "" : "+")\(amount)</td>

@@ -4,6 +4,7 @@ internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
+internal import Outbox
 internal import Pages
 internal import WebSessions
 
@@ -19,6 +20,7 @@ struct WebGate: Sendable {
     let site: PublicURL
     let cookies: WebCookies
     let sessions: WebSessionRegistry
+    let outbox: Outbox
     let limits: Limits
     let clock: @Sendable () -> Timestamp
     private let key: SymmetricKey
@@ -29,6 +31,7 @@ struct WebGate: Sendable {
         site: PublicURL,
         isDevelopment: Bool,
         sessions: WebSessionRegistry,
+        outbox: Outbox,
         own: OwnTokens,
         limits: Limits,
         clock: @escaping @Sendable () -> Timestamp
@@ -36,6 +39,7 @@ struct WebGate: Sendable {
         self.site = site
         cookies = WebCookies(isDevelopment: isDevelopment)
         self.sessions = sessions
+        self.outbox = outbox
         self.limits = limits
         self.clock = clock
         key = Self.key(of: own, for: "gotchu-web-session")
@@ -176,7 +180,7 @@ struct WebGate: Sendable {
         guard let session = try await sessions.session(token.id, at: now, isUsed: isUsed)
         else { return nil }
         try limits.allowCall(by: Login(user: session.user))
-        return WebVisit(
+        var visit = WebVisit(
             request: request,
             context: context,
             session: session,
@@ -184,6 +188,10 @@ struct WebGate: Sendable {
             notice: notice(of: request),
             now: now
         )
+        if request.method == .get, visit.allows(.payee) {
+            visit.hasWebhookTrouble = try await outbox.hasTrouble(of: visit.user)
+        }
+        return visit
     }
 
     private func check(_ request: Request) throws(Problem) {

@@ -142,9 +142,14 @@ struct WebPage: Sendable {
         }
         let links = Section.allCases.filter { $0.scope.map(visit.allows) ?? true }
             .map { item -> HTML in
-                item == section
-                    ? "<a href=\"\(item.path)\" aria-current=\"page\">\(item.name)</a>"
-                    : "<a href=\"\(item.path)\">\(item.name)</a>"
+                let current: HTML? = item == section ? " aria-current=\"page\"" : nil
+                let badge: HTML? =
+                    item == .webhooks && visit.hasWebhookTrouble
+                    ? """
+                     <span class="badge"><span aria-hidden="true">!</span>\
+                    <span class="visually-hidden">failed</span></span>
+                    """ : nil
+                return "<a href=\"\(item.path)\"\(current)>\(item.name)\(badge)</a>"
             }
         return """
             <header class="side"><p class="brand">gotchu</p>

@@ -61,6 +61,11 @@ extension HTML {
 
 extension HTML.StringInterpolation {
     mutating func appendInterpolation(_ money: Money) {
-        appendInterpolation(money.description)
+        appendInterpolation(money.shown)
     }
+}
+
+extension Money {
+    /// The amount as pages write it: with the minus sign that display and till have.
+    var shown: String { description.replacing("-", with: "\u{2212}") }
 }

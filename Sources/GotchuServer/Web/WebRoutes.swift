@@ -35,6 +35,7 @@ struct WebRoutes: Sendable {
             site: options.site,
             isDevelopment: development != nil,
             sessions: WebSessionRegistry(store),
+            outbox: Outbox(store),
             own: tokens.own,
             limits: limits,
             clock: { ledger.now }
@@ -49,7 +50,7 @@ struct WebRoutes: Sendable {
         earnings = EarningsPages(ledger: ledger)
         payments = PaymentPages(gate: gate, ledger: ledger)
         self.devices = DevicePages(gate: gate, devices: devices)
-        webhooks = WebhookPages(gate: gate, outbox: Outbox(store))
+        webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
         wallet = WalletPage(ledger: ledger, store: store)
     }

@@ -16,6 +16,8 @@ struct WebVisit: Sendable {
     let token: SessionToken
     let notice: WebNotice?
     let now: Timestamp
+    /// A Boolean that is true if a webhook of the person's needs them.
+    var hasWebhookTrouble = false
 
     var user: UserID { session.user }
 

@@ -52,7 +52,7 @@ struct WebZone: Sendable {
     func time(_ moment: Timestamp, isKept: Bool = false) -> HTML {
         let text = text(of: moment)
         let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))
-        let date = isKept ? numbered(day) : date(day)
+        let date = isKept ? fullDate(day) : date(day)
         return "<time datetime=\"\(text)\">\(date) \(clock)</time>"
     }
 
@@ -60,9 +60,10 @@ struct WebZone: Sendable {
     func text(of moment: Timestamp) -> String { rules.text(of: moment) }
 
     /// A date for a person; with its year, unless it is this one.
-    func date(_ day: CalendarDay) -> String { day == today ? "Today" : numbered(day) }
+    func date(_ day: CalendarDay) -> String { day == today ? "Today" : fullDate(day) }
 
-    private func numbered(_ day: CalendarDay) -> String {
+    /// A date for a person, today's too: `Fri 20 Nov`.
+    func fullDate(_ day: CalendarDay) -> String {
         let parts = day.description.split(separator: "-")
         guard parts.count == 3, let number = Int(parts[2]), let month = Int(parts[1]) else {
             return day.description

@@ -12,18 +12,21 @@ struct WebhookPages: Sendable {
     private static let rowLimit = 25
 
     let gate: WebGate
-    let outbox: Outbox
 
     @Sendable func list(_ visit: WebVisit) async throws -> Response {
-        let endpoints = try await outbox.endpoints(of: visit.user)
+        let endpoints = try await gate.outbox.endpoints(of: visit.user)
         var panels: [HTML] = []
         for endpoint in endpoints where !endpoint.isBeingRemoved {
-            let waiting = try await outbox.backlog(
+            let waiting = try await gate.outbox.backlog(
                 of: endpoint.id,
                 dead: false,
                 limit: Self.rowLimit
             )
-            let dead = try await outbox.backlog(of: endpoint.id, dead: true, limit: Self.rowLimit)
+            let dead = try await gate.outbox.backlog(
+                of: endpoint.id,
+                dead: true,
+                limit: Self.rowLimit
+            )
             panels.append(panel(endpoint, waiting, dead, visit))
         }
         let none: HTML = """
@@ -44,11 +47,11 @@ struct WebhookPages: Sendable {
         let event = form.fields.text("event")
         try form.fields.end()
         let id = visit.context.parameters.get("endpoint") ?? ""
-        let endpoints = try await outbox.endpoints(of: visit.user)
+        let endpoints = try await gate.outbox.endpoints(of: visit.user)
         guard endpoints.contains(where: { $0.id == id && !$0.isBeingRemoved }) else {
             throw Problem(.notFound, detail: "You have no such webhook.")
         }
-        let count = try await outbox.resend(to: id, event: event, at: visit.now)
+        let count = try await gate.outbox.resend(to: id, event: event, at: visit.now)
         return gate.redirect(
             to: WebPath.webhooks,
             saying: count > 0 ? .webhooksResent : .nothingResent

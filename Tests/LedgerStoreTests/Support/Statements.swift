@@ -170,6 +170,7 @@ extension Database {
         _ = try await outbox.endpoints()
         #expect(try await outbox.endpoints(of: Cast.users[0]).map(\.id) == ["z"])
         #expect(try await outbox.endpoints(of: Cast.users[1]).isEmpty)
+        #expect(try await !outbox.hasTrouble(of: Cast.users[1]))
         for dead in [false, true] { _ = try await outbox.backlog(dead: dead, limit: 9) }
         _ = try await outbox.dueEndpoints(at: now)
         _ = try await outbox.claim(for: "z", at: now, until: now, limit: 9)
