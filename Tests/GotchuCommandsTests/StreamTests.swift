@@ -146,6 +146,43 @@ struct StreamTests {
         #expect(program.text.contains("nothing is left behind"))
     }
 
+    @Test("a demo with screens serves each of them, and says how to pair the till and to pay")
+    func screens() async throws {
+        let program = try Program("gotchu-ctl", ["demo", "--screens"])
+        defer { program.signal(SIGINT) }
+        let pairing = try await eventually("the end of its own story", within: .seconds(60)) {
+            program.text.firstMatch(of: /\n    (\/\S+) till pair CODE .* --socket (\S+)\n/)
+        }
+        let (control, socket) = (String(pairing.output.1), String(pairing.output.2))
+        #expect(FileManager.default.isExecutableFile(atPath: control))
+        for (name, word) in [
+            ("display", "Corner Cafe"), ("till", "Charge"), ("earnings", "Log in"),
+        ] {
+            let line = program.text.split(separator: "\n").first { $0.contains(" \(name) ") }
+            let url = try #require(line?.split(separator: " ").last)
+            #expect(try await curl([String(url)]).contains(word), "\(name)")
+        }
+        _ = try await curl([
+            "--unix-socket", socket, "http://gotchu/v1/requests", "--data",
+            #"{"amount_cents": 123}"#,
+        ])
+        let link = try await eventually("the way to pay it") {
+            program.text.firstMatch(of: /\n    (http:\/\/127\S+\/p\/[0-9a-f]{10})\n/)
+        }
+        #expect(try await curl([String(link.output.1)]).contains("$1.23"))
+        program.signal(SIGINT)
+        #expect(try await program.exitCode() == 130)
+    }
+
+    private func curl(_ arguments: [String]) async throws -> String {
+        let curl = try Program(
+            "/usr/bin/curl",
+            ["--silent", "--location", "--max-time", "20"] + arguments
+        )
+        #expect(try await curl.exitCode() == 0, "\(arguments)")
+        return curl.text
+    }
+
     @Test("a demo whose story cannot be written down leaves nothing behind, and says why it ends")
     func unwritableDemo() async throws {
         let shell = "\(GotchuCtl.path) demo >/dev/full; echo ended with $?"

@@ -24,10 +24,13 @@ struct DemoEnvironment: Sendable {
     private let folder: String
     private let daemon: String
     private let server: String
+    /// The path of gotchu-ctl: in a clone a shell does not find it by its name.
+    let control: String
 
     init(folder: String, programs: String, screens: DemoScreens?) throws {
         self.folder = folder
         self.screens = screens
+        control = "\(programs)/gotchu-ctl"
         daemon = try Self.program("gotchud", in: programs)
         server = try Self.program("gotchu-server", in: programs)
         try FileManager.default.createDirectory(

@@ -5,7 +5,9 @@ import LocalAPI
 extension DemoScript {
     /// The time that a person takes to read a page before the story goes on.
     private static let reading = Duration.seconds(5)
-    /// The time for which the payer looks for the phone, and then at it.
+    /// The time that a person has to pay on the payer's page before the payer of the demo comes.
+    private static let patience = Duration.seconds(20)
+    /// The time for which the payer looks at the phone.
     private static let pause = Duration.seconds(3)
 
     /// Opens the pages, or says where they are.
@@ -33,9 +35,8 @@ extension DemoScript {
     func stay(_ child: DemoChild) async throws {
         try environment.move(child, to: 5)
         output.note(
-            "Charge an amount on the till's page; the payer comes and pays. Before, pair the till"
-                + " with its code:",
-            "gotchu-ctl till pair CODE --name Front --refunds 50.00/day"
+            "Charge an amount on the till's page. Before, pair the till with its code:",
+            "\(environment.control) till pair CODE --name Front --refunds 50.00/day"
                 + " --socket \(environment.socket(of: .kiosk))",
             "The earnings are those of \(DemoEnvironment.Role.kiosk.email). Ctrl-C ends the demo."
         )
@@ -58,8 +59,14 @@ extension DemoScript {
     }
 
     private func meet(_ request: RequestView, _ child: DemoChild) async throws {
-        // The time that a person takes to get the phone out, and to read what it says.
-        try await Task.sleep(for: Self.pause)
+        let seconds = Self.patience.wholeSecondsText
+        output.note(
+            "\(request.amount) requested. The payer comes in \(seconds); or pay it in a browser:",
+            request.payLink?.lowercased() ?? ""
+        )
+        try await Task.sleep(for: Self.patience)
+        // Paid or cancelled meanwhile: nobody has to come.
+        guard try await kiosk.request(request.id).state == .advertising else { return }
         try environment.move(child, to: 0.05)
         try await Task.sleep(for: Self.pause)
         do {
