@@ -117,6 +117,10 @@ struct DaemonBackend: LocalBackend {
         return BugReportReply(text: report.text)
     }
 
+    func refreshRequest(_ id: SessionID) async throws(Problem) -> RequestView {
+        try await requestService.refresh(id)
+    }
+
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
         try await paymentService.refund(new)
     }

@@ -49,10 +49,12 @@ package struct TillPage: Sendable {
         """
         <main id="pairing" class="pairing" hidden>
         <h2>This till is not paired yet</h2>
-        <p>On this machine, type:</p>
+        <p>Its code:</p>
         <p class="code" id="code" aria-live="polite">…</p>
+        <p>Somebody who may approve it types on this machine:</p>
         <p><code id="pair-command">gotchu-ctl till pair</code></p>
         <p class="hint" id="pair-note">The code is good for two minutes; then a new one comes.</p>
+        <p class="hint">With <code>--refunds 50.00/day</code> the till may refund, too.</p>
         </main>
         """
     }
@@ -74,6 +76,8 @@ package struct TillPage: Sendable {
         </form>
         <section class="list" aria-labelledby="list-title">
         <h2 id="list-title">Requests</h2>
+        <p class="hint" id="none" hidden>No requests yet. Type an amount and press Enter: the
+        customer sees it, and its row here says when it is paid.</p>
         <ul id="rows" tabindex="0" aria-labelledby="list-title"></ul>
         </section>
         </main>

@@ -57,6 +57,9 @@ package struct TillRoutes: Sendable {
         add(to: table, .get, "/v1/requests/{id}") { _, _, context in
             try await calls.request(context)
         }
+        add(to: table, .post, "/v1/requests/{id}/refresh") { _, _, context in
+            try await calls.refreshRequest(context)
+        }
         add(to: table, .delete, "/v1/requests/{id}") { _, _, context in
             try await calls.cancelRequest(context)
         }

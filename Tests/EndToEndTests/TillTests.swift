@@ -42,7 +42,7 @@ struct TillTests {
             ("GET", "/v1/till"), ("GET", "/v1/requests"), ("GET", "/v1/requests/a"),
             ("POST", "/v1/requests"), ("DELETE", "/v1/requests/a"), ("POST", "/v1/refunds"),
             ("GET", "/v1/events"), ("GET", "/v1/report"),
-            ("GET", "/v1/report.csv"),
+            ("GET", "/v1/report.csv"), ("POST", "/v1/requests/a/refresh"),
         ]
         let other = try await TillPort.start(Device(name: "other", shop: shop), of: shop)
         let foreign = try #require(try await other.paired("Front").token)
@@ -165,6 +165,29 @@ struct TillTests {
         #expect(try await payer.balance() == 10_000 - 1600 + 1000)
         let list = try await port.ctl(["till", "list"])
         #expect(list.text.contains("refunds up to $10.00 a day ($10.00 today)"), "\(list.text)")
+    }
+
+    @Test("A till learns of a refund that was made elsewhere when it asks")
+    func refundedElsewhere() async throws {
+        let shop = try await Shop()
+        let port = try await till(shop).paired("Front")
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await payer.logIn()
+        let request = try await sale(800, memo: "Cake", at: port, by: payer)
+        let path = "/v1/requests/\(request.id)/refresh"
+        let before = try await port.post(path, "{}", as: RequestView.self)
+        #expect(before.state == .paid && before.refundedCents == nil)
+        // Another daemon with the same login: the merchant's, for its own journal is another one.
+        let other = try await shop.daemon("merchant", at: "5,0")
+        let login = LocalLogin(devEmail: "\(port.device.name)@example.com")
+        let _: StatusReply = try await other.call("POST", "/v1/login", login)
+        let wish = NewRefund(sid: request.id, amountCents: 300)
+        let made: PaymentView = try await other.call("POST", "/v1/refunds", wish)
+        #expect(try await end(of: made, on: other).state == .paid)
+        let after = try await port.post(path, "{}", as: RequestView.self)
+        #expect(after.state == .paid && after.refundedCents == 300)
+        let listed = try await port.device.get("/v1/requests", as: RequestsReply.self).requests
+        #expect(listed.map(\.refundedCents) == [300])
     }
 
     @Test("The day's report says what the ledger says, as a page, as text and as a table")

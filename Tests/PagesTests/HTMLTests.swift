@@ -31,7 +31,7 @@ struct HTMLTests {
             #expect(asset.bytes.count <= 12_288, "\(asset.path)")
             size += asset.bytes.count
         }
-        #expect(size <= 65_536)
+        #expect(size <= 81_920)
     }
 
     @Test("A logo is known by its bytes, which are not changed; another one is another page")

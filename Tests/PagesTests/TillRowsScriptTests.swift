@@ -70,6 +70,11 @@ struct TillRowsScriptTests {
         #expect(part.state == "refunded" && part.left == 500 && part.action == "refund")
         let all = try await look(paid, refunds: "[{state: 'paid', amount_cents: 800}]")
         #expect(all.state == "refunded" && all.left == 0 && all.action == nil)
+        // Elsewhere too: all that went back, of which this machine's are a part.
+        let elsewhere = "{state: 'paid', refunded_cents: 500}"
+        let both = try await look(elsewhere, refunds: "[{state: 'paid', amount_cents: 300}]")
+        #expect(both.state == "refunded" && both.left == 300 && both.action == "refund")
+        #expect(try await look("{state: 'paid', refunded_cents: 800}").action == nil)
         let other = "[{sid: 'b', state: 'paid', amount_cents: 800}]"
         #expect(try await look(paid, refunds: other).left == 800)
     }

@@ -42,6 +42,9 @@ package struct RequestView: Codable, Equatable, Sendable {
     package var amountCents: Int64
     /// The tip that the payer gave, beside the amount; absent if the request allows none.
     package var tipCents: Int64?
+    /// The amount that has gone back to the payer by the payment server's word when it was last
+    /// asked, tip included; absent while none is known.
+    package var refundedCents: Int64?
     package var currency: Currency
     package var memo: String?
     package var createdAt: Timestamp
@@ -67,6 +70,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         state: State,
         amountCents: Int64,
         tipCents: Int64? = nil,
+        refundedCents: Int64? = nil,
         currency: Currency,
         memo: String?,
         createdAt: Timestamp,
@@ -84,6 +88,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.state = state
         self.amountCents = amountCents
         self.tipCents = tipCents
+        self.refundedCents = refundedCents
         self.currency = currency
         self.memo = memo
         self.createdAt = createdAt
@@ -129,6 +134,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         case firstEID = "first_eid"
         case amountCents = "amount_cents"
         case tipCents = "tip_cents"
+        case refundedCents = "refunded_cents"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
         case paidAt = "paid_at"

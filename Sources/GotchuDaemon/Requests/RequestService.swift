@@ -33,7 +33,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     let eidLifetime: Duration?
     /// Called with each step of each request, in order.
     private let onStep: @Sendable (RequestStep) -> Void
-    private let tokens: TokenStore
+    let tokens: TokenStore
     private let hub: EventHub
 
     var records: [SessionID: RequestRecord] = [:]
@@ -41,6 +41,9 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     /// The time at which a payer's device last came to the till, by open request. Not kept over a
     /// restart.
     private var notices: [SessionID: Timestamp] = [:]
+    /// The amounts that went back, by request, as the payment server said when it was last asked.
+    /// Not kept over a restart.
+    var refunded: [SessionID: Int64] = [:]
     private var toWatch: [SessionID] = []
     /// The number that is being created and in no list yet.
     private var creating = 0
@@ -349,6 +352,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         let ended = records.values.filter(\.state.isFinal).sorted { $0.createdAt < $1.createdAt }
         for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
             records[record.sid] = nil
+            refunded[record.sid] = nil
         }
     }
 
@@ -361,6 +365,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     private func view(_ record: RequestRecord) -> RequestView {
         RequestView(
             record,
+            refundedCents: refunded[record.sid],
             noticedAt: notices[record.sid],
             isOnAir: air.isOnAir(record.sid)
         )

@@ -3,7 +3,12 @@ import GotchuCore
 
 extension RequestView {
     /// A request as its journal record and the air have it.
-    init(_ record: RequestRecord, noticedAt: Timestamp?, isOnAir: Bool) {
+    init(
+        _ record: RequestRecord,
+        refundedCents: Int64? = nil,
+        noticedAt: Timestamp?,
+        isOnAir: Bool
+    ) {
         self.init(
             id: record.sid,
             eid: record.eid,
@@ -11,6 +16,7 @@ extension RequestView {
             state: record.state,
             amountCents: record.amountCents,
             tipCents: record.tipCents,
+            refundedCents: refundedCents,
             currency: record.currency,
             memo: record.memo,
             createdAt: record.createdAt,

@@ -24,6 +24,8 @@ package protocol LocalBackend: Sendable {
     var logins: any LocalLogins { get }
     var pairings: any LocalPairings { get }
 
+    /// Asks the payment server how much of a paid request has gone back.
+    func refreshRequest(_ id: SessionID) async throws(Problem) -> RequestView
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply

@@ -34,6 +34,10 @@ package struct LocalCalls: Sendable {
         .json(try await backend.requests.cancel(try sessionID(context)))
     }
 
+    package func refreshRequest(_ context: LocalContext) async throws -> Response {
+        .json(try await backend.refreshRequest(try sessionID(context)))
+    }
+
     package func newRefund(_ request: Request) async throws -> NewRefund {
         try NewRefund(try await fields(request))
     }

@@ -56,6 +56,9 @@ struct LocalRoutes {
         table.add(.cashier, .get, "/v1/requests/{id}") { _, context in
             try await calls.request(context)
         }
+        table.add(.cashier, .post, "/v1/requests/{id}/refresh") { _, context in
+            try await calls.refreshRequest(context)
+        }
         table.add(.cashier, .delete, "/v1/requests/{id}") { _, context in
             try await calls.cancelRequest(context)
         }

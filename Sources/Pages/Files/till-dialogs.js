@@ -5,10 +5,13 @@ import { clock, make } from "./till-rows.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Shows a refusal with its code, or these words for anything else; hides the place without either. */
-export function tell(place, error, words) {
+/**
+ * Shows a refusal with its code, after what it means for the money; these words for anything else; hides the
+ * place without either.
+ */
+export function tell(place, error, words, meaning = "") {
   place.hidden = !error && !words;
-  if (error instanceof Refused) place.replaceChildren(`${error.sentence} `, make("code", "", error.code));
+  if (error instanceof Refused) place.replaceChildren(`${meaning}${error.sentence} `, make("code", "", error.code));
   else place.textContent = words ?? "";
 }
 
@@ -16,7 +19,7 @@ let refunding = null;
 
 /** Asks how much of a request is to go back. The harmless button has the focus. */
 export function openRefund(request, left, till) {
-  refunding = { request, currency: request.currency };
+  refunding = { request, currency: request.currency, left };
   $("refund-title").textContent = `Refund ${money(left, request.currency)}?`;
   $("refund-what").textContent = `To the payer of ${clock(request.paid_at ?? request.created_at)}. A refund is final.`;
   $("refund-amount").value = plain(left, request.currency);
@@ -30,9 +33,21 @@ export function openRefund(request, left, till) {
   $("keep").focus();
 }
 
+/** Says that less of a request is left, if that is the one that is asked about. */
+export function limitRefund(request, left) {
+  if (refunding?.request.id !== request.id || !$("refund").open || left >= refunding.left) return;
+  const { currency } = refunding;
+  if ($("refund-amount").value === plain(refunding.left, currency)) $("refund-amount").value = plain(left, currency);
+  refunding.left = left;
+  $("refund-title").textContent = left ? `Refund ${money(left, currency)}?` : "Refunded";
+  tell($("refund-problem"), null, left ? `The rest went back elsewhere: ${money(left, currency)} is left.`
+    : "All of it has gone back already, on another till or the merchant's pages.");
+  showSum();
+}
+
 function showSum() {
   const amount = cents($("refund-amount").value, refunding?.currency);
-  $("refund-do").disabled = !amount;
+  $("refund-do").disabled = !amount || !refunding?.left;
   $("refund-sum").textContent = amount ? money(amount, refunding?.currency) : "";
 }
 
@@ -56,7 +71,7 @@ async function refund() {
   } catch (error) {
     if (isShown()) {
       tell($("refund-problem"), error,
-        "No answer yet. Press again: the same refund is made once only.");
+        "No answer yet. Press again: the same refund is made once only.", "Nothing went back. ");
     }
   } finally {
     showSum();
@@ -92,7 +107,8 @@ export async function openReport() {
     if (asked !== query()) return;
     $("report-title").textContent = "End of day";
     $("report-body").hidden = true;
-    tell($("report-problem"), error, "gotchud does not answer. Press F8 to try again.");
+    tell($("report-problem"), error, "gotchud does not answer. Press F8 to try again.",
+      "No sums without the payment server's books. Press F8 to try again. ");
   }
 }
 

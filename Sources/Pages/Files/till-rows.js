@@ -22,8 +22,9 @@ export const total = (request) => request.amount_cents + (request.tip_cents ?? 0
 /** What a person sees of a request: its state, what went back, and what can be done. */
 export function look(request, refunds, mayRefund) {
   const own = refunds.filter((refund) => refund.sid === request.id);
-  const back = own.filter((refund) => refund.state === "paid")
-    .reduce((sum, refund) => sum + refund.amount_cents, 0);
+  // Those of this machine, or all by the payment server's word, whichever is more: both only grow.
+  const back = Math.max(request.refunded_cents ?? 0, own.filter((refund) => refund.state === "paid")
+    .reduce((sum, refund) => sum + refund.amount_cents, 0));
   const isPending = own.some((refund) => !["paid", "declined"].includes(refund.state));
   const left = total(request) - back;
   const state = request.state === "paid" && back > 0 ? "refunded" : request.state;

@@ -2,7 +2,7 @@
 import { money } from "./money.js";
 import { Refused, call, follow, isPaired, on, pair } from "./till-link.js";
 import { draw, look, move } from "./till-rows.js";
-import { openRefund, openReport, setUpRefund, setUpReport, tell } from "./till-dialogs.js";
+import { limitRefund, openRefund, openReport, setUpRefund, setUpReport, tell } from "./till-dialogs.js";
 
 const $ = (id) => document.getElementById(id);
 const SALE = "gotchu-till-sale";
@@ -80,7 +80,8 @@ async function charge() {
       // What the events have said of it meanwhile is newer.
       if (!requests.has(made.id)) requests.set(made.id, made);
     } catch (error) {
-      tell($("problem"), error, "No answer yet: asking again. It is requested once only.");
+      tell($("problem"), error, "No answer yet: asking again. It is requested once only.",
+        "Nothing was charged, and the amount stays. ");
       // Nothing is on the air: the amount stays, to be charged again or changed.
       if (error instanceof Refused) sale.isSent = false;
       else await new Promise((done) => setTimeout(done, pause));
@@ -94,10 +95,16 @@ async function charge() {
 const newest = (views) => [...views.values()]
   .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
 const see = (request) => look(request, newest(refunds), till?.refunds_per_day_cents != null);
-const list = () => draw($("rows"), newest(requests), see, act);
+function list() {
+  draw($("rows"), newest(requests), see, act);
+  $("none").hidden = !isLinked || requests.size > 0;
+}
 
 async function act(action, request) {
-  if (action === "refund") return openRefund(request, see(request).left, till);
+  if (action === "refund") {
+    openRefund(request, see(request).left, till);
+    return refresh(request);
+  }
   try {
     const now = await call("DELETE", `/v1/requests/${request.id}`);
     requests.set(now.id, now);
@@ -105,6 +112,18 @@ async function act(action, request) {
     list();
   } catch (error) {
     tell($("problem"), error, "No answer yet: it may still be paid. Look at its row.");
+  }
+}
+
+/** Asks what of a request went back elsewhere, on the merchant's pages perhaps. */
+async function refresh(request) {
+  try {
+    const now = await call("POST", `/v1/requests/${request.id}/refresh`);
+    requests.set(now.id, now);
+    list();
+    limitRefund(now, see(now).left);
+  } catch {
+    // The refund itself is refused if too little is left.
   }
 }
 
@@ -248,7 +267,7 @@ async function work() {
     show();
     $("figure").focus();
     if (sale.isSent) charge();
-    await follow(apply, (is) => { if (isLinked !== is) { isLinked = is; show(); } });
+    await follow(apply, (is) => { if (isLinked !== is) { isLinked = is; show(); list(); } });
   }
 }
 work();
