@@ -7,6 +7,8 @@ import os
 import subprocess
 from typing import Any
 
+from guest.http import Client, Refused
+
 from ..deadline import expect
 from ..origin import Origin
 from ..shop import Shop
@@ -53,6 +55,24 @@ def requests(shop: Shop) -> list[Any]:
     return found
 
 
+def paired(shop: Shop) -> Client:
+    """A caller with the token of a till, as its page has it."""
+    address = f"127.0.0.1:{shop.till_port}"
+    page, own = Client(address), {"Origin": f"http://{address}"}
+    offer = page.call("POST", "/v1/pairings", {}, own)
+    shop.kiosk.ctl("till", "pair", offer["code"], "--name", "Front")
+    return Client(address, page.call("POST", "/v1/pairings/outcome", {"ticket": offer["ticket"]}, own)["token"])
+
+
+def refusal(till: Client, **headers: str) -> int | None:
+    """The status that a charge is refused with; None of one that is made."""
+    try:
+        till.post("/v1/requests", {"amount_cents": 100}, **headers)
+    except Refused as refused:
+        return refused.status
+    return None
+
+
 def hosts(world: World) -> None:
     """Another Host, another Origin, another site, a foreign user: each is refused, the page included."""
     shop = world.shop()
@@ -72,13 +92,13 @@ def hosts(world: World) -> None:
             expect(f"{path} with {headers}", raw(port, path, **headers), 403)
         if os.geteuid() == 0:
             expect(f"{path} for another user", curl(STRANGER, f"http://127.0.0.1:{port}{path}"), "403")
-    expect(
-        "a form without an Origin",
-        raw(shop.till_port, "/v1/requests", "POST", Content_Type="application/json", Content_Length="0")
-        in (400, 401, 403),
-        True,
-    )
+    own = f"http://127.0.0.1:{shop.till_port}"
+    till = paired(shop)
+    for origin in ({}, {"Origin": "null"}, {"Origin": "http://shop.example"}, {"Origin": shop.url}):
+        expect(f"the till's own token from {origin}", refusal(till, **origin), 403)
     expect("the requests", requests(shop), [])
+    expect("the till's own token and page", refusal(till, Origin=own), None)
+    expect("the requests", len(requests(shop)), 1)
 
 
 def foreign(world: World) -> None:
