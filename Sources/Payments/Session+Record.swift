@@ -23,6 +23,7 @@ extension Session {
             version: record.version,
             rotations: body.rotations,
             tip: body.tip,
+            take: body.take,
             refunded: body.refunded
         )
     }
@@ -33,6 +34,7 @@ extension Session {
         let tip = body.tip ?? 0
         return Money.allowedRequest.contains(body.amount)
             && Money.allowedTip(on: body.amount).contains(tip)
+            && body.take.map { $0 > 0 && $0 <= body.amount / 2 } ?? true
             && (0...body.amount + tip).contains(body.refunded)
             && (body.refunded == 0 && tip == 0 || body.paidAt != nil)
             && body.payer != record.owner
@@ -67,6 +69,7 @@ extension Session {
             reference: reference,
             refunded: refunded,
             rotations: rotations,
+            take: take,
             tip: tip
         )
         return Record(

@@ -19,6 +19,7 @@ extension Session {
         package let reference: String?
         package let refunded: Int64
         package let rotations: Int64
+        let take: Int64?
         package let tip: Int64?
     }
 }
@@ -47,6 +48,7 @@ extension Session.Body {
             reference: members.text("reference"),
             refunded: refunded,
             rotations: rotations,
+            take: members.integer("take"),
             tip: members.integer("tip")
         )
         guard members.areTaken else { throw .corrupt("a session's body") }
@@ -72,6 +74,7 @@ extension Session.Body {
         text.add(Int(refunded))
         text.add(#","rotations":"#)
         text.add(Int(rotations))
+        text.add(#","take":"#, take)
         text.add(#","tip":"#, tip)
         text.add(UInt8(ascii: "}"))
         return text.text
