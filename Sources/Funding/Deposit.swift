@@ -62,6 +62,7 @@ package struct DepositBody: Particulars {
     var isAccepted = false
     /// The looks since it last changed.
     var looks = 0
+    package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
 
     /// A Boolean that is true once the fee of its charge is booked, or known to be none.
@@ -179,6 +180,7 @@ extension Funding {
 extension Subject where Body == DepositBody {
     fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
         body.looks += 1
+        body.lookedAt = now
         lookAt = now.advanced(by: delay)
     }
 }

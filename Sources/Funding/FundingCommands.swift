@@ -8,13 +8,17 @@ package struct DepositLimits: Equatable, Sendable {
     /// The deposits that may be made within an hour.
     package static let hourly = 10
 
-    /// The largest balance that a new deposit may lead to, in minor units.
-    package let largestBalance: Int64
+    /// The largest deposit in minor units, unless the user has a limit of their own.
+    package let usualDeposit: Int64
+    /// The largest balance in minor units that a new deposit may lead to, unless the user has a
+    /// limit of their own.
+    package let usualBalance: Int64
     /// The deposits that the user has made within an hour.
     package let recent: Int
 
-    package init(largestBalance: Int64, recent: Int) {
-        self.largestBalance = largestBalance
+    package init(usualDeposit: Int64, usualBalance: Int64, recent: Int) {
+        self.usualDeposit = usualDeposit
+        self.usualBalance = usualBalance
         self.recent = recent
     }
 }
@@ -60,6 +64,7 @@ package struct OpenDeposit: RecordCommand {
     private var group: RecordGroup { RecordGroup(owner: user, kind: DepositBody.kind) }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
         footprint.owners.insert(.user(user))
         footprint.dueGroups.insert(group)
         guard source == .mint else { return }
@@ -71,12 +76,13 @@ package struct OpenDeposit: RecordCommand {
     private var fact: String { "dev_\(record)" }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
-        guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
+        guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
         guard let account = books.rows.accounts[Account.Key(.user(user), amount.currency)] else {
             throw Refusal(.noWalletInCurrency)
         }
         let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
-        guard !overflows, balance <= limits.largestBalance, limits.recent < DepositLimits.hourly,
+        guard amount.minorUnits <= known.depositMaximum ?? limits.usualDeposit, !overflows,
+            balance <= known.balanceMaximum ?? limits.usualBalance, limits.recent < DepositLimits.hourly,
             books.rows.dueCounts[group, default: 0] < DepositLimits.open
         else { throw Refusal(.depositLimit) }
         let isLive = source == .provider(isLive: true)

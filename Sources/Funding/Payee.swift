@@ -28,6 +28,7 @@ package struct PayeeBody: Particulars {
     package internal(set) var isReleased = false
     package internal(set) var error: ProviderNotice?
     var looks = 0
+    package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: 0) }
@@ -64,6 +65,7 @@ extension Subject where Body == PayeeBody {
 
     fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
         body.looks += 1
+        body.lookedAt = now
         lookAt = now.advanced(by: delay)
     }
 

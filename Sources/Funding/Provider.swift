@@ -26,6 +26,9 @@ package struct ProviderBody: Particulars {
         set {}
     }
 
+    /// Nobody looks at it: its events are read.
+    package var lookedAt: Timestamp? { nil }
+
     package func canBe(in state: State) -> Bool { !account.isEmpty }
 }
 

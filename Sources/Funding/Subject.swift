@@ -10,6 +10,8 @@ package protocol Particulars: Codable, Equatable, Sendable {
     var amount: Money { get }
     /// The amounts of the facts that were booked, by their keys.
     var booked: [String: Int64] { get set }
+    /// The time of the newest look.
+    var lookedAt: Timestamp? { get }
     /// Returns false for particulars that no record of that state can have.
     func canBe(in state: State) -> Bool
 }
@@ -76,6 +78,12 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
     }
 
     package var amount: Money { body.amount }
+
+    /// Returns true if somebody who asks for it now should have it looked at: not more often than
+    /// each second.
+    package func isToBeLookedAt(at now: Timestamp) -> Bool {
+        lookAt != nil && body.lookedAt.map { $0.duration(to: now) >= .seconds(1) } ?? true
+    }
 }
 
 /// The decision about one observation.

@@ -61,6 +61,7 @@ package struct WithdrawalBody: Particulars {
     /// The state that it had before it was held.
     package internal(set) var heldIn: State?
     var looks = 0
+    package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
@@ -130,6 +131,7 @@ extension Subject where Body == WithdrawalBody {
 
     fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
         body.looks += 1
+        body.lookedAt = now
         lookAt = now.advanced(by: delay)
     }
 }

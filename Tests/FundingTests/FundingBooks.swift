@@ -73,7 +73,7 @@ struct FundingBooks {
                 reference: nil,
                 presentation: .hosted,
                 source: source,
-                limits: DepositLimits(largestBalance: 200_000, recent: 0)
+                limits: DepositLimits(usualDeposit: 50_000, usualBalance: 200_000, recent: 0)
             ),
             by: user
         )

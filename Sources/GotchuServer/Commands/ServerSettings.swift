@@ -23,6 +23,7 @@ struct ServerSettings: Settings {
     var clientSecretFile: String?
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
+    var funding = FundingOptions()
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_SERVER_"
@@ -53,7 +54,7 @@ struct ServerSettings: Settings {
         Setting("trusted_proxy", \.limits.proxies, .proxies),
         Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
         Setting("log_level", \.logLevel, .logLevel),
-    ]
+    ] + fundingTable
 
     /// Resolves the settings of these rows. An empty variable counts as absent.
     ///

@@ -40,9 +40,15 @@ extension Refusal.Reason {
         case .sessionNotPaid: .sessionNotPaid
         case .sessionRefunded: .sessionRefunded
         case .refundTooLarge: .refundTooLarge
+        case .unknownRecord: .notFound
+        case .depositLimit: .depositLimit
+        case .intentSettled: .intentSettled
+        case .payeeNotOnboarded: .payeeNotOnboarded
+        case .walletOwes: .walletOwes
+        case .withdrawalTooLate: .withdrawalTooLate
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
-        case .noFreeEID: .tryAgain
-        case .unreadable: .internalError
+        case .noFreeEID, .accountChanged: .tryAgain
+        case .unreadable, .otherProvider: .internalError
         }
     }
 
@@ -69,6 +75,17 @@ extension Refusal.Reason {
         case .sessionRefunded: "All that was paid has gone back already."
         case .refundTooLarge: "That is more than what is left of the payment."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
+        case .unknownRecord: "There is nothing of this id."
+        case .depositLimit:
+            "That is more than may be put into this wallet now. Nothing was charged."
+        case .intentSettled: "The payment has come to another end. Look at its status."
+        case .payeeNotOnboarded:
+            "Payouts are not set up. Set them up first: gotchu-ctl payouts setup."
+        case .walletOwes:
+            "A card payment was taken back after its money was spent. Add what is owed first."
+        case .withdrawalTooLate: "The withdrawal is under way. It can no longer be changed."
+        case .accountChanged: "The wallet changed meanwhile. Nothing was taken."
+        case .otherProvider: "These books belong to another account of the provider."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -77,12 +94,13 @@ extension Refusal.Reason {
     /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
-        case .tooManyLiveSessions, .noFreeEID: true
+        case .tooManyLiveSessions, .noFreeEID, .accountChanged: true
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .unreadable:
+            .unreadable, .unknownRecord, .depositLimit, .intentSettled, .payeeNotOnboarded,
+            .walletOwes, .withdrawalTooLate, .otherProvider:
             false
         }
     }

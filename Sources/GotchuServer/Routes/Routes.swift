@@ -30,6 +30,9 @@ struct Routes: Sendable {
     private let history: HistoryRoutes
     private let walletEvents: WalletEvents
     private let earnings: EarningsRoutes
+    private let intents: IntentRoutes
+    private let withdrawals: WithdrawalRoutes
+    private let connect: ConnectRoutes
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
@@ -44,10 +47,17 @@ struct Routes: Sendable {
         tokens: Tokens,
         readiness: Readiness,
         options: ServerOptions,
-        provider: OpenIDClient? = nil
+        provider: OpenIDClient? = nil,
+        work: (any ProviderWork)? = nil
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
+        let desk = FundingDesk(
+            ledger: ledger,
+            way: work.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint),
+            options: options.funding,
+            users: options.fundingUsers
+        )
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
@@ -62,7 +72,8 @@ struct Routes: Sendable {
             ledger: ledger,
             authentication: authentication,
             liveLimit: options.limits.sessionsPerPayee,
-            publicURL: options.web?.site.origin
+            publicURL: options.web?.site.origin,
+            desk: desk
         )
         events = SessionEvents(ledger: ledger, authentication: authentication)
         wallet = WalletRoutes(ledger: ledger, authentication: authentication)
@@ -70,6 +81,13 @@ struct Routes: Sendable {
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
         earnings = EarningsRoutes(ledger: ledger, authentication: authentication)
+        intents = IntentRoutes(desk: desk, authentication: authentication)
+        withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
+        connect = ConnectRoutes(
+            desk: desk,
+            authentication: authentication,
+            publicURL: options.publicURL?.origin
+        )
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -137,6 +155,7 @@ struct Routes: Sendable {
         router.get("/api/wallet/transactions", use: history.transactions)
         router.get("/api/wallet/events", use: walletEvents.follow)
         router.get("/api/payments/earnings", use: earnings.show)
+        addFunding(to: router)
         router.get("/healthz", use: health.alive)
         router.head("/healthz", use: health.alive)
         router.get("/readyz", use: health.ready)
@@ -145,5 +164,19 @@ struct Routes: Sendable {
         router.get("/openapi.yaml", use: health.description)
         web?.register(on: router)
         return router
+    }
+
+    /// Registers the addresses of money in and out.
+    private func addFunding(to router: Router<ServerContext>) {
+        router.post("/api/payments/intents", use: intents.create)
+        router.get("/api/payments/intents", use: intents.list)
+        router.get("/api/payments/intents/:id", use: intents.show)
+        router.post("/api/payments/intents/:id/cancel", use: intents.cancel)
+        router.post("/api/wallet/withdrawals", use: withdrawals.create)
+        router.get("/api/wallet/withdrawals", use: withdrawals.list)
+        router.get("/api/wallet/withdrawals/:id", use: withdrawals.show)
+        router.post("/api/wallet/withdrawals/:id/cancel", use: withdrawals.cancel)
+        router.post("/api/connect/links", use: connect.link)
+        router.get("/api/connect/status", use: connect.status)
     }
 }

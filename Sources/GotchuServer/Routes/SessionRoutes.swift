@@ -14,6 +14,7 @@ struct SessionRoutes: Sendable {
     let liveLimit: Int
     /// The origin of the payer's pages, if there are any.
     let publicURL: String?
+    let desk: FundingDesk
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
@@ -27,6 +28,7 @@ struct SessionRoutes: Sendable {
         let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
         guard let lifetime = Int(exactly: lifetime), Session.allowedSeconds.contains(lifetime)
         else { throw Problem.invalid("ttl_seconds must be from 1 to 300.") }
+        try await desk.requireOnboarded(payee)
         let session = try await ledger.submit(
             CreateSession(
                 payee: payee,
@@ -35,7 +37,8 @@ struct SessionRoutes: Sendable {
                 reference: reference,
                 lifetime: .seconds(lifetime),
                 allowsTip: allowsTip,
-                liveLimit: liveLimit
+                liveLimit: liveLimit,
+                usualTake: desk.options.takeBasisPoints
             )
         ).accepted()
         // What payers will see. The session is made, whether or not this can be read.

@@ -1,16 +1,23 @@
+internal import Funding
 internal import Ledger
 internal import Payments
 
 /// All kinds of transfers and records, collected from the modules: decisions, `verify` and
 /// histories use them.
 extension TransferKind {
-    static let all: [TransferKind] = [.opening, .payment, .refund]
+    static let all: [TransferKind] = [.opening, .payment, .refund] + funding
 }
 
 extension RecordRule {
-    static let all: [RecordRule] = [.sessions]
+    static let all: [RecordRule] = [
+        .sessions, .deposits, .withdrawals, .payees, .provider,
+    ]
 }
 
 extension RecordKind {
-    static let all: [RecordKind] = [SettleSession.kind]
+    static let all: [RecordKind] = [
+        SettleSession.kind, RecordKind(DepositBody.kind, settle: nil),
+        RecordKind(WithdrawalBody.kind, settle: nil), RecordKind(PayeeBody.kind, settle: nil),
+        RecordKind(ProviderBody.kind, settle: nil),
+    ]
 }
