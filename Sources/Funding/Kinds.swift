@@ -14,7 +14,8 @@ extension TransferKind {
         "DEPOSIT",
         from: [.house(.stripeBalance), .house(.developmentMint)],
         to: [.user],
-        credit: .deposit
+        credit: .deposit,
+        isAnswered: nil
     )
     /// D2: the provider's fee of one of its transactions.
     static let providerFee = provider(
@@ -62,7 +63,8 @@ extension TransferKind {
     static let withdrawal = provider(
         "WITHDRAWAL",
         from: [.user],
-        to: [.house(.withdrawals), .house(.developmentMint)]
+        to: [.house(.withdrawals), .house(.developmentMint)],
+        isAnswered: true
     )
     /// W8: a withdrawal comes back.
     package static let withdrawalReturned = provider(
@@ -106,7 +108,8 @@ extension TransferKind {
         _ name: String,
         from: Set<Party>,
         to: Set<Party>,
-        credit: Face = .credit
+        credit: Face = .credit,
+        isAnswered: Bool? = false
     ) -> TransferKind {
         TransferKind(
             name,
@@ -116,7 +119,7 @@ extension TransferKind {
             credit: credit,
             debitName: name,
             creditName: name,
-            isAnswered: false
+            isAnswered: isAnswered
         )
     }
 }

@@ -129,3 +129,29 @@ package struct ForgiveDebt: LedgerCommand {
         return debt - amount.minorUnits
     }
 }
+
+/// Sets a user's own terms.
+package struct SetTerms: LedgerCommand {
+    package static let name = "set-terms"
+
+    package let user: UserID
+    /// Makes the new terms of the old ones.
+    package let change: @Sendable (inout User.Terms) -> Void
+
+    package init(_ user: UserID, _ change: @escaping @Sendable (inout User.Terms) -> Void) {
+        self.user = user
+        self.change = change
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> User {
+        guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
+        var terms = known.terms
+        change(&terms)
+        if terms != known.terms { books.set(terms, of: user) }
+        return books.rows.users[user] ?? known
+    }
+}

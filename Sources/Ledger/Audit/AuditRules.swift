@@ -162,7 +162,9 @@ package struct LedgerRules: Sendable {
         guard expected.contains(answers.count) else {
             return "\(name) has \(answers.count) answers"
         }
-        return !answers.isEmpty && !isRecorded ? "\(name) is about nothing" : nil
+        // A user's opening names the user.
+        return transfer.kind != TransferKind.opening.name && !isRecorded
+            ? "\(name) is about nothing" : nil
     }
 
     /// The change of an account's earnings by an entry.
