@@ -14,6 +14,7 @@ struct DaemonBackend: LocalBackend {
     let calibrationStore: CalibrationStore
     let requestService: RequestService
     let paymentService: PaymentService
+    let withdrawalService: WithdrawalService
     let logins: any LocalLogins
     let tills: TillService
     let reloading: Reload
@@ -68,8 +69,14 @@ struct DaemonBackend: LocalBackend {
             await requests.apply(radio: state)
         }
         paymentService = PaymentService(core, proximity: presenceService, sessions: sessions)
+        withdrawalService = WithdrawalService(core)
         requestService = requests
-        logins = LoginService(core: core, payments: paymentService, requests: requests)
+        logins = LoginService(
+            core: core,
+            payments: paymentService,
+            withdrawals: withdrawalService,
+            requests: requests
+        )
         reloading = Reload(
             current: core.configuration,
             reread: reread,

@@ -80,7 +80,7 @@ struct Routes: Sendable {
         refunds = RefundRoutes(ledger: ledger, authentication: authentication)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
-        earnings = EarningsRoutes(ledger: ledger, authentication: authentication)
+        earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
         intents = IntentRoutes(desk: desk, authentication: authentication)
         withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
         connect = ConnectRoutes(
@@ -155,6 +155,7 @@ struct Routes: Sendable {
         router.get("/api/wallet/transactions", use: history.transactions)
         router.get("/api/wallet/events", use: walletEvents.follow)
         router.get("/api/payments/earnings", use: earnings.show)
+        router.get("/api/payments/earnings/history", use: earnings.history)
         addFunding(to: router)
         router.get("/healthz", use: health.alive)
         router.head("/healthz", use: health.alive)
