@@ -30,14 +30,9 @@ struct ImportTests {
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
         "Screens": ["GotchuAPI", "GotchuCore", "LocalAPI", "Pages"],
         "GotchuServer": [
-<<<<<<< HEAD
             "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore",
             "OutboundHTTP", "Outbox", "Pages", "Payments", "ServiceProcess", "Stripe",
             "WebSessions",
-=======
-            "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP",
-            "Outbox", "Pages", "Payments", "ServiceProcess", "WebSessions",
->>>>>>> 7ca6be6 (wip)
         ],
         "GotchuCommands": [
             "BlueZ", "CLinux", "DBus", "GotchuAPI", "GotchuCore", "LocalAPI", "Pages",
