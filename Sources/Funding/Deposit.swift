@@ -229,7 +229,9 @@ extension Next where Body == DepositBody {
     private mutating func endSoon(at now: Timestamp) {
         guard subject.state != .processing, let lookAt = subject.lookAt else { return }
         if subject.body.isEndAsked {
-            if let reference = subject.providerReference, call == nil { call = .endDeposit(reference) }
+            if let reference = subject.providerReference, call == nil {
+                call = .endDeposit(reference)
+            }
         } else if subject.body.expiresAt > now {
             subject.lookAt = min(lookAt, subject.body.expiresAt)
         }

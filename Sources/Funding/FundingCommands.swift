@@ -82,7 +82,8 @@ package struct OpenDeposit: RecordCommand {
         }
         let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
         guard amount.minorUnits <= known.terms.depositMaximum ?? limits.usualDeposit, !overflows,
-            balance <= known.terms.balanceMaximum ?? limits.usualBalance, limits.recent < DepositLimits.hourly,
+            balance <= known.terms.balanceMaximum ?? limits.usualBalance,
+            limits.recent < DepositLimits.hourly,
             books.rows.dueCounts[group, default: 0] < DepositLimits.open
         else { throw Refusal(.depositLimit) }
         let isLive = source == .provider(isLive: true)

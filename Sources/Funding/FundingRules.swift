@@ -65,7 +65,8 @@ extension Subject {
                 }
                 continue
             }
-            guard let amount = body.booked[step], amount.magnitude == transfer.moved.magnitude else {
+            guard let amount = body.booked[step], amount.magnitude == transfer.moved.magnitude
+            else {
                 return "transfer \(step) of \(transfer.moved) is not what it says"
             }
             guard names.contains(Posting.name(ofFact: step)) else { return "\(step) has no name" }

@@ -53,7 +53,8 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) {
         for posting in postings
-        where claim(Posting.name(ofFact: posting.fact), for: record.rawValue, until: nil, at: time) {
+        where claim(Posting.name(ofFact: posting.fact), for: record.rawValue, until: nil, at: time)
+        {
             try book(posting, of: record, in: currency, at: time)
         }
     }
@@ -67,7 +68,12 @@ extension Books {
         let amount = posting.amount
         switch posting.lines {
         case .move(let source, let destination):
-            try move(posting.kind, [(source, -amount), (destination, amount)], record, posting.fact)
+            try move(
+                posting.kind,
+                [(source, -amount), (destination, amount)],
+                record,
+                posting.fact
+            )
         case .debit(let user):
             let paid = min(amount, balance(of: .user(user), in: currency))
             try move(

@@ -181,7 +181,9 @@ extension Funding {
             let order = withdrawal.payoutOrder(from: account)
             next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:
-            next.call = body.payout.map { .readPayout(PayoutReference(payout: $0, account: account)) }
+            next.call = body.payout.map {
+                .readPayout(PayoutReference(payout: $0, account: account))
+            }
         case .returning:
             next.call = body.transfer.map { .reverseTransfer(withdrawal.reversalOrder(of: $0)) }
         case .held:
@@ -222,7 +224,11 @@ extension Next where Body == WithdrawalBody {
                 .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
             )
             enter(.sent, at: now)
-            if let reversal = seen.reversal { reverse(reversal, at: now) } else { callNext(at: now) }
+            if let reversal = seen.reversal {
+                reverse(reversal, at: now)
+            } else {
+                callNext(at: now)
+            }
         case .sent, .returning:
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)

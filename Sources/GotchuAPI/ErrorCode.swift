@@ -73,7 +73,9 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .rateLimited: 429
         case .internalError: 500
         case .providerRefused: 502
-        case .tryAgain, .providerUnavailable, .radioUnavailable, .serverUnreachable, .journalUnwritable: 503
+        case .tryAgain, .providerUnavailable, .radioUnavailable, .serverUnreachable,
+            .journalUnwritable:
+            503
         }
     }
 }

@@ -77,7 +77,10 @@ package struct CreateSession: LedgerCommand {
             state: .advertising,
             version: 1,
             tip: allowsTip ? 0 : nil,
-            take: Take.part(of: amount.minorUnits, basisPoints: user.terms.takeBasisPoints ?? usualTake)
+            take: Take.part(
+                of: amount.minorUnits,
+                basisPoints: user.terms.takeBasisPoints ?? usualTake
+            )
         )
         books.put(session, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))

@@ -107,7 +107,12 @@ struct CardModel {
             disputes: disputes.map { dispute in
                 SeenDispute(
                     id: dispute.id,
-                    out: transaction("txn_\(dispute.id)", "adjustment", -dispute.amount, dispute.fee),
+                    out: transaction(
+                        "txn_\(dispute.id)",
+                        "adjustment",
+                        -dispute.amount,
+                        dispute.fee
+                    ),
                     back: dispute.back.map {
                         transaction($0.id, "adjustment", dispute.amount, $0.fee)
                     }

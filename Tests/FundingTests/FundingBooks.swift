@@ -31,7 +31,10 @@ struct FundingBooks {
         key: String? = nil
     ) throws -> CommandReply<Command.Outcome> {
         requests += 1
-        let request = try KeyedRequest.test(user: user, key: key ?? "the-test-key-\(100_000 + requests)")
+        let request = try KeyedRequest.test(
+            user: user,
+            key: key ?? "the-test-key-\(100_000 + requests)"
+        )
         let pending = Pending(command, as: request, at: time) { _ in }
         try books.commit(Batch([pending]))
         return try pending.reply.get()

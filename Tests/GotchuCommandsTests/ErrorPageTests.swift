@@ -144,7 +144,8 @@ extension ErrorCode {
     /// The answer to "may the call be repeated, and how".
     fileprivate var retry: String {
         switch self {
-        case .tryAgain, .serverUnreachable, .providerUnavailable: "yes: in a second or more, same key"
+        case .tryAgain, .serverUnreachable, .providerUnavailable:
+            "yes: in a second or more, same key"
         case .internalError: "yes, a few times: same key"
         case .rateLimited: "yes: after `Retry-After`, same key"
         case .radioUnavailable, .journalUnwritable: "once the cause is removed"

@@ -70,10 +70,20 @@ private struct StoryOfErrors {
     /// More than may be put in, and what is over.
     private func funding() async throws -> [WireReply] {
         let place = "/api/wallet/withdrawals"
-        let paid = try await wire.post(place, #"{"amount_cents":500}"#, token: payer, key: key + "w")
+        let paid = try await wire.post(
+            place,
+            #"{"amount_cents":500}"#,
+            token: payer,
+            key: key + "w"
+        )
         let id = paid.string("withdrawal_id")
         let intents = "/api/payments/intents"
-        let made = try await wire.post(intents, #"{"amount_cents":500}"#, token: payer, key: key + "d")
+        let made = try await wire.post(
+            intents,
+            #"{"amount_cents":500}"#,
+            token: payer,
+            key: key + "d"
+        )
         return [
             try await wire.post(
                 "\(intents)/\(made.string("payment_intent_id"))/cancel",

@@ -12,7 +12,12 @@ struct WalletFundingTests {
         cents: Int64,
         key: String
     ) async throws -> WireReply {
-        try await wire.post("/api/payments/intents", #"{"amount_cents":\#(cents)}"#, token: token, key: key)
+        try await wire.post(
+            "/api/payments/intents",
+            #"{"amount_cents":\#(cents)}"#,
+            token: token,
+            key: key
+        )
     }
 
     private func withdrawal(
@@ -21,7 +26,12 @@ struct WalletFundingTests {
         cents: Int64,
         key: String
     ) async throws -> WireReply {
-        try await wire.post("/api/wallet/withdrawals", #"{"amount_cents":\#(cents)}"#, token: token, key: key)
+        try await wire.post(
+            "/api/wallet/withdrawals",
+            #"{"amount_cents":\#(cents)}"#,
+            token: token,
+            key: key
+        )
     }
 
     @Test(

@@ -28,7 +28,9 @@ struct ServerSettings: Settings {
 
     static let prefix = "GOTCHU_SERVER_"
 
-    static let table: [Setting<Self>] = [
+    static let table = serverTable + fundingTable
+
+    private static let serverTable: [Setting<Self>] = [
         .database,
         Setting("listen", \.listen, .own),
         Setting("dev", \.isDevelopment, .boolean),
@@ -54,7 +56,7 @@ struct ServerSettings: Settings {
         Setting("trusted_proxy", \.limits.proxies, .proxies),
         Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
         Setting("log_level", \.logLevel, .logLevel),
-    ] + fundingTable
+    ]
 
     /// Resolves the settings of these rows. An empty variable counts as absent.
     ///

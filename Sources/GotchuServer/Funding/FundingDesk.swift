@@ -190,7 +190,8 @@ extension Problem {
 
     static let providerUnavailable = Problem(
         .providerUnavailable,
-        detail: "The payment provider does not answer. Nothing is lost: ask again with the same key.",
+        detail:
+            "The payment provider does not answer. Nothing is lost: ask again with the same key.",
         retryable: true
     )
 }

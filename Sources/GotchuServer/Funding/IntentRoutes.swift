@@ -45,8 +45,9 @@ struct IntentRoutes: Sendable {
         guard cents >= least, Money.allowedRequest.contains(cents) else {
             throw .invalid("amount_cents must be at least \(least).")
         }
-        guard try fields.string("currency") ?? FundingDesk.currency.rawValue
-            == FundingDesk.currency.rawValue
+        guard
+            try fields.string("currency") ?? FundingDesk.currency.rawValue
+                == FundingDesk.currency.rawValue
         else { throw .invalid("currency must be \(FundingDesk.currency.rawValue).") }
         return Money(minorUnits: cents, currency: FundingDesk.currency)
     }
@@ -143,7 +144,9 @@ struct FundingPage: Sendable {
         )
         let text = query.text("cursor")
         try query.end()
-        guard text.map(Self.isID) ?? true else { throw .invalid("The cursor is none of this list's.") }
+        guard text.map(Self.isID) ?? true else {
+            throw .invalid("The cursor is none of this list's.")
+        }
         before = text.map(RecordID.init(trusted:))
     }
 

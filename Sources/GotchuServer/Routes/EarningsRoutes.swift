@@ -48,9 +48,13 @@ struct EarningsRoutes: Sendable {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
         let cursor = text.map { HistoryCursor($0, of: found.account) }
-        if case .some(nil) = cursor { throw Problem.invalid("The cursor is none of this wallet's.") }
+        if case .some(nil) = cursor {
+            throw Problem.invalid("The cursor is none of this wallet's.")
+        }
         let end = min(cursor??.number ?? .max, found.numbers.upperBound)
-        let count = Int(min(limit ?? IntentRoutes.usualLimit, max(0, end - found.numbers.lowerBound)))
+        let count = Int(
+            min(limit ?? IntentRoutes.usualLimit, max(0, end - found.numbers.lowerBound))
+        )
         guard count > 0 else {
             return try Reply.json(EarningsHistoryReply(entries: [], nextCursor: nil))
         }
