@@ -24,11 +24,12 @@ struct ServerSettings: Settings {
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
     var funding = FundingOptions()
+    var stripe = StripeSettings()
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_SERVER_"
 
-    static let table = serverTable + fundingTable
+    static let table = serverTable + fundingTable + stripeTable
 
     private static let serverTable: [Setting<Self>] = [
         .database,

@@ -183,7 +183,7 @@ struct Problems: RouterMiddleware {
     private static func problem(for error: HTTPError) -> Problem {
         switch error.status {
         case .notFound: Problem(.notFound, detail: "There is nothing at this address.")
-        case .contentTooLarge: .tooLarge
+        case .contentTooLarge: .tooLarge(Request.bodyLimit)
         default: .invalid("The request cannot be understood.")
         }
     }
@@ -216,8 +216,9 @@ extension LedgerError {
 extension Problem {
     static let unknownUser = Refusal(.unknownUser).problem
 
-    static var tooLarge: Problem {
-        Problem(.contentTooLarge, detail: "A body may have at most 64 KiB.")
+    /// - Parameter limit: In bytes.
+    static func tooLarge(_ limit: Int) -> Problem {
+        Problem(.contentTooLarge, detail: "A body may have at most \(limit / 1024) KiB.")
     }
 }
 
@@ -229,6 +230,7 @@ extension HTTPField.Name {
     static let forwardedFor = known("X-Forwarded-For")
     static let realIP = known("X-Real-IP")
     static let lastEventID = known("Last-Event-ID")
+    static let stripeSignature = known("Stripe-Signature")
 
     /// Returns a header's name, made once each: checking and lowercasing a name takes a while.
     static func known(_ name: String) -> HTTPField.Name {

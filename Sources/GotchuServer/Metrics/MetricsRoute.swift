@@ -16,6 +16,8 @@ struct MetricsRoute: Sendable {
     let misses: MissLimiter
     let store: StoreWatch
     let readiness: Readiness
+    /// The figures of deposits and payouts; `nil` without a provider.
+    let funding: FundingMetrics?
     let isOpen: Bool
 
     @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -30,6 +32,7 @@ struct MetricsRoute: Sendable {
         addLedger(&page)
         addRequests(&page)
         page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
+        funding?.add(to: &page)
         if let reading = await store.reading { addStore(reading, to: &page) }
         page.gauge(
             "gotchu_server_clock_ahead_milliseconds",

@@ -33,6 +33,7 @@ struct Routes: Sendable {
     private let intents: IntentRoutes
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
+    private let webhook: StripeWebhook?
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
@@ -48,13 +49,14 @@ struct Routes: Sendable {
         readiness: Readiness,
         options: ServerOptions,
         provider: OpenIDClient? = nil,
-        work: (any ProviderWork)? = nil
+        stripe: StripeWork? = nil
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
         let desk = FundingDesk(
             ledger: ledger,
-            way: work.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint),
+            way: stripe.map { .provider($0) }
+                ?? (options.developmentOpening == nil ? .none : .mint),
             options: options.funding,
             users: options.fundingUsers
         )
@@ -88,6 +90,7 @@ struct Routes: Sendable {
             authentication: authentication,
             publicURL: options.publicURL?.origin
         )
+        webhook = stripe?.webhook(limits: limits)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -95,6 +98,7 @@ struct Routes: Sendable {
             misses: limits.misses,
             store: StoreWatch(store: store),
             readiness: readiness,
+            funding: stripe?.metrics,
             isOpen: options.limits.hasOpenMetrics
         )
         web = options.web.map { [accounts] web in
@@ -179,5 +183,6 @@ struct Routes: Sendable {
         router.post("/api/wallet/withdrawals/:id/cancel", use: withdrawals.cancel)
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
+        if let webhook { router.post("/api/webhooks/stripe", use: webhook.ring) }
     }
 }

@@ -18,6 +18,8 @@ struct ServerOptions: Sendable {
     let funding: FundingOptions
     /// The users who see that wallets are filled and emptied.
     let fundingUsers: FeatureUsers
+    /// The settings of Stripe; `nil` without a key.
+    let stripe: StripeOptions?
 
     /// - Throws: If settings contradict each other, such as development logins and an address that
     ///   other machines can reach.
@@ -43,5 +45,6 @@ struct ServerOptions: Sendable {
         publicURL = settings.publicURL
         funding = settings.funding
         fundingUsers = try FeatureUsers(file: settings.funding.usersFile)
+        stripe = try settings.stripeOptions
     }
 }
