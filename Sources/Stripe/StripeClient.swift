@@ -1,6 +1,6 @@
 package import AsyncHTTPClient
 import FoundationEssentials
-package import GotchuCore
+import GotchuCore
 import NIOCore
 import NIOHTTP1
 import OutboundHTTP
@@ -25,7 +25,6 @@ package struct StripeClient: Sendable {
     private let http: HTTPClient
     private let pace: CallPace
     private let limit: Duration
-    private let clock: @Sendable () -> MonotonicTime
     private let onOutcome: @Sendable (StripeCallReport) -> Void
 
     /// - Parameters:
@@ -38,14 +37,12 @@ package struct StripeClient: Sendable {
         secret: StripeSecretKey,
         http: HTTPClient,
         limit: Duration = StripeClient.usualLimit,
-        clock: @escaping @Sendable () -> MonotonicTime = { .now },
         onOutcome: @escaping @Sendable (StripeCallReport) -> Void = { _ in }
     ) {
         self.address = address
         self.secret = secret
         self.http = http
         self.limit = limit
-        self.clock = clock
         self.onOutcome = onOutcome
         pace = CallPace()
     }
@@ -63,10 +60,10 @@ package struct StripeClient: Sendable {
 
     /// Makes a call, after a wait if there were many before it.
     package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
-        let start = clock()
+        let start = MonotonicTime.now
         let raw: StripeOutcome<[UInt8]>
         var isReplay = false
-        if await pace.wait(for: call.endpoint, now: clock) {
+        if await pace.wait(for: call.endpoint) {
             (raw, isReplay) = await exchange(request(call))
         } else {
             raw = .throttled(retryAfter: nil)
@@ -80,7 +77,7 @@ package struct StripeClient: Sendable {
                 outcome: outcome.kind,
                 isAnswer: outcome.isAnswer,
                 isReplay: isReplay,
-                time: clock() - start
+                time: .now - start
             )
         )
         return outcome

@@ -38,14 +38,16 @@ struct BellBoard {
     /// Returns the records whose looks begin now, the longest waiting first.
     mutating func begin(at now: MonotonicTime) -> [RecordID] {
         begun = begun.filter { now - $0.value < Self.distance }
-        var started: [RecordID] = []
-        waiting.removeAll { record in
-            guard started.count < free, !running.contains(record), begun[record] == nil else {
-                return false
+        var (started, rest): ([RecordID], [RecordID]) = ([], [])
+        for record in waiting {
+            let isTime = !running.contains(record) && begun[record] == nil
+            if isTime, started.count < free {
+                started.append(record)
+            } else {
+                rest.append(record)
             }
-            started.append(record)
-            return true
         }
+        waiting = rest
         for record in started {
             isWaiting.remove(record)
             running.insert(record)

@@ -30,7 +30,7 @@ struct EventListing: Sendable {
         let outcome = await looks.provider.all {
             StripeCall.events(from: from, to: nil, after: $0)
         }
-        guard case .done(let events) = outcome else { throw StripeFault.away }
+        guard case .done(let events) = outcome else { throw ProviderAway() }
         var seen: Set<RecordID> = []
         // Oldest first, so that a reading that is cut short has read all before some time.
         for event in events.reversed() where ProviderEvent.types.contains(event.type) {
@@ -50,7 +50,5 @@ struct EventListing: Sendable {
     }
 }
 
-extension StripeFault {
-    /// The failure of a call that has not told what it was to tell.
-    static let away = StripeFault(.unreachable)
-}
+/// The failure of a call that has not told what it was to tell.
+struct ProviderAway: Error {}

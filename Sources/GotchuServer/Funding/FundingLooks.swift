@@ -28,8 +28,8 @@ struct FundingLooks: Sendable {
             last = shown
             call = try await ledger.submit(Observe(record, shown.observation)).accepted()
         }
-        if last != nil, let after = try await ledger.record(record), after.state != before?.state {
-            metrics.entered(after)
+        if last != nil, let after = try await ledger.record(record) {
+            metrics.looked(at: after, before: before?.state)
         }
         return last
     }

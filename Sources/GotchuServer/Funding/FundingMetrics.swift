@@ -21,6 +21,7 @@ final class FundingMetrics: Sendable {
         var events: [Key: Int] = [:]
         var deposits: [String: Int] = [:]
         var withdrawals: [String: Int] = [:]
+        var held: Set<RecordID> = []
         var retries = 0
         var replays = 0
         var isUp: Bool?
@@ -53,9 +54,15 @@ final class FundingMetrics: Sendable {
         state.withLock { $0.events[Key(first: name, second: outcome), default: 0] += 1 }
     }
 
-    /// Counts that a record has entered a state.
-    func entered(_ record: Record) {
+    /// Notes a record's state after a look, and counts it if it is another one than before.
+    func looked(at record: Record, before: String?) {
         state.withLock { state in
+            if record.state == DepositBody.State.held.rawValue {
+                state.held.insert(record.id)
+            } else {
+                state.held.remove(record.id)
+            }
+            guard record.state != before else { return }
             switch record.kind {
             case DepositBody.kind: state.deposits[record.state.lowercased(), default: 0] += 1
             case WithdrawalBody.kind: state.withdrawals[record.state.lowercased(), default: 0] += 1
@@ -86,6 +93,11 @@ final class FundingMetrics: Sendable {
                 let name = each.rawValue.lowercased()
                 return (["status": name], state.withdrawals[name] ?? 0)
             }
+        )
+        page.gauge(
+            "gotchu_server_funding_held",
+            "Deposits and withdrawals that wait for the operator, as this server has seen them.",
+            state.held.count
         )
         page.histogram(
             "gotchu_server_deposit_create_seconds",

@@ -68,7 +68,7 @@ struct FundingWorker: Service {
                     failures.worked()
                     return looks.gate.bind()
                 }
-                failures.failed(StripeFault.away)
+                failures.failed(ProviderAway())
             } catch let error as LedgerError {
                 failures.failed(error)
             }

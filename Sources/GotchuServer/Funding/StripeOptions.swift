@@ -3,11 +3,16 @@ internal import Glibc
 internal import ServiceProcess
 internal import Stripe
 
-/// The settings of Stripe.
-struct StripeOptions: Sendable {
+/// The way to Stripe.
+struct StripeAccess: Sendable {
     /// The origin of its API.
     let address: String
     let secret: StripeSecretKey
+}
+
+/// The settings of Stripe.
+struct StripeOptions: Sendable {
+    let access: StripeAccess
     /// The secrets of its webhook endpoints; empty where its calls do not arrive.
     let webhookSecrets: [EndpointSecret]
     let publishableKey: StripePublishableKey?
@@ -19,8 +24,7 @@ extension ServerSettings {
     /// The settings of Stripe; `nil` without a key.
     var stripeOptions: StripeOptions? {
         get throws(ServerFailure) {
-            let what = "Stripe's key"
-            guard let path = stripe.keyFile ?? Self.credential("stripe-key") else {
+            guard let access = try stripeAccess else {
                 guard !stripe.isLive, stripe.publishableKey == nil, stripe.api == nil,
                     stripe.webhookSecretsFile == nil
                 else {
@@ -32,10 +36,6 @@ extension ServerSettings {
                 }
                 return nil
             }
-            guard let secret = StripeSecretKey(try SecretFile.line(at: path, what)) else {
-                throw SecretFile.failure(path, what, "It is no secret or restricted key.")
-            }
-            try requireMode(of: secret)
             guard let publicURL else {
                 throw ServerFailure(
                     .configuration,
@@ -44,12 +44,24 @@ extension ServerSettings {
                 )
             }
             return StripeOptions(
-                address: try stripeAddress(for: secret),
-                secret: secret,
+                access: access,
                 webhookSecrets: try webhookSecrets,
-                publishableKey: try publishableKey(for: secret),
+                publishableKey: try publishableKey(for: access.secret),
                 site: publicURL
             )
+        }
+    }
+
+    /// The way to Stripe; `nil` without a key.
+    var stripeAccess: StripeAccess? {
+        get throws(ServerFailure) {
+            let what = "Stripe's key"
+            guard let path = stripe.keyFile ?? Self.credential("stripe-key") else { return nil }
+            guard let secret = StripeSecretKey(try SecretFile.line(at: path, what)) else {
+                throw SecretFile.failure(path, what, "It is no secret or restricted key.")
+            }
+            try requireMode(of: secret)
+            return StripeAccess(address: try stripeAddress(for: secret), secret: secret)
         }
     }
 

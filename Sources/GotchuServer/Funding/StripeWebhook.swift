@@ -11,12 +11,14 @@ struct StripeWebhook: Sendable {
     static let bodyLimit = 512 * 1024
 
     let ledger: Ledger
-    let options: StripeOptions
-    let bells: FundingBells
-    let metrics: FundingMetrics
+    /// The provider; `nil` without one.
+    let stripe: StripeWork?
     let limits: Limits
 
     @Sendable func ring(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard let stripe, !stripe.options.webhookSecrets.isEmpty else {
+            throw Problem.fundingNotConfigured
+        }
         try limits.allowWebhook(from: context.client)
         // The raw body: the signature is of these bytes.
         let body = [UInt8](
@@ -25,12 +27,12 @@ struct StripeWebhook: Sendable {
         let signature = request.headers[.stripeSignature].flatMap(WebhookSignature.init)
         let verdict = signature?.verdict(
             on: body,
-            secrets: options.webhookSecrets,
+            secrets: stripe.options.webhookSecrets,
             at: .now
         )
         guard verdict == .genuine else {
             limits.missedWebhook(from: context.client)
-            metrics.rang("", verdict == .stale ? "stale" : "forged")
+            stripe.metrics.rang("", verdict == .stale ? "stale" : "forged")
             throw Problem(
                 .signatureInvalid,
                 detail: "The call is not signed by Stripe for this server, or at another time.",
@@ -40,22 +42,22 @@ struct StripeWebhook: Sendable {
         }
         guard let event = StripeEvent(body) else {
             // Stripe would send it again for days.
-            metrics.rang("", "unreadable")
+            stripe.metrics.rang("", "unreadable")
             return try Self.received("")
         }
-        metrics.rang(event.type, try await outcome(of: event))
+        stripe.metrics.rang(event.type, try await outcome(of: event, at: stripe))
         return try Self.received(event.id)
     }
 
     /// Rings for the event's record.
     ///
     /// - Throws: If the books cannot be read: Stripe comes again.
-    private func outcome(of event: StripeEvent) async throws -> String {
-        guard event.isLive == options.secret.isLive else { return "other_mode" }
+    private func outcome(of event: StripeEvent, at stripe: StripeWork) async throws -> String {
+        guard event.isLive == stripe.isLive else { return "other_mode" }
         guard ProviderEvent.types.contains(event.type) else { return "ignored" }
         switch try await ProviderEvent.record(of: event, in: ledger) {
         case .record(let record):
-            bells.ring(record)
+            stripe.bells.ring(record)
             return "rung"
         case .missing: return "missing"
         case .foreign: return "foreign"

@@ -9,7 +9,7 @@ internal import Stripe
 
 /// Stripe as this server uses it: the work that callers wait for, and that which goes on by itself.
 struct StripeWork: ProviderWork, Sendable {
-    private let options: StripeOptions
+    let options: StripeOptions
     private let looks: FundingLooks
     private let http: HTTPClient
     private let logger: Logger
@@ -27,13 +27,14 @@ struct StripeWork: ProviderWork, Sendable {
             configuration: StripeClient.httpConfiguration
         )
         let client = StripeClient(
-            address: options.address,
-            secret: options.secret,
-            http: http
-        ) { report in
-            metrics.called(report)
-            if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
-        }
+            address: options.access.address,
+            secret: options.access.secret,
+            http: http,
+            onOutcome: { report in
+                metrics.called(report)
+                if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
+            }
+        )
         looks = FundingLooks(
             ledger: ledger,
             provider: StripeProvider(client: client, site: options.site),
@@ -54,19 +55,7 @@ struct StripeWork: ProviderWork, Sendable {
         return [HTTPClientService(client: http), worker]
     }
 
-    /// The route of Stripe's webhooks; `nil` without a secret.
-    func webhook(limits: Limits) -> StripeWebhook? {
-        guard !options.webhookSecrets.isEmpty else { return nil }
-        return StripeWebhook(
-            ledger: looks.ledger,
-            options: options,
-            bells: bells,
-            metrics: metrics,
-            limits: limits
-        )
-    }
-
-    var isLive: Bool { options.secret.isLive }
+    var isLive: Bool { options.access.secret.isLive }
     var publishableKey: String? { options.publishableKey?.text }
 
     func drive(_ record: RecordID) async -> String? {

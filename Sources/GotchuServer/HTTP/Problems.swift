@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
@@ -42,6 +43,7 @@ struct Problems: RouterMiddleware {
         }
         let note = RateLimitStatus()
         let named = context
+        let start = MonotonicTime.now
         var response: Response
         do {
             response = try await RateLimitStatus.$current.withValue(note) {
@@ -58,6 +60,7 @@ struct Problems: RouterMiddleware {
         // The client would take a body for the answer to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
+        metrics.took(.now - start, on: route)
         Self.name(&response.headers, context.requestID, note)
         noteAnswer(response.status, to: request.head, on: route, context.requestID, context.logger)
         return response

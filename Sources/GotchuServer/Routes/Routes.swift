@@ -33,7 +33,7 @@ struct Routes: Sendable {
     private let intents: IntentRoutes
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
-    private let webhook: StripeWebhook?
+    private let webhook: StripeWebhook
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
@@ -90,7 +90,7 @@ struct Routes: Sendable {
             authentication: authentication,
             publicURL: options.publicURL?.origin
         )
-        webhook = stripe?.webhook(limits: limits)
+        webhook = StripeWebhook(ledger: ledger, stripe: stripe, limits: limits)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -183,6 +183,6 @@ struct Routes: Sendable {
         router.post("/api/wallet/withdrawals/:id/cancel", use: withdrawals.cancel)
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
-        if let webhook { router.post("/api/webhooks/stripe", use: webhook.ring) }
+        router.post("/api/webhooks/stripe", use: webhook.ring)
     }
 }

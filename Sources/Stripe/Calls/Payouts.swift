@@ -167,13 +167,15 @@ extension StripeCall<StripeBalance> {
 }
 
 extension StripeCall<StripeList<BalanceTransaction>> {
-    /// Lists everything that has changed the platform's balance since a time, newest first.
+    /// Lists everything that has changed the platform's balance since a time, with what did it,
+    /// newest first.
     package static func balanceTransactions(
         from: Timestamp,
         to: Timestamp?,
         after: String?
     ) -> Self {
-        get("balance_transactions.list", "/v1/balance_transactions", .page(from, to, after: after))
+        let form = Form.page(from, to, after: after).adding("expand", ["data.source"])
+        return get("balance_transactions.list", "/v1/balance_transactions", form)
     }
 }
 

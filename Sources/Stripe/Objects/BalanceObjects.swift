@@ -12,7 +12,7 @@ package struct BalanceTransaction: StripeObject, Identified {
     package let net: Int64
     package let currency: String
     package let type: String
-    package let source: Expandable<AnyStripeObject>?
+    package let source: Expandable<LineSource>?
     package let created: Timestamp
 
     enum CodingKeys: String, CodingKey {
@@ -29,6 +29,20 @@ package struct BalanceTransaction: StripeObject, Identified {
         type = try values.decode(String.self, forKey: .type)
         source = try values.decodeIfPresent(Expandable.self, forKey: .source)
         created = try values.time(.created)
+    }
+}
+
+/// The object that has changed a balance.
+package struct LineSource: StripeObject, Identified {
+    package static let kind = ""
+
+    package let id: String
+    /// The payment of a charge.
+    package let paymentIntent: Expandable<AnyStripeObject>?
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case paymentIntent = "payment_intent"
     }
 }
 
