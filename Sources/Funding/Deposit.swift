@@ -107,7 +107,7 @@ extension Subject where Body == DepositBody {
     }
 
     /// The amount that its D1 books.
-    package var creditedAmount: Int64 {
+    var creditedAmount: Int64 {
         body.isAccepted ? body.received ?? amount.minorUnits : amount.minorUnits
     }
 
@@ -124,7 +124,7 @@ extension Subject where Body == DepositBody {
         )
     }
 
-    package var providerReference: DepositReference? {
+    var providerReference: DepositReference? {
         guard body.intent != nil || body.checkout != nil else { return nil }
         return DepositReference(deposit: id, intent: body.intent, checkout: body.checkout)
     }

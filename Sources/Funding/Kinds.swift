@@ -47,13 +47,13 @@ extension TransferKind {
         from: [.house(.stripeBalance)],
         to: [.user]
     )
-    /// What a user owes, settled by what comes in.
+    /// A debt of a user, settled by money that comes in.
     static let debtSettled = provider(
         "DEBT_SETTLED",
         from: [.user],
         to: [.houseOf(.owed)]
     )
-    /// What a user owes, forgiven by the operator.
+    /// A debt of a user, forgiven by the operator.
     static let debtForgiven = provider(
         "DEBT_FORGIVEN",
         from: [.house(.losses)],

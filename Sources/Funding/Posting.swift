@@ -1,10 +1,10 @@
 internal import GotchuCore
-package import Ledger
+internal import Ledger
 
 /// A fact of the provider as it is booked. Its key is the step of its transfer and, with a prefix,
 /// a unique name, so that it is booked once for ever.
-package struct Posting: Equatable, Sendable {
-    package enum Lines: Equatable, Sendable {
+struct Posting: Equatable, Sendable {
+    enum Lines: Equatable, Sendable {
         /// Money of the provider becomes a user's; then what the user owes is settled.
         case credit(UserID)
         /// Money of a user goes back to the provider; what the user lacks is owed.
@@ -13,10 +13,10 @@ package struct Posting: Equatable, Sendable {
         case move(from: Account.Owner, to: Account.Owner)
     }
 
-    package let kind: TransferKind
-    package let fact: String
+    let kind: TransferKind
+    let fact: String
     /// In minor units.
-    package let amount: Int64
+    let amount: Int64
     let lines: Lines
 
     init(_ kind: TransferKind, _ fact: String, _ amount: Int64, _ lines: Lines) {
@@ -27,7 +27,7 @@ package struct Posting: Equatable, Sendable {
     }
 
     /// The name that keeps a fact from being booked twice.
-    package static func name(ofFact fact: String) -> String { "fact:\(fact)" }
+    static func name(ofFact fact: String) -> String { "fact:\(fact)" }
 
     /// The name that stands for an object of the provider.
     package static func name(ofObject id: String) -> String { "stripe:\(id)" }

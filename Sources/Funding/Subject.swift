@@ -26,7 +26,7 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
     /// 1 when made; grows by one with each change.
     package var version: Int64
     /// The time of the next look; `nil` once nothing more is expected.
-    package var lookAt: Timestamp?
+    var lookAt: Timestamp?
     package var body: Body
 
     init(
@@ -90,7 +90,7 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
 package struct Next<Body: Particulars>: Equatable, Sendable {
     package var subject: Subject<Body>
     /// In the order in which they are booked.
-    package var postings: [Posting] = []
+    var postings: [Posting] = []
     /// The call to be made once all of this is committed.
     package var call: Call?
     /// The change that webhooks tell of.
