@@ -1,6 +1,6 @@
 import DBus
 
-/// BlueZ's names on the bus (doc/org.bluez.*.rst).
+/// BlueZ's names on the bus (doc/org.bluez.*.rst), and the count of late replies there.
 package enum BlueZ {
     package static let busName = "org.bluez"
     package static let adapterInterface = "org.bluez.Adapter1"

@@ -1,7 +1,7 @@
 #pragma once
 #include <stdint.h>
 
-// The kernel's Bluetooth management protocol, as far as it is listened to. libbluetooth-dev has the
+// The parts of the kernel's Bluetooth management protocol that are used here. libbluetooth-dev has the
 // socket's address (hci.h) but not the protocol; the names and layouts are those of the kernel's
 // include/net/bluetooth/mgmt.h and of BlueZ's lib/mgmt.h, described in BlueZ's doc/mgmt-api.txt.
 // Everything is little-endian and packed.

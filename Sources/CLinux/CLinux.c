@@ -46,7 +46,7 @@ int clinux_user_is_in_group(uint32_t uid, uint32_t gid) {
     int count = 64;
     gid_t *groups = malloc(count * sizeof *groups);
     if (groups != NULL && getgrouplist(user.pw_name, user.pw_gid, groups, &count) < 0) {
-        // `count` is now how many there are.
+        // `count` is now the number of groups.
         gid_t *more = realloc(groups, count * sizeof *groups);
         if (more == NULL) {
             free(groups);
@@ -107,7 +107,7 @@ int clinux_clock_is_synchronised(void) {
 
 static int interruptions = -1;
 
-static void note_interruption(int number) {
+static void count_interruption(int number) {
     (void)number;
     int error = errno;
     uint64_t one = 1;
@@ -118,7 +118,7 @@ static void note_interruption(int number) {
 
 static int catches(int number) {
     struct sigaction now;
-    return sigaction(number, NULL, &now) == 0 && now.sa_handler == note_interruption;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == count_interruption;
 }
 
 void clinux_forget_interruptions(void) {
@@ -133,7 +133,7 @@ int clinux_catch_interruptions(void) {
     clinux_forget_interruptions();
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; interruptions >= 0 && i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction now, action = {.sa_handler = note_interruption, .sa_flags = SA_RESTART};
+        struct sigaction now, action = {.sa_handler = count_interruption, .sa_flags = SA_RESTART};
         if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
             sigaction(numbers[i], &action, NULL);
         }
@@ -157,7 +157,7 @@ int clinux_catches_interruptions(void) {
 
 static _Atomic uint32_t continuations;
 
-static void note_continuation(int number) {
+static void count_continuation(int number) {
     (void)number;
     atomic_fetch_add(&continuations, 1);
 }
@@ -165,7 +165,7 @@ static void note_continuation(int number) {
 uint32_t clinux_continuations(void) {
     static _Atomic int is_watched;
     if (!atomic_exchange(&is_watched, 1)) {
-        struct sigaction action = {.sa_handler = note_continuation, .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_handler = count_continuation, .sa_flags = SA_RESTART};
         sigaction(SIGCONT, &action, NULL);
     }
     return atomic_load(&continuations);
@@ -180,14 +180,14 @@ int clinux_has_net_admin(void) {
     return (data[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN)) != 0;
 }
 
-static int let_code_go(struct dl_phdr_info *object, size_t size, void *unused) {
+static int release_code(struct dl_phdr_info *object, size_t size, void *unused) {
     (void)size;
     (void)unused;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        // What nobody could ever write is as it is in the file. A page at an edge may belong to a
-        // segment beside it that is written to: only whole pages.
+        // Read-only pages are the same in the file. A page at an edge may belong to a writable
+        // segment beside it: only whole pages are released.
         if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) {
             continue;
         }
@@ -200,8 +200,8 @@ static int let_code_go(struct dl_phdr_info *object, size_t size, void *unused) {
     return 0;
 }
 
-void clinux_let_code_go(void) {
-    dl_iterate_phdr(let_code_go, NULL);
+void clinux_release_code(void) {
+    dl_iterate_phdr(release_code, NULL);
 }
 
 uint32_t clinux_socket_drops(int descriptor) {
@@ -218,7 +218,7 @@ int clinux_flush_output(void) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return 0;
     }
-    // An earlier failure has left no other trace than the mark.
+    // Of an earlier failure only the stream's error flag is left.
     return errno != 0 ? errno : EIO;
 }
 
@@ -228,7 +228,8 @@ static struct sigaction usual[ENDINGS];
 static struct termios shown, hidden;
 static int terminal;
 
-/// Only what signal-safety(7) allows.
+/// Shows input again and does what the signal does by default. It calls only functions that
+/// signal-safety(7) allows.
 static void show_and_obey(int number) {
     int code = errno;
     tcsetattr(terminal, TCSANOW, &shown);
@@ -236,7 +237,7 @@ static void show_and_obey(int number) {
     struct sigaction obey = {.sa_handler = SIG_DFL}, ours;
     sigaction(number, &obey, &ours);
     raise(number);
-    // It is blocked in here: once it is not, it ends the process, or stops it until it goes on.
+    // The signal is blocked in its handler: unblocked, it ends the process or stops it.
     sigset_t this, before;
     sigemptyset(&this);
     sigaddset(&this, number);
@@ -255,7 +256,7 @@ void clinux_hide_input(int descriptor) {
     struct sigaction handle = {.sa_handler = show_and_obey, .sa_flags = SA_RESTART};
     for (int i = 0; i < ENDINGS; i++) {
         sigaction(endings[i], &handle, &usual[i]);
-        // What the caller ignores stays ignored.
+        // A signal that the process was started to ignore stays ignored.
         if (usual[i].sa_handler == SIG_IGN) {
             sigaction(endings[i], &usual[i], NULL);
         }

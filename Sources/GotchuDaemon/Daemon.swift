@@ -152,7 +152,7 @@ struct Daemon {
             core.logger.notice("gotchud is listening", metadata: ["socket": "\(path)"])
             notifier.ready(status: core.status.reply.summary)
             // Half of what is mapped by now only the start has needed.
-            clinux_let_code_go()
+            clinux_release_code()
         }
     }
 

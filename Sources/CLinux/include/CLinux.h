@@ -20,26 +20,28 @@ int clinux_memory_file(void);
 /// Names the calling thread (at most 15 bytes are kept).
 void clinux_name_this_thread(const char *name);
 
-/// Tells whether the user is a member of the group, by primary or supplementary membership, as the system's
-/// databases say now. Returns 1, 0, or -1 when the user is not known. May read files: it blocks.
+/// Looks up whether a user is a member of a group, primary or supplementary, in the system's databases.
+/// Returns 1, 0, or -1 if there is no such user. Blocks: it may read files.
 int clinux_user_is_in_group(uint32_t uid, uint32_t gid);
 
-/// The id of a user by its name, or -1 when there is none. May read files: it blocks.
+/// The id of a user by its name, or -1 if there is none. Blocks: it may read files.
 int64_t clinux_user_id(const char *name);
 
-/// The id of a group by its name, or -1 when there is none. May read files: it blocks.
+/// The id of a group by its name, or -1 if there is none. Blocks: it may read files.
 int64_t clinux_group_id(const char *name);
 
-/// Hides what is typed at a terminal, byte by byte without a limit on the line, until it is shown
-/// again. A signal that ends or stops the process shows it first; after a stop it is hidden again.
+/// Switches a terminal's echo off, and its line editing with the limit on a line's length. A signal that
+/// ends or stops the process restores both first; after a stop they are switched off again.
 void clinux_hide_input(int terminal);
+
+/// Restores the terminal that `clinux_hide_input` changed.
 void clinux_show_input(void);
 
-/// Lets the process hold up to so many descriptors, as far as the system allows (setrlimit(2)).
-/// Returns how many it may hold now, at most `wanted`.
+/// Raises the limit on open descriptors to `wanted`, as far as the system allows (setrlimit(2)).
+/// Returns the limit, at most `wanted`.
 int64_t clinux_allow_open_files(int64_t wanted);
 
-/// 1 if the kernel's clock is kept in step with a time source (adjtimex(2)), else 0.
+/// 1 if the kernel's clock is synchronised with a time source (adjtimex(2)), else 0.
 int clinux_clock_is_synchronised(void);
 
 /// Counts SIGINT, SIGTERM and SIGHUP on an eventfd(2) instead of letting them end the process; those that the
@@ -57,21 +59,20 @@ void clinux_release_interruptions(void);
 /// 1 while SIGTERM is caught, else 0.
 int clinux_catches_interruptions(void);
 
-/// The number of times that the process has gone on after a stop (SIGCONT) since this was first called.
+/// The number of times that the process was continued after a stop (SIGCONT) since this was first called.
 uint32_t clinux_continuations(void);
 
 /// 1 if the process has the effective capability CAP_NET_ADMIN (capabilities(7)), else 0.
 int clinux_has_net_admin(void);
 
-/// Lets go of the pages of code and constants that are mapped: what is still needed comes back, from the
-/// page cache, when it is used. Without this all that only the start needed counts as the process's own
-/// memory until the kernel wants it.
-void clinux_let_code_go(void);
+/// Releases the mapped pages of code and constants; those still needed are mapped again from the page cache.
+/// Without this, pages that only the start needed count as the process's memory until the kernel reclaims them.
+void clinux_release_code(void);
 
-/// The number of packets that a socket has lost because its receive buffer was full (SO_MEMINFO), 0 if the kernel
-/// does not say.
+/// The number of packets that a socket has dropped because its receive buffer was full (SO_MEMINFO); 0 if the
+/// kernel does not say.
 uint32_t clinux_socket_drops(int descriptor);
 
-/// Writes what stdio has kept back of the standard output. Returns 0, or an errno if that or an earlier
+/// Writes what stdio has buffered for the standard output. Returns 0, or an errno if that or an earlier
 /// write failed.
 int clinux_flush_output(void);
