@@ -71,7 +71,7 @@ struct CallTable: ~Copyable {
     }
 
     mutating func failCancelled() {
-        for id in cancellations.take() { fail(id, DBusError(.cancelled)) }
+        for id in cancellations.popAll() { fail(id, DBusError(.cancelled)) }
     }
 
     mutating func failAll(_ error: DBusError) {
@@ -95,7 +95,7 @@ final class Cancellations: Sendable {
         ids.withLock { $0.append(id) }
     }
 
-    func take() -> [UInt64] {
+    func popAll() -> [UInt64] {
         ids.withLock { ids in
             defer { ids = [] }
             return ids

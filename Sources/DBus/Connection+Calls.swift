@@ -81,7 +81,7 @@ extension Connection {
         }
     }
 
-    /// Gives a name on the bus back.
+    /// Releases a name on the bus.
     func releaseName(_ name: String) async throws(DBusError) {
         _ = try await call(.bus("ReleaseName", [.string(name)]), timeout: Self.busTimeout)
     }

@@ -56,10 +56,10 @@ package struct GotchuCtl: AsyncParsableCommand {
             if !exitCode(for: error).isSuccess,
                 let unknown = unknownCommand(CommandLine.arguments.dropFirst())
             {
-                tellInJSON(unknown)
+                reportAsJSON(unknown)
                 exit(withError: unknown)
             }
-            tellInJSON(error)
+            reportAsJSON(error)
             exit(withError: error)
         }
         do {
@@ -91,13 +91,13 @@ package struct GotchuCtl: AsyncParsableCommand {
     }
 
     /// Renders the error of the command line as JSON, if `--json` was given.
-    private static func tellInJSON(_ error: any Error) {
+    private static func reportAsJSON(_ error: any Error) {
         guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
             return
         }
         let invocation = Invocation(socketPath: "", arguments: [], command: nil)
         let failure = CommandFailure.usage(message(for: error), next: invocation.helpCommand)
-        Output(isJSON: true).tellInJSON(Diagnosis(failure, invocation: invocation))
+        Output(isJSON: true).reportAsJSON(Diagnosis(failure, invocation: invocation))
     }
 
     private static func end(with error: any Error, of command: any ParsableCommand) -> Never {
@@ -113,7 +113,7 @@ package struct GotchuCtl: AsyncParsableCommand {
             command: type(of: command).configuration.commandName
         )
         let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
-        Output(isJSON: command.isJSON).tell(diagnosis)
+        Output(isJSON: command.isJSON).report(diagnosis)
         Output.endIfUnwritable()
         Glibc.exit(diagnosis.status.rawValue)
     }

@@ -33,7 +33,7 @@ struct Supervisor: Service {
     /// runs.
     private func beat(every interval: Duration) async {
         while !Task.isCancelled {
-            await presences.takeTurn()
+            await presences.waitForTurn()
             notifier.watchdog()
             notifier.status(status.reply.summary)
             // systemd wants its sign of life by the clock, whatever happens here.

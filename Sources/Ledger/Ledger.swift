@@ -74,7 +74,7 @@ package struct Ledger: Sendable {
         as request: KeyedRequest
     ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
         var request = request
-        request.remembersUnknown = unknownRecords.take(for: request.user, at: now)
+        request.remembersUnknown = unknownRecords.spend(for: request.user, at: now)
         var isUsed = false
         defer {
             if request.remembersUnknown && !isUsed { unknownRecords.putBack(for: request.user) }

@@ -229,7 +229,7 @@ package struct PaymentClient: Sendable {
         decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
     }
 
-    /// Gives money back.
+    /// Refunds a payment, in full or in part.
     ///
     /// - Parameters:
     ///   - body: The exact bytes that the journal holds.

@@ -31,14 +31,14 @@ struct ServerSentEventParser {
                 if !data.isEmpty { events.append(data) }
                 data = []
             } else {
-                try takeLine()
+                try popLine()
             }
             line.removeAll(keepingCapacity: true)
         }
         return events
     }
 
-    private mutating func takeLine() throws(TooLong) {
+    private mutating func popLine() throws(TooLong) {
         let field = Array("data:".utf8)
         guard line.starts(with: field) else { return }
         var value = line.dropFirst(field.count)

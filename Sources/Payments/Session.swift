@@ -168,7 +168,7 @@ extension Session {
         tip.map { _ in Self.tip(inRefund: refund, total: total, amount: amount.minorUnits) }
     }
 
-    /// The part of a refund that is tip, in minor units: the amount goes back first.
+    /// The part of a refund that is tip, in minor units: the amount is refunded first.
     ///
     /// - Parameters:
     ///   - total: All refunds of the session up to this one.

@@ -88,7 +88,7 @@ extension Connection {
     ) throws(PostgresError) {
         for expected in exchange.expected {
             while let result = try next(before: deadline) {
-                exchange.take(result, for: expected)
+                exchange.apply(result, for: expected)
                 guard isUsable else { throw lost(sql: nil) }
                 if case .preparation(let index, let name) = expected, result.isGood {
                     statements.remember(name, for: exchange.queries[index].sql)

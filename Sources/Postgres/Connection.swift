@@ -39,7 +39,7 @@ package struct Connection: ~Copyable {
             handle,
             { sink, result in
                 guard let sink else { return }
-                Unmanaged<NoticeSink>.fromOpaque(sink).takeUnretainedValue().take(Notice(result))
+                Unmanaged<NoticeSink>.fromOpaque(sink).takeUnretainedValue().receive(Notice(result))
             },
             Unmanaged.passUnretained(notices).toOpaque()
         )

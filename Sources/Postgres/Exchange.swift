@@ -21,7 +21,7 @@ struct Exchange {
 
     var hasCommit: Bool { queries.contains(where: \.isCommit) }
 
-    mutating func take(_ result: borrowing Result, for expected: Expected) {
+    mutating func apply(_ result: borrowing Result, for expected: Expected) {
         let index =
             switch expected {
             case .preparation(let index, _), .rows(let index): index

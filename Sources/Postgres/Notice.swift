@@ -30,7 +30,7 @@ final class NoticeSink {
 
     func begin() { warnings = [] }
 
-    func take(_ notice: Notice) {
+    func receive(_ notice: Notice) {
         if notice.isWarning { warnings.append(notice) }
         handler(notice)
     }

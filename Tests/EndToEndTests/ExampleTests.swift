@@ -38,7 +38,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A till asks, waits until it is paid though gotchud restarts, and takes a request back",
+        "A till asks, waits until it is paid though gotchud restarts, and cancels a request",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func till(command: [String]) async throws {

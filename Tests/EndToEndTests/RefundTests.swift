@@ -5,7 +5,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Money that goes back, through the real programs.
+/// Refunds, through the real programs.
 @Suite("A refund from end to end", .timeLimit(.minutes(hangLimit)))
 struct RefundTests {
     /// A kiosk whose request of 50.00 was paid, and its payer.
@@ -49,7 +49,7 @@ struct RefundTests {
         #expect(first.0 == 0, "\(first.1)")
         try await forget(kiosk, of: shop)
         let again = try await refund(kiosk, id, "30.00")
-        #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
+        #expect(again.0 == 0 && again.1.contains("nothing more was refunded"), "\(again.1)")
         #expect(!again.1.contains("balance"), "\(again.1)")
         #expect(try await payer.balance() == 8000)
         let metrics = try await Metrics(of: kiosk)
@@ -77,7 +77,7 @@ struct RefundTests {
         #expect(rich.0 == 0 && rich.1.contains("Refunded $5.00"), "\(rich.1)")
         try await forget(kiosk, of: shop)
         let again = try await refund(kiosk, id, "5.00")
-        #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
+        #expect(again.0 == 0 && again.1.contains("nothing more was refunded"), "\(again.1)")
         #expect(try await kiosk.balance() == 500)
         #expect(try await shop.verify().exitCode == 0)
     }
@@ -89,7 +89,7 @@ struct RefundTests {
         return (code, program.text)
     }
 
-    @Test("an impatient person gives a part back once; a reference makes it another refund")
+    @Test("an impatient person refunds a part once; a reference makes it another refund")
     func impatient() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -98,7 +98,7 @@ struct RefundTests {
         #expect(first.0 == 0, "\(first.1)")
         #expect(first.1.contains("Refunded $5.00 · balance $145.00"), "\(first.1)")
         let again = try await refund(kiosk, id, "5.00")
-        #expect(again.0 == 0 && again.1.contains("had gone back already"), "\(again.1)")
+        #expect(again.0 == 0 && again.1.contains("nothing more was refunded"), "\(again.1)")
         #expect(!again.1.contains("balance") && again.1.contains("--reference"), "\(again.1)")
         #expect(try await payer.balance() == 5500)
         let other = try await refund(kiosk, id, "5.00", "--reference", "second cup")
@@ -120,7 +120,7 @@ struct RefundTests {
         let rest = try await refund(kiosk, id)
         #expect(rest.0 == 0 && rest.1.contains("Refunded $40.00"), "\(rest.1)")
         let whole = try await refund(kiosk, id, "--reference", "once more")
-        #expect(whole.0 == 1 && whole.1.contains("gone back already"), "\(whole.1)")
+        #expect(whole.0 == 1 && whole.1.contains("refunded already"), "\(whole.1)")
         #expect(try await payer.balance() == 10_000)
         #expect(try await kiosk.balance() == 10_000)
         let history = try Program("gotchu-ctl", ["history", "--json", "--socket", kiosk.socket])

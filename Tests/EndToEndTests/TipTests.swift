@@ -22,7 +22,7 @@ struct TipTests {
         return try await payer.call("POST", "/v1/payments", new, key: key)
     }
 
-    @Test("both sides are told amount and tip apart, and both go back")
+    @Test("both sides are told amount and tip apart, and both are refunded")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -57,7 +57,7 @@ struct TipTests {
         let first: PaymentView = try await kiosk.call("POST", "/v1/refunds", part)
         let back = try await end(of: first, on: kiosk)
         #expect(back.amountCents == 540 && back.tipCents == 40)
-        #expect(back.detail == "Gave $5.40 ($5.00 + $0.40 tip) back.")
+        #expect(back.detail == "Refunded $5.40 ($5.00 + $0.40 tip).")
         let rest: PaymentView = try await kiosk.call(
             "POST",
             "/v1/refunds",

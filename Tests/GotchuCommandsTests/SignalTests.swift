@@ -17,7 +17,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a signal that ends it takes the request back first",
+        "a signal that ends it cancels the request first",
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
     func takenBack(signal: Int32) async throws {
@@ -132,7 +132,7 @@ struct SignalTests {
         system.signalTill(SIGSTOP)
         program.signal(SIGINT)
         try await eventually("it says what it does") {
-            program.text.hasSuffix("Taking the request back …; Ctrl-C again leaves it as it is.\n")
+            program.text.hasSuffix("Cancelling the request …; Ctrl-C again leaves it open.\n")
                 ? true : nil
         }
         program.signal(SIGINT)
@@ -153,7 +153,7 @@ struct SignalTests {
                 program.text.isEmpty ? nil : program.text
             }
         }
-        #expect(said == "Taking the request back …; Ctrl-C again leaves it as it is.\n")
+        #expect(said == "Cancelling the request …; Ctrl-C again leaves it open.\n")
         system.signalTill(SIGCONT)
         #expect(try await program.exitCode() == 1)
         #expect(program.text.hasSuffix("Cancelled · nobody was charged\n"), "\(program.text)")
@@ -182,8 +182,8 @@ struct SignalTests {
         system.signalTill(SIGSTOP)
         for _ in 1...2 {
             program.signal(SIGHUP)
-            try await eventually("it takes it back") {
-                program.text.contains("Taking the request back") ? true : nil
+            try await eventually("it cancels the request") {
+                program.text.contains("Cancelling the request") ? true : nil
             }
         }
         system.signalTill(SIGCONT)
@@ -223,7 +223,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a terminal that is closed takes its request back, though nothing can be shown any more",
+        "a terminal that is closed cancels its request, though nothing can be shown any more",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func terminalClosed() async throws {

@@ -206,7 +206,7 @@ struct ProximityTests {
             _ = board.add(sighting(stranger, -38, at: at + 1))
         }
         #expect(board[kiosk]?.verdict == .ambiguous && board[stranger]?.verdict == .ambiguous)
-        board.note(stranger, .nobodys)
+        board.record(stranger, .nobodys)
         for at in stride(from: 2_100, through: 3_000, by: 100) {
             _ = board.add(sighting(kiosk, -40, at: at))
             _ = board.add(sighting(stranger, -38, at: at + 1))
@@ -216,7 +216,7 @@ struct ProximityTests {
             board[stranger]?.reason(margin: nil)
                 == "-38.0 dBm, and there is nothing to pay under it"
         )
-        board.note(stranger, .unknown)
+        board.record(stranger, .unknown)
         _ = board.advance(to: time(3_100))
         #expect(board[kiosk]?.verdict == .ambiguous)
     }
@@ -230,7 +230,7 @@ struct ProximityTests {
         for at in stride(from: 0, through: 1_000, by: 100) {
             _ = board.add(sighting(old, -40, at: at))
         }
-        board.note(old, .session(session))
+        board.record(old, .session(session))
         #expect(board[old]?.verdict == .tap)
         // Before the server has said whose the new one is they are two.
         for at in stride(from: 1_100, through: 1_500, by: 100) {
@@ -238,7 +238,7 @@ struct ProximityTests {
             _ = board.add(sighting(kiosk, -41, at: at + 1))
         }
         #expect(board[old]?.verdict == .ambiguous)
-        board.note(kiosk, .session(session))
+        board.record(kiosk, .session(session))
         for at in stride(from: 1_600, through: 2_500, by: 100) {
             if at < 2_000 { _ = board.add(sighting(old, -40, at: at)) }
             _ = board.add(sighting(kiosk, -41, at: at + 1))
@@ -248,7 +248,7 @@ struct ProximityTests {
         for at in stride(from: 2_600, through: 3_500, by: 100) {
             _ = board.add(sighting(kiosk, -41, at: at))
             _ = board.add(sighting(other, -42, at: at + 1))
-            board.note(other, .session(second))
+            board.record(other, .session(second))
         }
         #expect(board[kiosk]?.verdict == .ambiguous && board[other]?.verdict == .ambiguous)
     }
@@ -263,7 +263,7 @@ struct ProximityTests {
         for at in stride(from: 0, through: 30_000, by: 100) {
             if at % 1_500 == 0 { made = EID.random(using: &random) }
             _ = board.add(sighting(kiosk, -40, at: at))
-            if at == 300 { board.note(kiosk, .session(session)) }
+            if at == 300 { board.record(kiosk, .session(session)) }
             _ = board.add(sighting(made, -39, at: at + 1))
             if board[kiosk]?.verdict == .tap { taps += 1 }
             #expect(board[made]?.verdict != .tap || at < 1_500)

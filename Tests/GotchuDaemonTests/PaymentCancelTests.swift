@@ -22,7 +22,7 @@ struct PaymentCancelTests {
         #expect(bench.server.routes == [.resolve])
     }
 
-    @Test("A payment that is cancelled while its lock is on the way gives the lock back")
+    @Test("A payment that is cancelled while its lock is on the way releases the lock")
     func whileLocking() async throws {
         let bench = try Bench()
         let lock = bench.server.stop(at: .lock)

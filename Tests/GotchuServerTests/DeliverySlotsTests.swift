@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Slots for webhook deliveries")
 struct DeliverySlotsTests {
-    @Test("Accepted events earn an endpoint slots, up to a bound; one failure takes them back")
+    @Test("Accepted events earn an endpoint slots, up to a bound; one failure takes them away")
     func growth() {
         var slots = DeliverySlots()
         #expect(slots.free(for: "a") == 1)

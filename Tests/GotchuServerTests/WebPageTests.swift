@@ -345,7 +345,7 @@ struct WebPageTests {
         let lock = try await Program.locking(server.path)
         let unknown = try await ada.send("\(path)/refund", fields, from: page)
         #expect(unknown.status == 503, "\(unknown.text)")
-        #expect(unknown.text.contains("It is not known whether $2.80 went back."))
+        #expect(unknown.text.contains("It is not known whether $2.80 was refunded."))
         #expect(!unknown.text.contains("Nothing was"))
         #expect(try unknown.fields(beside: "key") == fields)
         lock.signal(SIGKILL)

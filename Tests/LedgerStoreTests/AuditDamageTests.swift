@@ -286,7 +286,7 @@ struct AuditDamageTests {
             SELECT 'e', '', 'user-0', 1, hash FROM seals WHERE number = 1
         """
 
-    /// To a session of 5 with a tip of 3, of which 2 and then 4 went back: 1 of that is tip.
+    /// To a session of 5 with a tip of 3, of which 2 and then 4 were refunded: 1 of that is tip.
     private static let tips = [
         body("tip\":3", "tip\":4", "no transfer of 9"),
         body(",\"tip\":3", "", "cannot be read"),

@@ -86,7 +86,7 @@ struct OutboxPlanTests {
         FROM endpoints, generate_series(1, \(rows)) AS number
         """
 
-    /// Carries each statement out, and takes it back.
+    /// Carries each statement out, and rolls it back.
     private func expectFewRows(_ link: PostgresCluster.Link) throws {
         for (number, statement) in Self.statements(.postgresql).enumerated() {
             let values = statement.values.joined(separator: ", ")

@@ -1,6 +1,6 @@
 // node till.mjs CENTS [MEMO]: requests a payment through gotchud and waits until it is paid.
 //
-// Ctrl-C takes the request back. Ends with 0 if it was paid, with 1 if not, or if gotchud is away for a minute: then
+// Ctrl-C cancels the request. Ends with 0 if it was paid, with 1 if not, or if gotchud is away for a minute: then
 // the request may still be paid, which `gotchu-ctl history` tells. An example with the standard library alone: copy
 // what you need.
 

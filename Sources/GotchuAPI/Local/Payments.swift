@@ -57,7 +57,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var state: State
     package var sid: SessionID
     package var eid: EID?
-    /// The amount; of a refund everything that goes back, tip included.
+    /// The amount; of a refund all that is refunded, tip included.
     package var amountCents: Int64
     /// The tip, if there is one: beside the amount; of a refund that is `paid` the part of it.
     package var tipCents: Int64?
@@ -78,7 +78,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var newBalanceCents: Int64?
     package var transferID: String?
     /// With a refund that is `paid`: `true` if the same refund had been made before, so that
-    /// nothing more went back.
+    /// nothing more was refunded.
     package var wasMadeBefore: Bool?
 
     package init(

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// `POST /v1/requests`: requests money.
+/// `POST /v1/requests`: requests a payment.
 package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?

@@ -34,13 +34,13 @@ struct CancelCommand: SocketCommand {
         }
         let (requests, payments) = try await client.shown()
         if let payment = payments?.first(where: { $0.id == id }) {
-            return try tell(try await client.cancelPayment(payment.id), output)
+            return try report(try await client.cancelPayment(payment.id), output)
         }
         let request = requests?.first { $0.matches(id) }
         try await cancel(request?.id ?? given, client, output)
     }
 
-    private func tell(_ payment: PaymentView, _ output: Output) throws {
+    private func report(_ payment: PaymentView, _ output: Output) throws {
         guard payment.state == .declined else {
             let failure = CommandFailure.negative(
                 "It was paid before it could be cancelled.",

@@ -71,7 +71,7 @@ struct RecordCommand: SocketCommand {
             output.talk("Recording to \(file.printable), Ctrl-C ends it.")
             while let line = try await lines.next(isolation: #isolation) {
                 guard try recording.write(line) else { return .success(false) }
-                written.withLock { $0.take(bytes: recording.byteCount) }
+                written.withLock { $0.record(bytes: recording.byteCount) }
             }
             try recording.sync()
             return .success(true)
@@ -90,7 +90,7 @@ struct RecordCommand: SocketCommand {
             self.file = file
         }
 
-        mutating func take(bytes: Int) {
+        mutating func record(bytes: Int) {
             if self.bytes > 0 { lines += 1 }
             self.bytes = bytes
         }

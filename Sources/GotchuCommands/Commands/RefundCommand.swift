@@ -16,9 +16,9 @@ struct RefundCommand: SocketCommand {
               gotchu-ctl refund 0198f3c1-7a5e-7c1e-9d53-0242ac120002 5.00 --yes
 
             The same request, amount and reference is the same refund: asked for again, however \
-            much later, nothing more goes back. To give the same amount a second time, name it \
-            with another --reference. Exits with 0 if the money went back, now or before, 1 if it \
-            certainly did not, and 75 if that is not known yet.
+            much later, nothing more is refunded. To refund the same amount a second time, name it \
+            with another --reference. Exits with 0 if it is refunded, now or before, 1 if it \
+            certainly is not, and 75 if that is not known yet.
             """
     )
 

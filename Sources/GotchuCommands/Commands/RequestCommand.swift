@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl request`: requests money and waits for it.
+/// `gotchu-ctl request`: requests a payment and waits for it.
 struct RequestCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
@@ -14,7 +14,7 @@ struct RequestCommand: SocketCommand {
               gotchu-ctl request 12 --ttl 60 --json
               gotchu-ctl request 40 --allow-tip
 
-            Ctrl-C takes the request back, and so do SIGTERM and the terminal's end. \
+            Ctrl-C cancels the request, and so do SIGTERM and the terminal's end. \
             Exits with 1 if it expired or was cancelled.
             """
     )
@@ -61,9 +61,9 @@ struct RequestCommand: SocketCommand {
             { try await follow(making, client, output) }
         ) {
         case .finished(let (watch, end)):
-            try watch.tellEnd(end)
+            try watch.reportEnd(end)
         case .interrupted, .timedOut:
-            try await takeBack(making, client, output)
+            try await cancel(making, client, output)
         }
     }
 
@@ -76,14 +76,14 @@ struct RequestCommand: SocketCommand {
         let request = try await withTaskCancellationHandler {
             try await making.value
         } onCancel: {
-            Self.tellTakingBack(output)
+            Self.announceCancel(output)
         }
         try Task.checkCancellation()
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
         try? await Self.warn(beside: request.id, client, output)
         // Printed only once nothing is drawn any more.
-        defer { if Task.isCancelled { Self.tellTakingBack(output) } }
+        defer { if Task.isCancelled { Self.announceCancel(output) } }
         do {
             return (watch, try await watch.untilEnd(client))
         } catch let failure as LocalClientFailure {
@@ -105,11 +105,11 @@ struct RequestCommand: SocketCommand {
         guard let other = others.first else { return }
         let many = others.count == 1 ? "Another request is" : "\(others.count) other requests are"
         output.talk("\(many) on the air here, so that payers must choose between them.")
-        output.talk("Take one back:          gotchu-ctl cancel \(other.id)")
+        output.talk("Cancel one:             gotchu-ctl cancel \(other.id)")
     }
 
-    private static func tellTakingBack(_ output: Output) {
-        output.talk("Taking the request back …; Ctrl-C again leaves it as it is.")
+    private static func announceCancel(_ output: Output) {
+        output.talk("Cancelling the request …; Ctrl-C again leaves it open.")
     }
 
     private func parsed() throws -> NewRequest {
@@ -149,7 +149,7 @@ struct RequestCommand: SocketCommand {
         output.talk("Cancel it:              gotchu-ctl cancel \(request.id)")
     }
 
-    private func takeBack(
+    private func cancel(
         _ making: Task<RequestView, any Error>,
         _ client: LocalClient,
         _ output: Output
@@ -157,7 +157,7 @@ struct RequestCommand: SocketCommand {
         // A failure to make it is reported as without an interruption.
         let request = try await making.value
         let end = try await cancel(request, client, output)
-        try RequestWatch(request: request, output: output).tellEnd(end)
+        try RequestWatch(request: request, output: output).reportEnd(end)
     }
 
     private func cancel(

@@ -64,7 +64,7 @@ struct ScanCommand: SocketCommand {
             try await follow(watch, client, output)
         }
         if case .timedOut = outcome, !watch.hasHeard {
-            return try tellNothing(watch.receptionProblem, output)
+            return try reportNothing(watch.receptionProblem, output)
         }
         if options.json {
             try output.json(PresencesReply(sessions: watch.sorted))
@@ -72,7 +72,7 @@ struct ScanCommand: SocketCommand {
     }
 
     /// Reports that no wanted presence was heard.
-    private func tellNothing(_ receptionProblem: HealthItem?, _ output: Output) throws {
+    private func reportNothing(_ receptionProblem: HealthItem?, _ output: Output) throws {
         let nothing = PresencesReply(sessions: [])
         if let receptionProblem {
             let failure = CommandFailure.inputOutput(
@@ -92,7 +92,7 @@ struct ScanCommand: SocketCommand {
         }
         let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
         if sessions.isEmpty {
-            return try tellNothing(try await client.status().receptionProblem, output)
+            return try reportNothing(try await client.status().receptionProblem, output)
         }
         if options.json {
             try output.json(PresencesReply(sessions: sessions))
@@ -125,7 +125,7 @@ struct ScanCommand: SocketCommand {
                     if let now = watch.receptionProblem, now.code != before?.code {
                         output.talk(now.receptionText)
                     }
-                    try tell(changes, output)
+                    try report(changes, output)
                     return nil
                 }
             }
@@ -143,7 +143,7 @@ struct ScanCommand: SocketCommand {
         defer { region.finish() }
         var framesUntilAges = 0
         while true {
-            if let isDirty = watch.takeDirty(), isDirty || framesUntilAges <= 0 {
+            if let isDirty = watch.popDirty(), isDirty || framesUntilAges <= 0 {
                 let sessions = watch.sorted
                 let lines = sessions.isEmpty ? emptyLines(watch, output) : table(sessions, output)
                 region.draw(lines)
@@ -156,7 +156,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    private func tell(_ changes: [PresenceList.Change], _ output: Output) throws {
+    private func report(_ changes: [PresenceList.Change], _ output: Output) throws {
         guard !options.json else { return }
         for change in changes {
             switch change {

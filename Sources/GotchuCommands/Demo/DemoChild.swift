@@ -58,13 +58,13 @@ final class DemoChild: Sendable {
             let lines = execution.standardOutput.strings(
                 bufferingPolicy: .maxLineLength(Self.lineLimit)
             )
-            for try await line in lines { take(line) }
+            for try await line in lines { receive(line) }
         }
         try Task.checkCancellation()
         throw DemoScript.failure("\(name) ended by itself.")
     }
 
-    private func take(_ line: String) {
+    private func receive(_ line: String) {
         state.withLock { state in
             state.log.append(line)
             state.log.removeFirst(max(0, state.log.count - Self.logLimit))

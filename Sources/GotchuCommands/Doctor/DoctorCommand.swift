@@ -44,7 +44,7 @@ struct DoctorCommand: ReportingCommand {
             }
             findings += new
             guard !output.isJSON else { return }
-            for finding in new { Self.tell(finding, output) }
+            for finding in new { Self.report(finding, output) }
         }
         if output.isJSON { try output.json(Report(findings: findings)) }
         guard !findings.contains(where: { $0.verdict == .bad }) else {
@@ -52,7 +52,7 @@ struct DoctorCommand: ReportingCommand {
         }
     }
 
-    private static func tell(_ finding: Finding, _ output: Output) {
+    private static func report(_ finding: Finding, _ output: Output) {
         let mark =
             switch finding.verdict {
             case .good: output.data.paint("✓", .green)

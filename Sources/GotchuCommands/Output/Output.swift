@@ -37,14 +37,14 @@ struct Output: Sendable {
     }
 
     /// Reports a failure to a person; the last line is the command to run next.
-    func tell(_ diagnosis: Diagnosis) {
-        if isJSON { tellInJSON(diagnosis) }
+    func report(_ diagnosis: Diagnosis) {
+        if isJSON { reportAsJSON(diagnosis) }
         talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
         talk("→ " + talking.paint(diagnosis.fix, .bold))
     }
 
     /// Reports a failure in JSON alone.
-    func tellInJSON(_ diagnosis: Diagnosis) {
+    func reportAsJSON(_ diagnosis: Diagnosis) {
         try? json(Failed(diagnosis))
     }
 

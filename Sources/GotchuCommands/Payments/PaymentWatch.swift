@@ -61,9 +61,9 @@ final class PaymentWatch: Sendable {
         let payment = latest.withLock { $0 }
         guard payment.state == .locking, payment.kind == nil else { return }
         do {
-            _ = take(try await client.cancelPayment(payment.id))
+            _ = apply(try await client.cancelPayment(payment.id))
         } catch {
-            if let now = try? await client.payment(payment.id) { _ = take(now) }
+            if let now = try? await client.payment(payment.id) { _ = apply(now) }
         }
     }
 
@@ -114,9 +114,9 @@ final class PaymentWatch: Sendable {
             case .snapshot(let snapshot):
                 let listed = snapshot.payments.first { $0.id == id }
                 let now = if let listed { listed } else { try await client.payment(id) }
-                return self.take(now)
+                return self.apply(now)
             case .paymentChanged(let payment) where payment.id == id:
-                return self.take(payment)
+                return self.apply(payment)
             case .paymentChanged, .statusChanged, .presenceChanged, .presenceLost,
                 .requestChanged, .lagged:
                 return nil
@@ -125,7 +125,7 @@ final class PaymentWatch: Sendable {
     }
 
     /// Stores the newest view; returns it if it is the last one.
-    private func take(_ payment: PaymentView) -> Bool? {
+    private func apply(_ payment: PaymentView) -> Bool? {
         let before = latest.withLock { latest in
             defer { latest = payment }
             return latest.state
@@ -150,7 +150,7 @@ final class PaymentWatch: Sendable {
 
     private func progressText(_ payment: PaymentView) -> String {
         switch payment.state {
-        case .locking: payment.nextStep == nil ? "Taking the request …" : payment.detail.printable
+        case .locking: payment.nextStep == nil ? "Locking the request …" : payment.detail.printable
         case .sending:
             payment.kind == nil
                 ? "Paying \(payment.amount) …" : "Refunding \(payment.amount) …"

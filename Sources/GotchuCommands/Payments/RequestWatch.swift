@@ -53,7 +53,7 @@ final class RequestWatch: Sendable {
     }
 
     /// Prints the outcome; throws the exit status if nobody paid.
-    func tellEnd(_ end: RequestView) throws {
+    func reportEnd(_ end: RequestView) throws {
         guard end.state.isFinal else {
             let failure = CommandFailure.tryAgain(
                 "The request \(end.id) has not ended: \(end.reason.printable)",
@@ -78,9 +78,9 @@ final class RequestWatch: Sendable {
                 // A daemon that restarted may list open requests only; ask for the missing one.
                 let listed = snapshot.requests.first { $0.id == id }
                 let now = if let listed { listed } else { try await client.request(id) }
-                return self.take(now)
+                return self.apply(now)
             case .requestChanged(let request) where request.id == id:
-                return self.take(request)
+                return self.apply(request)
             case .requestChanged, .statusChanged, .presenceChanged, .presenceLost,
                 .paymentChanged, .lagged:
                 return nil
@@ -89,7 +89,7 @@ final class RequestWatch: Sendable {
     }
 
     /// Stores the newest view and its times; returns it if it is the last one.
-    private func take(_ request: RequestView) -> RequestView? {
+    private func apply(_ request: RequestView) -> RequestView? {
         let (before, isFinal) = state.withLock { state in
             let before = state.latest.state
             state.latest = request

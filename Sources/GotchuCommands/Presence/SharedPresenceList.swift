@@ -36,7 +36,7 @@ final class SharedPresenceList: Sendable {
     var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
 
     /// Returns true if anything changed since the last call; `nil` before the first event.
-    func takeDirty() -> Bool? {
+    func popDirty() -> Bool? {
         state.withLock { state in
             defer { state.isDirty = state.isDirty.map { _ in false } }
             return state.isDirty

@@ -27,7 +27,7 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     package static let offlineDelay: Duration = .seconds(12)
     package static let closedDelay: Duration = .seconds(72)
 
-    /// A Boolean that is true while the customer is asked for money, and can give it.
+    /// A Boolean that is true while the customer is asked to pay, and can.
     package var isAsking: Bool {
         switch self {
         case .preparing, .waiting, .near, .confirming: true

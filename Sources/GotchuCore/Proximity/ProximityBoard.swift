@@ -50,7 +50,7 @@ package struct ProximityBoard: Sendable {
     /// Records the payment server's answer about an EID for as long as it is heard; the next step
     /// uses it. An EID without a session takes no part in the ranking: it is `near` at most, and
     /// makes no other ambiguous. EIDs of one session are ranked as one.
-    package mutating func note(_ eid: EID, _ standing: Presence.Standing) {
+    package mutating func record(_ eid: EID, _ standing: Presence.Standing) {
         guard let index = eids.firstIndex(of: eid) else { return }
         presences[index].standing = standing
     }

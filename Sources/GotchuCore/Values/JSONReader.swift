@@ -102,19 +102,19 @@ package struct JSONReader {
         let start = position
         let isNegative = take("-")
         let first = position
-        guard takeDigits() > 0, bytes[first] != UInt8(ascii: "0") || position == first + 1 else {
+        guard parseDigits() > 0, bytes[first] != UInt8(ascii: "0") || position == first + 1 else {
             throw malformed
         }
         let digits = bytes[first..<position]
         var isWhole = true
         if take(".") {
             isWhole = false
-            guard takeDigits() > 0 else { throw malformed }
+            guard parseDigits() > 0 else { throw malformed }
         }
         if take("e") || take("E") {
             isWhole = false
             if !take("+") { _ = take("-") }
-            guard takeDigits() > 0 else { throw malformed }
+            guard parseDigits() > 0 else { throw malformed }
         }
         guard isWhole else { return .otherNumber }
         // Eighteen digits always fit.
@@ -126,7 +126,7 @@ package struct JSONReader {
         return .integer(isNegative ? -value : value)
     }
 
-    private mutating func takeDigits() -> Int {
+    private mutating func parseDigits() -> Int {
         let start = position
         while let next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(next) { position += 1 }
         return position - start

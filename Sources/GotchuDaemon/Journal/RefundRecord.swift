@@ -12,7 +12,7 @@ struct RefundRecord: MoneyRecord {
     let user: String
     /// The exact bytes of the question.
     let body: String
-    /// All that goes back, tip included, in figures.
+    /// The whole refund in figures, tip included.
     let amountCents: Int64
     let currency: Currency
     let createdAt: Timestamp

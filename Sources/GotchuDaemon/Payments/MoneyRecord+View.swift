@@ -90,11 +90,11 @@ extension RefundRecord {
         switch stage {
         case .open:
             reason?.sentence("it refunds once", server: server, mayBeSent: true)
-                ?? "Giving \(amount) back."
+                ?? "Refunding \(amount)."
         case .ended(.paid(let receipt)):
             receipt.wasMadeBefore == true
-                ? "\(amount) had gone back already by the same refund; nothing more went."
-                : "Gave \(amount) back."
+                ? "\(amount) was refunded before by the same refund; nothing more was refunded."
+                : "Refunded \(amount)."
         case .ended(.declined(let refusal)): refusal.detail
         }
     }

@@ -85,7 +85,7 @@ extension PaymentService {
         guard session.status == .paid else {
             throw Problem(
                 .sessionNotPaid,
-                detail: "Nobody has paid this request, so nothing can go back."
+                detail: "Nobody has paid this request, so nothing can be refunded."
             )
         }
         let refunded = session.refundedCents?.value ?? 0
@@ -94,11 +94,11 @@ extension PaymentService {
         let rest = paid.minorUnits - refunded
         guard let amount = wish.amountCents else {
             guard rest > 0 else {
-                throw Problem(.sessionRefunded, detail: "All that was paid has gone back already.")
+                throw Problem(.sessionRefunded, detail: "All that was paid is refunded already.")
             }
             return Money(minorUnits: rest, currency: currency)
         }
-        // What has gone back may have been this very refund, long ago: only the server knows.
+        // What is refunded may be this very refund, made long ago: only the server knows.
         guard amount <= rest || refunded >= amount else {
             throw Problem(
                 .refundTooLarge,

@@ -111,7 +111,8 @@ final class PresenceService: Service {
             group.addTask {
                 await self.resolver.run { eid in
                     self.state.withLock { state in
-                        if self.isPresent { state.board.note(eid, self.resolver.standing(of: eid)) }
+                        let standing = self.resolver.standing(of: eid)
+                        if self.isPresent { state.board.record(eid, standing) }
                         self.publish([eid], &state)
                     }
                 }
@@ -196,12 +197,12 @@ final class PresenceService: Service {
         let eids = resolver.end(session)
         state.withLock { state in
             guard isPresent else { return }
-            for eid in eids { state.board.note(eid, .nobodys) }
+            for eid in eids { state.board.record(eid, .nobodys) }
         }
     }
 
     /// Returns once the radio's thread has had a turn and the board could be looked at.
-    func takeTurn() async {
+    func waitForTurn() async {
         await radio.pause(for: .milliseconds(1))
         _ = presenceCount
     }
@@ -251,7 +252,7 @@ final class PresenceService: Service {
         let isNew = isPresent && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
         // One that comes back is what it was; the next step judges by it, before it can be near.
-        if isNew { state.board.note(sighting.eid, resolver.standing(of: sighting.eid)) }
+        if isNew { state.board.record(sighting.eid, resolver.standing(of: sighting.eid)) }
         apply(changes, &state)
         state.recordNearness(of: sighting)
         if wasEmpty { arrival.yield() }

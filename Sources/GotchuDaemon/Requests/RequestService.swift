@@ -97,7 +97,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.keepAir() }
             for await _ in wakes.cancelOnGracefulShutdown() {
-                for id in takeToWatch() {
+                for id in popToWatch() {
                     group.addTask { await RequestDriver(id: id, service: self).run() }
                 }
             }
@@ -343,7 +343,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         try? await journal.append(.request(ended))
     }
 
-    private func takeToWatch() -> [SessionID] {
+    private func popToWatch() -> [SessionID] {
         defer { toWatch = [] }
         return toWatch
     }

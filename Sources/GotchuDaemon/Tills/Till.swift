@@ -38,7 +38,7 @@ struct Till: Codable, Equatable {
         return true
     }
 
-    /// Takes back what was counted for a refund that was not made.
+    /// Removes the count of a refund that was not made.
     mutating func release(_ wish: String, on day: String) {
         if refundDay == day { refunds[wish] = nil }
     }

@@ -25,7 +25,7 @@ final class TillService: LocalPairings, TillRegistry {
     private let path: String
     private let endStreams: @Sendable () -> Void
     private let state: Mutex<State>
-    /// Held while a refund is counted and made: what one takes back, another must not rely on.
+    /// Held while a refund is counted and made: nothing relies on a count that is removed again.
     private let refunding = AsyncLock()
     /// A Boolean that is true if the file could not be read: no till is known then.
     let wasUnreadable: Bool

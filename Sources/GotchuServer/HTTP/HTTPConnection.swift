@@ -101,7 +101,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        take(.part(unwrapInboundIn(data)), context)
+        receive(.part(unwrapInboundIn(data)), context)
     }
 
     /// Starts the body's deadline: most requests come in one piece and need none.
@@ -116,7 +116,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
-        case let error as HTTPParserError: take(.failure(error), context)
+        case let error as HTTPParserError: receive(.failure(error), context)
         // Bytes after those that could not be parsed.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
@@ -127,7 +127,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch event {
         case ChannelEvent.inputClosed:
             isInputClosed = true
-            take(.end, context)
+            receive(.end, context)
         case is ChannelShouldQuiesceEvent: stop(context)
         default: break
         }
@@ -151,7 +151,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Requests
 
-    private func take(_ input: Input, _ context: ChannelHandlerContext) {
+    private func receive(_ input: Input, _ context: ChannelHandlerContext) {
         if case .answering = phase { waiting.append(input) } else { use(input, context) }
     }
 

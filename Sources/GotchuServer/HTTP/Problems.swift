@@ -59,7 +59,7 @@ struct Problems: RouterMiddleware {
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
         Self.name(&response.headers, context.requestID, note)
-        noteAnswer(response.status, to: request.head, on: route, context.requestID, context.logger)
+        record(response.status, to: request.head, on: route, context.requestID, context.logger)
         return response
     }
 
@@ -72,7 +72,7 @@ struct Problems: RouterMiddleware {
     /// Counts an answer, and logs it if every request is logged.
     ///
     /// - Parameter route: The router's pattern; `nil` for an unknown address.
-    func noteAnswer(
+    func record(
         _ status: HTTPResponse.Status,
         to head: HTTPRequest,
         on route: String?,

@@ -74,7 +74,7 @@ struct Limits: Sendable {
         _ detail: String
     ) throws {
         let (wait, left) = limiter.draw(for: caller)
-        RateLimitStatus.current?.take(name, limiter.rate, left)
+        RateLimitStatus.current?.record(name, limiter.rate, left)
         if let wait { throw Problem(.rateLimited, detail: detail).retry(after: wait) }
     }
 }

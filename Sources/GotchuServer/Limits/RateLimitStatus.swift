@@ -14,7 +14,7 @@ final class RateLimitStatus: Sendable {
     var headers: HTTPFields { fields.withLock { $0 } }
 
     /// Records a caller's budget under one limit.
-    func take(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
+    func record(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
         let window = Int(rate.refill.inSeconds.rounded(.up))
         let left = bucket.remaining
         let reset = Int(((rate.capacity - Double(left)) / rate.perSecond).rounded(.up))

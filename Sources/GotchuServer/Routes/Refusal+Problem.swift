@@ -66,7 +66,7 @@ extension Refusal.Reason {
         case .balanceTooLarge: "The payee's wallet cannot hold that much."
         case .noFreeEID: "No free EID was found."
         case .sessionNotPaid: "The session was not paid, so nothing can be refunded."
-        case .sessionRefunded: "All that was paid has gone back already."
+        case .sessionRefunded: "All that was paid is refunded already."
         case .refundTooLarge: "That is more than what is left of the payment."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
         case .unknownEID: "The EID to be replaced was never this session's."

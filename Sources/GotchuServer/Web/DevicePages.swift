@@ -124,7 +124,8 @@ struct DevicePages: Sendable {
 
     private func row(_ device: Device, _ visit: WebVisit) -> HTML {
         let scopes = device.scopes.split(separator: " ")
-        let may = scopes.contains { $0 == Scope.payer.rawValue } ? "ask and spend" : "ask for money"
+        let may =
+            scopes.contains { $0 == Scope.payer.rawValue } ? "request and pay" : "request payments"
         let seen = device.lastUsedAt.map { visit.zone.time($0) } ?? "never"
         let end =
             device.revokedAt != nil

@@ -116,7 +116,7 @@ struct PayPage: Sendable {
         case .cancelled:
             page(
                 "Cancelled",
-                "<p>The payee has taken the request back. Nothing was charged.</p>",
+                "<p>The payee cancelled the request. Nothing was charged.</p>",
                 mood: .over
             )
         }
@@ -187,7 +187,7 @@ struct PayPage: Sendable {
             switch refusal.reason {
             case .insufficientBalance: ("Not enough money", missing(refusal))
             case .sessionExpired: ("Time is up", "The request has expired.")
-            case .sessionCancelled: ("Cancelled", "The payee has taken the request back.")
+            case .sessionCancelled: ("Cancelled", "The payee cancelled the request.")
             case .sessionPaid: ("Already paid", "This request was paid by another payment.")
             case .sessionBusy: ("Being paid", "Somebody else is paying this.")
             case .sessionNotLocked: ("Not paid", "It took too long.")

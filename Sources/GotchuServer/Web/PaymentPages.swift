@@ -137,7 +137,7 @@ struct PaymentPages: Sendable {
             visit.isFresh
             ? """
             \(form)
-            <p class="quiet">The money goes back to the payer at once. It cannot be taken back.</p>
+            <p class="quiet">The payer gets the money at once. It cannot be undone.</p>
             """
             : visit.freshLogin(for: "A refund", to: path)
         return """
@@ -164,13 +164,13 @@ struct PaymentPages: Sendable {
             title: "Refund",
             section: .earnings,
             banner: WebPage.Banner(
-                "It is not known whether \(amount) went back. Do not refund it "
+                "It is not known whether \(amount) was refunded. Do not refund it "
                     + "elsewhere before this is found out.",
                 isBad: true
             ),
             content: """
                 <section class="panel">\(form)
-                <p class="quiet">It is asked for with the same key: the money goes back once.</p>
+                <p class="quiet">It is asked for with the same key: the refund is made once.</p>
                 </section>
                 """
         )

@@ -73,7 +73,7 @@ struct WebRoutes: Sendable {
         registerPayer(on: router)
     }
 
-    /// Registers the pages of people who ask for money.
+    /// Registers the pages of payees.
     private func registerMerchant(on router: Router<ServerContext>) {
         func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
             router.get(RouterPath(path), use: gate.page(needing: .payee, body))

@@ -29,7 +29,7 @@ final class FinishedAttempts: Sendable {
         wakeUp.yield()
     }
 
-    func take() -> Work {
+    func popAll() -> Work {
         work.withLock { work in
             defer { work = Work() }
             return work

@@ -54,14 +54,14 @@ struct WebhookWorker: Service {
                 }
                 var round = Round(logger)
                 for await _ in finished.wakeUps {
-                    let work = finished.take()
+                    let work = finished.popAll()
                     await finish(work.ended, in: &round)
                     await begin(isTime: work.isTime, at: finished, in: &round, &group)
                 }
                 group.cancelAll()
             }
         }
-        await note(finished.take().ended)
+        await record(finished.popAll().ended)
     }
 
     /// The state between two readings of the outbox.
@@ -117,7 +117,7 @@ struct WebhookWorker: Service {
     }
 
     private func finish(_ tries: [WebhookDelivery.Ended], in round: inout Round) async {
-        await note(tries)
+        await record(tries)
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
             round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
@@ -127,7 +127,7 @@ struct WebhookWorker: Service {
     }
 
     /// Records finished attempts. One that cannot be recorded is due again when its lease ends.
-    private func note(_ tries: [WebhookDelivery.Ended]) async {
+    private func record(_ tries: [WebhookDelivery.Ended]) async {
         guard !tries.isEmpty else { return }
         do {
             try await store.finish(tries, at: clock())

@@ -42,9 +42,9 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         /// The EID that is to be replaced was never this session's.
         case unknownEID = "UNKNOWN_EID"
         case tooManyRotations = "TOO_MANY_ROTATIONS"
-        /// Only what was paid can go back.
+        /// Only what was paid can be refunded.
         case sessionNotPaid = "SESSION_NOT_PAID"
-        /// All of it has gone back already.
+        /// All of it is refunded already.
         case sessionRefunded = "SESSION_REFUNDED"
         /// More than what is left of the payment.
         case refundTooLarge = "REFUND_TOO_LARGE"

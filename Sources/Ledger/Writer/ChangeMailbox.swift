@@ -75,7 +75,7 @@ package final class ChangeMailbox: Sendable {
     }
 
     /// Removes and returns what has arrived.
-    func take() -> Changes {
+    func popAll() -> Changes {
         state.withLock { state in
             defer { state.changes = Changes() }
             return state.changes

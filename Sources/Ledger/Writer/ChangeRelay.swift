@@ -30,7 +30,7 @@ struct ChangeRelay: Service {
     func run() async {
         await cancelWhenGracefulShutdown {
             for await _ in mailbox.arrivals() {
-                let changes = mailbox.take()
+                let changes = mailbox.popAll()
                 await repeatNoticed(changes.noticed)
                 await relay(feed.watched(of: changes))
             }

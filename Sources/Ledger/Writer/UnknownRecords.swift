@@ -18,10 +18,10 @@ final class UnknownRecords: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes one of a user's budget, before it is known if it will be used.
+    /// Spends one of a user's budget, before it is known whether it is used.
     ///
     /// - Returns: True if there was one left.
-    func take(for user: UserID, at time: Timestamp) -> Bool {
+    func spend(for user: UserID, at time: Timestamp) -> Bool {
         state.withLock { state in
             if state.day != time.milliseconds / Self.day {
                 state = State(day: time.milliseconds / Self.day)

@@ -62,7 +62,7 @@ package final class Watch<State: Watched>: Sendable {
     }
 
     /// Removes and returns the news since the last call; `nil` if there is none.
-    package func next() -> News? { mailbox.take() }
+    package func next() -> News? { mailbox.pop() }
 
     /// The newest state that the watcher has not seen, and the callback that wakes the watcher.
     final class Mailbox: Sendable {
@@ -91,7 +91,7 @@ package final class Watch<State: Watched>: Sendable {
 
         func listen(_ onNews: @escaping @Sendable () -> Void) { update { $0.onNews = onNews } }
 
-        func take() -> News? {
+        func pop() -> News? {
             content.withLock { content in
                 if let state = content.newest.take() {
                     content.isQuiet = false

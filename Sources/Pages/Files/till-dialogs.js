@@ -17,7 +17,7 @@ export function tell(place, error, words, meaning = "") {
 
 let refunding = null;
 
-/** Asks how much of a request is to go back. The harmless button has the focus. */
+/** Asks how much of a request to refund. The harmless button has the focus. */
 export function openRefund(request, left, till) {
   refunding = { request, currency: request.currency, left };
   $("refund-title").textContent = `Refund ${money(left, request.currency)}?`;
@@ -65,8 +65,8 @@ async function refund() {
     const made = await call("POST", "/v1/refunds", body);
     if (!isShown()) return;
     if (made.made_before) {
-      tell($("refund-problem"), null, `It was refunded before, at ${clock(made.created_at)}: nothing `
-        + "more went back. To refund the same amount once more, say why.");
+      tell($("refund-problem"), null, `It was refunded before, at ${clock(made.created_at)}; nothing `
+        + "more was refunded. To refund the same amount once more, say why.");
     } else $("refund").close();
   } catch (error) {
     if (isShown()) {

@@ -19,7 +19,7 @@ export function make(name, className, ...content) {
 const isOpen = (request) => ["advertising", "locked"].includes(request.state);
 export const total = (request) => request.amount_cents + (request.tip_cents ?? 0);
 
-/** What a person sees of a request: its state, what went back, and what can be done. */
+/** What a person sees of a request: its state, what was refunded, and what can be done. */
 export function look(request, refunds, mayRefund) {
   const own = refunds.filter((refund) => refund.sid === request.id);
   // Those of this machine, or all by the payment server's word, whichever is more: both only grow.

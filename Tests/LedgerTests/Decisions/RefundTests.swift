@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// Money that goes back, once and never more than was paid.
+/// Refunds: each once, and never more than was paid.
 @Suite("Refunds")
 struct RefundTests {
     private static let states: [SessionStatus] = [

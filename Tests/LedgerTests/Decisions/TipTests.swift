@@ -120,7 +120,7 @@ struct TipTests {
         #expect(rig.books == before)
     }
 
-    @Test("A refund without an amount gives both back")
+    @Test("A refund without an amount refunds both")
     func whole() throws {
         var rig = lockedRig()
         rig.take(send(2))
@@ -146,7 +146,7 @@ struct TipTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("More than amount and tip never goes back")
+    @Test("More than amount and tip is never refunded")
     func tooLarge() {
         var rig = lockedRig()
         rig.take(send(2))

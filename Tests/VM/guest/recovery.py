@@ -81,7 +81,7 @@ class Till:
         eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
 
     def withdraw(self) -> None:
-        """Takes the request back: it must leave the air, however much has happened to it."""
+        """Cancels the request: it must leave the air, however much has happened to it."""
         self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
         self._world.expect_silence(self._daemon)
 
