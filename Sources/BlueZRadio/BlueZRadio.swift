@@ -87,7 +87,6 @@ package actor BlueZRadio: Radio {
             canPowerCycle: canPowerCycle,
             timings: timings
         )
-        planner.wantScan(false)
         choice = TransportChoice(policy: transport)
         self.openManagement = openManagement
         self.readTraffic = readTraffic
@@ -326,6 +325,8 @@ package actor BlueZRadio: Radio {
             let now = MonotonicTime.now
             if planner.isControllerInQuestion(now: now) { lookAtController() }
             guard let action = planner.next(now: now) else {
+                // What was given up is news, too.
+                sendState()
                 await sleep(until: planner.nextDeadline(now: now))
                 continue
             }
@@ -375,14 +376,18 @@ package actor BlueZRadio: Radio {
         return nextNumber
     }
 
+    /// Sends the state if it is another.
+    private func sendState() {
+        let state = choice.add(to: planner.state)
+        guard state != lastState else { return }
+        report(state, after: lastState)
+        lastState = state
+        onEvent(.stateChanged(state))
+    }
+
     /// Sends the state if it is another, and wakes all who wait: the planner may have changed.
     func changed() {
-        let state = choice.add(to: planner.state)
-        if state != lastState {
-            report(state, after: lastState)
-            lastState = state
-            onEvent(.stateChanged(state))
-        }
+        sendState()
         let waiting = waiting.values.joined()
         self.waiting = [:]
         for continuation in waiting { continuation.resume() }

@@ -14,6 +14,7 @@ import Testing
     private var now = MonotonicTime(sinceStart: .zero)
 
     init() {
+        planner.wantScan(true)
         planner.linkChanged(.asking(":1.1"))
         planner.adaptersChanged([AdapterState.hci0()], now: now)
     }

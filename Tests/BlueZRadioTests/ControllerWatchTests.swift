@@ -17,6 +17,7 @@ import Testing
     private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
 
     init() {
+        planner.wantScan(true)
         planner.linkChanged(.asking(":1.1"))
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test("a command without an answer for half a second is a controller that does not answer")
-    mutating func mute() {
+    mutating func unresponsive() {
         look(commands: 1, after: .seconds(3))
         look(after: Self.timings.closeLook - .milliseconds(1))
         #expect(!planner.controller.isUnresponsive)
@@ -239,9 +240,33 @@ import Testing
 }
 
 extension ControllerWatchTests {
+    @Test("Without a scan an unresponsive controller is probed, or nothing is known against it")
+    mutating func notScanning() {
+        planner.want(Self.eid)
+        finish(.register(Self.eid))
+        planner.wantScan(false)
+        finish(.stopScan)
+        look(commands: 1, after: .seconds(3))
+        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+        for _ in 0..<3 {
+            #expect(planner.next(now: now) == nil && planner.state.problem != nil)
+            pass((planner.nextDeadline(now: now) ?? now) - now)
+            #expect(planner.next(now: now) == .register(Self.eid))
+            finish(.register(Self.eid))
+        }
+        planner.unwant(Self.eid)
+        #expect(planner.next(now: now) == .unregister(Self.eid))
+        finish(.unregister(Self.eid))
+        #expect(planner.next(now: now) == nil && planner.state.problem != nil)
+        pass((planner.nextDeadline(now: now) ?? now) - now)
+        #expect(planner.next(now: now) == nil && planner.state.problem == nil)
+        #expect(planner.nextDeadline(now: now) == nil)
+    }
+
     private init(planner: BlueZPlanner, now: MonotonicTime) {
         self.planner = planner
         self.now = now
+        self.planner.wantScan(true)
         self.planner.linkChanged(.asking(":1.1"))
         self.planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(self.planner.next(now: now) == .startScan(isRestart: false))

@@ -2,15 +2,31 @@ import BlueZ
 import BlueZRadio
 import Radio
 import Synchronization
+import TestSupport
 
-/// What a kernel counts of its controller, which answers each command.
+/// What a kernel counts of its controller, which answers each command unless said.
 final class KernelCounts: Sendable {
     private let traffic = Mutex(ControllerTraffic(commands: 0, events: 0))
+    private let looks = Mutex(0)
 
     /// For a radio, instead of the kernel's own.
     var reader: BlueZRadio.TrafficReader {
-        { _ in self.traffic.withLock { $0 } }
+        { _ in
+            self.looks.withLock { $0 += 1 }
+            return self.traffic.withLock { $0 }
+        }
     }
+
+    /// Returns once the counts were read, and read again.
+    func looked() async throws {
+        let before = looks.withLock(\.self)
+        try await eventually("the counts are read") {
+            looks.withLock { $0 > before + 1 ? true : nil }
+        }
+    }
+
+    /// Counts a command that the controller does not answer.
+    func lostCommand() { traffic.withLock { $0.commands &+= 1 } }
 
     func commanded(_ count: UInt32) {
         traffic.withLock { traffic in

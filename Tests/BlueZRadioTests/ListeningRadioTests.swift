@@ -71,9 +71,47 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
+    @Test("A controller that has stopped answering is probed although nothing scans")
+    func probed() async throws {
+        var timings = Self.timings
+        (timings.look, timings.closeLook) = (.milliseconds(20), .milliseconds(20))
+        timings.firstRest = .milliseconds(200)
+        let bus = try PrivateBus()
+        let bluez = try await ScriptedBlueZ(on: bus)
+        let counts = KernelCounts()
+        try await RunningRadio.with(bus, counts: counts, timings: timings, isListening: false) {
+            running in
+            var requests = bluez.requests.makeAsyncIterator()
+            func next() async -> ScriptedBlueZ.Request? { await requests.next(isolation: nil) }
+            _ = try await running.state { $0.adapter != nil }
+            try await counts.looked()
+            counts.lostCommand()
+            _ = try await running.state { $0.problem?.code == .adapterUnresponsive }
+            // Nothing is on the air that could show it.
+            _ = try await running.state { $0.problem == nil }
+            try await running.radio.startAdvertising(Self.eid)
+            guard case .register = await next() else {
+                Issue.record("the first request is not the advertisement's")
+                return
+            }
+            try await counts.looked()
+            counts.lostCommand()
+            _ = try await running.state { $0.problem?.code == .adapterUnresponsive }
+            #expect(await next() == .unregister)
+            guard case .register = await next() else {
+                Issue.record("it is not put on the air again")
+                return
+            }
+            counts.commanded(2)
+            _ = try await running.state { $0.problem == nil && $0.advertising == [Self.eid] }
+        }
+        await bluez.stop()
+    }
+
     @Test("The end of the wish ends the scan, its recovery and its problems")
     func planned() {
         var planner = BlueZPlanner(adapterName: nil)
+        planner.wantScan(true)
         var now = MonotonicTime(sinceStart: .zero)
         planner.linkChanged(.asking(":1.1"))
         planner.adaptersChanged([AdapterState.hci0()], now: now)

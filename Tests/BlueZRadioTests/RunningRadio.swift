@@ -15,12 +15,16 @@ actor RunningRadio {
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
         kernel: ScriptedKernel = ScriptedKernel(),
+        counts: KernelCounts? = nil,
+        timings: RecoveryTimings = RecoveryTimings(),
         logger: Logger = quietLogger
     ) throws {
         radio = try BlueZRadio(
             adapter: adapter,
+            timings: timings,
             transport: transport,
             bus: bus.address,
+            readTraffic: counts?.reader,
             openManagement: kernel.open,
             logger: logger
         )
@@ -35,6 +39,8 @@ actor RunningRadio {
         adapter: String? = nil,
         transport: TransportPolicy = .dbus,
         kernel: ScriptedKernel = ScriptedKernel(),
+        counts: KernelCounts? = nil,
+        timings: RecoveryTimings = RecoveryTimings(),
         isListening: Bool = true,
         logger: Logger = quietLogger,
         _ body: @escaping @Sendable (RunningRadio) async throws -> Void
@@ -44,6 +50,8 @@ actor RunningRadio {
             adapter: adapter,
             transport: transport,
             kernel: kernel,
+            counts: counts,
+            timings: timings,
             logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -17,6 +17,7 @@ import Testing
     private var traffic = ControllerTraffic(commands: 0, events: 0)
 
     init() {
+        planner.wantScan(true)
         planner.linkChanged(.asking(":1.1"))
         planner.adaptersChanged([Self.adapter(false)], now: now)
         start()
@@ -74,6 +75,7 @@ import Testing
     @Test("the power is not touched unless that is configured")
     mutating func noPower() {
         planner = BlueZPlanner(adapterName: nil)
+        planner.wantScan(true)
         planner.linkChanged(.asking(":1.1"))
         planner.adaptersChanged([Self.adapter(false)], now: now)
         start()
@@ -157,6 +159,7 @@ import Testing
         look(after: Self.timings.burstLook)
         let givenUp = now + (Self.timings.commandLimit - Self.timings.burstLook)
         #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
+        #expect(planner.lookInterval == Self.timings.closeLook, "its end may be sent again")
         look(after: givenUp - now)
     }
 

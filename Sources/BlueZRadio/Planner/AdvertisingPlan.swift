@@ -83,11 +83,18 @@ struct AdvertisingPlan: Sendable {
     }
 
     /// The controller answers again; what it still sends of what it sent is not known.
-    mutating func controllerAnswered() {
+    mutating func controllerAnswered() { renew() }
+
+    /// Has everything that is on the air registered again.
+    ///
+    /// - Returns: False if there is nothing to register or unregister.
+    @discardableResult
+    mutating func renew() -> Bool {
         for (eid, advertisement) in advertisements {
             if advertisement.stage == .on { advertisements[eid]?.stage = .unclear }
             advertisements[eid]?.retry = Retry(timings: timings)
         }
+        return !advertisements.isEmpty
     }
 
     /// bluetoothd has released an advertisement unasked.

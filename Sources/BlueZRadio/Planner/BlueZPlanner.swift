@@ -123,16 +123,6 @@ struct BlueZPlanner: Sendable {
     /// bluetoothd has released an advertisement unasked.
     mutating func released(_ eid: EID) { advertising.released(eid) }
 
-    /// The effect of hearing something.
-    enum Hearing {
-        /// Nothing is due sooner.
-        case nothing
-        /// `hearingDeadline` may have come nearer.
-        case hurry
-        /// The scan is proved to live.
-        case proof
-    }
-
     /// An advertisement of ours was heard on our adapter.
     @discardableResult
     mutating func heard(_ sighting: Sighting) -> Hearing {
@@ -282,8 +272,7 @@ extension BlueZPlanner {
         guard adapter.isPowered else { return power.next(now: now) }
         if let action = nextReconnection(now: now) { return action }
         if adapter.canAdvertise, let action = advertising.next(now: now) { return action }
-        // A command to stop would be lost.
-        if controller.isUnresponsive, !scan.isWanted { return nil }
+        if controller.isUnresponsive, !scan.isWanted { return nextProbe(now: now) }
         let action = controller.isUnresponsive ? nextUnresponsive(now: now) : nextScan(now: now)
         if let action { scan.asked(for: action, now: now) }
         return action
@@ -297,7 +286,7 @@ extension BlueZPlanner {
         var deadlines = [ladder.due]
         if adapter.canAdvertise { deadlines += advertising.wakes }
         if controller.isUnresponsive {
-            if scan.isWanted { deadlines.append(controller.wake) }
+            deadlines.append(scan.isWanted ? controller.wake : controller.probeDue)
         } else {
             deadlines += scan.wakes(now: now)
             if scan.isOn {
@@ -330,6 +319,20 @@ extension BlueZPlanner {
             now: now
         )
         return rung.map { climbed(to: $0, for: .unresponsive, now: now) }
+    }
+
+    /// The probe of an unresponsive controller that no scan asks anything of: what is on the air is
+    /// registered again, which takes commands, and their answers show that it has recovered. Where
+    /// nothing is on the air nothing shows, and nothing is known against it any more.
+    private mutating func nextProbe(now: MonotonicTime) -> Action? {
+        // A command to stop a scan would be lost before that.
+        guard let due = controller.probeDue, due <= now else { return nil }
+        if adapter?.canAdvertise == true, advertising.renew() {
+            controller.probed(now: now)
+            return advertising.next(now: now)
+        }
+        controller.forgetUnresponsive()
+        return scan.next(now: now)
     }
 
     private mutating func nextScan(now: MonotonicTime) -> Action? {

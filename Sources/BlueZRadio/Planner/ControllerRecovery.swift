@@ -16,6 +16,8 @@ struct ControllerRecovery: Sendable {
     /// A Boolean that is true if the kernel told the controller nothing at the last attempt.
     private var isAttemptIgnored = false
     private var lastAttempt: MonotonicTime?
+    /// The time of the last probe while no scan is wanted.
+    private var lastProbe: MonotonicTime?
     /// The counts before the last rung for an unresponsive controller.
     private var countsAtRung: ControllerTraffic?
     /// The time at which that rung was taken.
@@ -119,6 +121,17 @@ struct ControllerRecovery: Sendable {
     }
 
     // MARK: What to do
+
+    /// The time at which an unresponsive controller is probed if no scan is wanted.
+    var probeDue: MonotonicTime? {
+        guard isUnresponsive, let lastCommand = watch.lastCommand else { return nil }
+        return max(lastProbe ?? lastCommand, lastCommand) + timings.firstRest
+    }
+
+    mutating func probed(now: MonotonicTime) { lastProbe = now }
+
+    /// Nothing is asked of the controller, so that nothing would show its recovery.
+    mutating func forgetUnresponsive() { startAfresh() }
 
     /// The next rung while the controller is unresponsive: no more than keeps the scan asked for.
     ///

@@ -18,6 +18,16 @@ extension BlueZPlanner {
         /// Switch the adapter on, which we had switched off.
         case powerOn
     }
+
+    /// The effect of hearing something.
+    enum Hearing {
+        /// Nothing is due sooner.
+        case nothing
+        /// `hearingDeadline` may have come nearer.
+        case hurry
+        /// The scan is proved to live.
+        case proof
+    }
 }
 
 extension BlueZPlanner.Action {

@@ -11,7 +11,7 @@ struct ScanPlan: Sendable {
     }
 
     /// A Boolean that is true while the scan is wanted; else one that may run is stopped.
-    private(set) var isWanted = true
+    private(set) var isWanted = false
     private var stage = Stage.off(isRestart: false)
     /// The reason why the last start failed; `nil` when it did not.
     private(set) var failure: RadioFailure?
@@ -65,8 +65,11 @@ struct ScanPlan: Sendable {
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
     /// The pause before the next look at the kernel's counts, while commands to the controller are
-    /// under way whose meaning is not known yet.
-    var lookInterval: Duration? { burst.lookInterval(timings) }
+    /// under way whose meaning is not known yet, or a lost start is to be asked for: the kernel's
+    /// next try to end the scan puts that off.
+    var lookInterval: Duration? {
+        burst.lookInterval(timings) ?? (lossDue == nil ? nil : timings.closeLook)
+    }
 
     /// Tells whether a look at the kernel's counts may answer what is to be judged now.
     func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.needsCounts(now: now) }
