@@ -96,6 +96,55 @@ struct ListeningTests {
         }
     }
 
+    /// A radio whose first pause lasts until it is cancelled, and the others not at all.
+    private final class HeldRadio: Radio {
+        let name = "held"
+        let pauses: AsyncStream<Duration>
+        private let pausing: AsyncStream<Duration>.Continuation
+        private let isFirst = Atomic(true)
+
+        init() { (pauses, pausing) = AsyncStream.makeStream() }
+
+        func pause(for duration: Duration, tolerance: Duration) async {
+            pausing.yield(duration)
+            guard isFirst.exchange(false, ordering: .relaxed) else { return }
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+        }
+
+        func run(onEvent: @escaping RadioListener) async throws {}
+        func setListening(_ isWanted: Bool) async {}
+        func startAdvertising(_ eid: EID) async throws(RadioFailure) {}
+        func stopAdvertising(_ eid: EID) async {}
+    }
+
+    @Test("A call waits for a radio that begins late, and only then for what is near")
+    func late() async throws {
+        let radio = HeldRadio()
+        let folder = try TemporaryFolder()
+        let presences = PresenceService(
+            radio: radio,
+            policy: ProximityPolicy(),
+            calibrations: CalibrationStore(stateDirectory: folder.path),
+            resolver: SessionResolver(
+                client: PaymentClient(
+                    server: try #require(ServerURL("http://127.0.0.1:1")),
+                    http: HTTPClient.shared
+                )
+            ),
+            hub: EventHub(),
+            recorder: SightingRecorder()
+        ) { _ in }
+        var pauses = radio.pauses.makeAsyncIterator()
+        async let call: Void = presences.hear()
+        #expect(await pauses.next() == .seconds(2), "the limit")
+        var state = RadioState()
+        state.isScanning = true
+        presences.receive(.stateChanged(state))
+        let hearing = try #require(await pauses.next())
+        #expect(hearing > .zero && hearing <= .seconds(2), "since it began")
+        await call
+    }
+
     @Test("A reader that does not ask for sessions has nobody listen")
     func other() async throws {
         let listener = try await Listener(.auto)

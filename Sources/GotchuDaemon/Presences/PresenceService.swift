@@ -22,6 +22,8 @@ final class PresenceService: Service {
     /// The time in which what is near is heard: three advertisements of a till, or one of the
     /// slowest, each 1.28 s.
     private static let hearingTime: Duration = .seconds(2)
+    /// The time for which a radio is waited for that does not begin to listen.
+    private static let startLimit: Duration = .seconds(2)
 
     private let radio: any Radio
     private let listen: ListenSetting
@@ -45,6 +47,9 @@ final class PresenceService: Service {
         var listening: (adapter: String?, address: String?)
         /// The moment since which the radio has listened; `nil` while it does not.
         var scanningSince: MonotonicTime?
+        /// Those who wait for that moment.
+        var starts: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
+        var nextStart: UInt64 = 0
         /// A Boolean that is true if presences were asked for since the demand was last judged.
         var isAsked = false
         /// The moment at which each EID was first heard at a near level, for as long as it is here.
@@ -129,14 +134,30 @@ final class PresenceService: Service {
     }
 
     /// Has the radio listen, and returns once what is near should have been heard: two seconds
-    /// after the call, or at once where it listened for as long before.
+    /// after it began, at once where that is longer ago, and after two seconds if it does not
+    /// begin.
     func hear() async {
         ask()
-        guard listen != .never else { return }
-        let now = MonotonicTime.now
-        let since = state.withLock { $0.scanningSince } ?? now
+        guard listen != .never, let since = await listeningSince() else { return }
         // Presences appear only as advertisements arrive, each till at its own interval.
-        await radio.pause(for: max(.zero, since + Self.hearingTime - now))
+        await radio.pause(for: max(.zero, since + Self.hearingTime - .now))
+    }
+
+    /// The moment since which the radio listens, once it does; `nil` if it has not begun in time.
+    private func listeningSince() async -> MonotonicTime? {
+        let (moments, moment) = AsyncStream<MonotonicTime>.makeStream()
+        let id = state.withLock { $0.addStart(moment) }
+        defer { state.withLock { $0.starts[id] = nil } }
+        return await withTaskGroup(of: MonotonicTime?.self) { group in
+            group.addTask { await moments.first { _ in true } }
+            group.addTask {
+                // A limit on what the radio does.
+                await self.radio.pause(for: Self.startLimit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
     }
 
     private func setListening() async {
@@ -229,7 +250,7 @@ final class PresenceService: Service {
         case .stateChanged(let new):
             state.withLock { state in
                 state.isAdvertising = new.advertising
-                state.scanningSince = new.isScanning ? state.scanningSince ?? .now : nil
+                state.setScanning(new.isScanning)
                 guard
                     new.adapter != state.listening.adapter
                         || new.address != state.listening.address
@@ -329,6 +350,22 @@ final class PresenceService: Service {
 }
 
 extension PresenceService.State {
+    /// Adds somebody who waits until the radio listens.
+    fileprivate mutating func addStart(
+        _ moment: AsyncStream<MonotonicTime>.Continuation
+    ) -> UInt64 {
+        if let scanningSince { moment.yield(scanningSince) }
+        nextStart += 1
+        starts[nextStart] = moment
+        return nextStart
+    }
+
+    fileprivate mutating func setScanning(_ isScanning: Bool) {
+        scanningSince = isScanning ? scanningSince ?? .now : nil
+        guard let scanningSince else { return }
+        for start in starts.values { start.yield(scanningSince) }
+    }
+
     fileprivate mutating func recordNearness(of sighting: Sighting) {
         guard let rssi = sighting.rssi,
             Double(rssi.dBm) >= policy.near(on: sighting.adapter).enter,
