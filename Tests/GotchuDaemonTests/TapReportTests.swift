@@ -32,6 +32,30 @@ struct TapReportTests {
         )
     }
 
+    @Test("A payment waits for the background's question about its EID, and asks none of its own")
+    func joined() async throws {
+        let server = ScriptedServer()
+        let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)
+        let resolver = SessionResolver(client: client)
+        let gate = server.stop(at: .resolve)
+        // SAFETY: owned by this test, which cancels it at its end.
+        let asking = Task { await resolver.run { _ in } }
+        defer { asking.cancel() }
+        let eid = EID(literal: ScriptedServer.eid)
+        resolver.want(eid, level: -30, since: .now, isTap: false)
+        await gate.reached()
+        _ = await resolver.resolve(EID(literal: "bbbbbbbbbb"))
+        #expect(server.calls(.resolve).count == 2, "another EID waits for nothing")
+        // SAFETY: awaited below; it runs at once until it waits.
+        let payment = Task.immediate { await resolver.resolve(eid) }
+        gate.open()
+        guard case .success = await payment.value else {
+            Issue.record("the background's answer is not the payment's")
+            return
+        }
+        #expect(server.calls(.resolve).count == 2)
+    }
+
     @Test("A tap is told with the question, and nearness alone is not")
     func told() async throws {
         let server = ScriptedServer()

@@ -8,10 +8,18 @@ import Synchronization
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
+    /// The background's question that is on its way.
+    private let question = Mutex<Question?>(nil)
     /// A Boolean that is true unless the server has refused to be told of a tap.
     private let tellsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+
+    /// A question that is on its way, and those who wait for its answer too.
+    private struct Question {
+        let eid: EID
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
 
     init(client: PaymentClient) {
         self.client = client
@@ -20,8 +28,10 @@ final class SessionResolver: Sendable {
 
     /// The session of an EID, by an answer that is still fresh or by the server's now.
     ///
-    /// One payment asks once, however many steps of it need the answer.
+    /// One payment asks once, however many steps of it need the answer, and not at all if the
+    /// background has just asked: its answer is waited for.
     func resolve(_ eid: EID) async -> Answer<ResolvedSession> {
+        await joinQuestion(about: eid)
         if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
             return .success(session)
         }
@@ -68,6 +78,33 @@ final class SessionResolver: Sendable {
     /// - Returns: Its EIDs, as far as they are known.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
+    /// Returns once the background has its answer about an EID, if it is asking.
+    private func joinQuestion(about eid: EID) async {
+        await withCheckedContinuation { waiter in
+            let isAsked = question.withLock { question in
+                guard question?.eid == eid else { return false }
+                question?.waiters.append(waiter)
+                return true
+            }
+            if !isAsked { waiter.resume() }
+        }
+    }
+
+    /// Asks in the background, and records the answer.
+    ///
+    /// - Returns: `nil` if the task was cancelled meanwhile.
+    private func answer(about eid: EID) async -> ResolvePlan.Outcome? {
+        question.withLock { $0 = Question(eid: eid) }
+        defer {
+            for waiter in question.withLock({ $0.take()?.waiters ?? [] }) { waiter.resume() }
+        }
+        let isTap = plan.withLock { $0.isTap(eid) }
+        let outcome = ResolvePlan.Outcome(await ask(eid, isTap: isTap))
+        guard !Task.isCancelled else { return nil }
+        plan.withLock { $0.record(eid, outcome, at: .now) }
+        return outcome
+    }
+
     /// Asks in the background. A server of the first contract refuses to be told of a tap: it is
     /// asked again, and told no more.
     private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
@@ -89,13 +126,10 @@ final class SessionResolver: Sendable {
         for await _ in wakes.cancelOnGracefulShutdown() {
             nap?.cancel()
             while !Task.isCancelled, let eid = plan.withLock({ $0.next(at: .now) }) {
-                let isTap = plan.withLock { $0.isTap(eid) }
-                let outcome = ResolvePlan.Outcome(await ask(eid, isTap: isTap))
-                guard !Task.isCancelled else { return }
-                plan.withLock { $0.record(eid, outcome, at: .now) }
-                switch outcome {
+                switch await answer(about: eid) {
                 case .session, .nobodys: await onAnswer(eid)
                 case .unknown: break
+                case nil: return
                 }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
