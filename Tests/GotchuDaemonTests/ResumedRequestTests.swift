@@ -65,7 +65,7 @@ struct ResumedRequestTests {
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
-    @Test("A request is not believed to have a tip that no payment can have")
+    @Test("A tip that no payment can have is refused")
     func impossibleTip() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
@@ -85,7 +85,22 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    @Test("A request is not believed to be paid by a reply about another session or amount")
+    @Test("A change of the EID that the server refuses has ended in the journal too")
+    func refusedRotation() async throws {
+        let request = try record()
+        let bench = try Bench([.request(request)])
+        bench.server.script(.session, .refused(409, ErrorCode.tooManyRotations.rawValue))
+        guard case .refused = await bench.requests.rotate(request.sid) else {
+            Issue.record("the refusal is not told")
+            return
+        }
+        let written = bench.journal.records.dropFirst().map { record in
+            if case .request(let request) = record { request.isRotating } else { nil as Bool? }
+        }
+        #expect(written == [true, nil])
+    }
+
+    @Test("A reply about another session or amount does not make a request paid")
     func otherSession() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
@@ -133,7 +148,7 @@ struct ResumedRequestTests {
         }
         #expect(try await service.view(of: request.sid).state == .advertising)
         try push(paidAt: "2026-11-23T12:00:00Z")
-        try await eventually("a good time is believed") {
+        try await eventually("a good time is applied") {
             try await service.view(of: request.sid).state == .paid ? true : nil
         }
         let lines = try await eventually("the journal has the end") { () -> [Data]? in

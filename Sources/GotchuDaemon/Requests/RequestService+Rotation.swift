@@ -39,7 +39,7 @@ extension RequestService {
             if let now = records[id] { publish(now) }
             return .done
         case .refused:
-            records[id]?.isRotating = nil
+            _ = await change(id) { $0.isRotating = nil }
             return .refused
         case .unauthorized: return .unanswered(retryAfter: nil)
         case .unknown(let outage): return .unanswered(retryAfter: outage.retryAfter)
