@@ -41,4 +41,16 @@ struct VMTests {
         #expect(try await boot.exitCode() == 64)
         #expect(boot.text.contains("usage: boot"))
     }
+
+    @Test("boot says so where the machine cannot see the folder that it runs in")
+    func invisible() async throws {
+        let boot = Guest.folder.appendingPathComponent("boot").path
+        let folder = try TemporaryFolder()
+        let program = try Program(
+            "/usr/bin/env",
+            ["-C", "/dev/shm", boot, "\(folder.path)/out", "/bin/true"]
+        )
+        #expect(try await program.exitCode() == 69)
+        #expect(program.text.contains("cannot see /dev/shm"), "\(program.text)")
+    }
 }
