@@ -4,7 +4,7 @@ extension Connection {
     /// - Parameters:
     ///   - timeout: From now to the reply, the wait for a turn included.
     ///   - onReply: Receives the reply's values on the connection's thread before anything behind
-    ///     the reply is read; whoever awaits them may go on later. Must not block.
+    ///     the reply is read; the caller that awaits them may go on later. Must not block.
     /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which
     ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`.
     package func call(

@@ -9,8 +9,8 @@ struct Wire: ~Copyable {
     let uniqueName: String
     let descriptor: Int32
 
-    /// Connects and says hello. Blocks, for at most libdbus's 25 s if the bus accepts but stays
-    /// mute.
+    /// Connects and says hello. Blocks, for at most libdbus's 25 s if the bus accepts and does not
+    /// answer.
     init(_ address: BusAddress, messageBytes: Int) throws(DBusError) {
         dbus_threads_init_default()
         var error = CDBus.DBusError()

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test("a controller that stops answering is noticed, and all is begun anew when it does again")
-    func mute() async throws {
+    func unresponsive() async throws {
         let kernel = Mutex(ControllerTraffic(commands: 40, events: 40))
         try await with(.bookworm, traffic: { _ in kernel.withLock { $0 } }) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
@@ -149,7 +149,7 @@ import Testing
             }
             try await eventually("it is asked for") { await restarts() > before ? true : nil }
             script.withLock { $0.parts = [begun] }
-            try await eventually("it is believed") {
+            try await eventually("it is used") {
                 let state = await radio.planner.state
                 let isKnown = script.withLock { $0.parts.isEmpty }
                 return isKnown && state.isScanning && state.problem == nil ? true : nil

@@ -46,20 +46,20 @@ import Testing
         #expect(TransportChoice(policy: .dbus).note == nil)
     }
 
-    @Test("it is deaf when bluetoothd hears three devices in three seconds and it none")
-    func deaf() {
+    @Test("the socket is silent when bluetoothd hears three devices in three seconds and it none")
+    func silent() {
         var choice = TransportChoice(policy: .best)
         choice.opened()
-        #expect(witness(&choice, 0, 1, 2.9, 3) == [false, false, false, true])
+        #expect(heardOverDBus(&choice, 0, 1, 2.9, 3) == [false, false, false, true])
         choice.opened()
-        #expect(witness(&choice, 10, 12) == [false, false])
+        #expect(heardOverDBus(&choice, 10, 12) == [false, false])
         choice.heard()
-        #expect(witness(&choice, 13, 14, 16) == [false, false, true])
+        #expect(heardOverDBus(&choice, 13, 14, 16) == [false, false, true])
         _ = choice.failed(.silent)
-        #expect(witness(&choice, 30, 40, 50) == [false, false, false])
+        #expect(heardOverDBus(&choice, 30, 40, 50) == [false, false, false])
     }
 
-    private func witness(_ choice: inout TransportChoice, _ times: Double...) -> [Bool] {
+    private func heardOverDBus(_ choice: inout TransportChoice, _ times: Double...) -> [Bool] {
         times.map { choice.heardOverDBus(now: time($0)) }
     }
 }

@@ -49,7 +49,7 @@ struct HealthTests {
         }
         // It says that it is ready, and nothing else: three calls for people show that.
         odd.answer(answer("HTTP/1.1 200 OK", #"{"status":"ready"}"#))
-        try await eventually("it is believed") {
+        try await eventually("it is accepted") {
             let status = try await kiosk.get("/v1/status", as: StatusReply.self)
             return status.server.isReachable == true ? true : nil
         }

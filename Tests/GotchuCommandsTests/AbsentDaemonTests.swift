@@ -63,8 +63,8 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("stopped before it had answered"))
     }
 
-    @Test("one that dies before it has answered for money leaves it in doubt: 75")
-    func doubt() async throws {
+    @Test("one that dies before it has answered for money leaves an unknown outcome: 75")
+    func unknownOutcome() async throws {
         let peer = try CannedPeer("")
         let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
         #expect(run.code == 75)

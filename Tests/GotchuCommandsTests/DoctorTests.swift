@@ -41,8 +41,8 @@ struct DoctorTests {
         let off = try finding("adapter", of: adapter(isPowered: false))
         #expect(off.verdict == .bad)
         #expect(off.fix == "bluetoothctl power on")
-        let mute = try finding("advertising", of: adapter(canAdvertise: false))
-        #expect(mute.verdict == .bad)
+        let silent = try finding("advertising", of: adapter(canAdvertise: false))
+        #expect(silent.verdict == .bad)
         #expect(try finding("adapter", of: adapter()).verdict == .good)
         #expect(try finding("advertising", of: adapter()).verdict == .good)
     }

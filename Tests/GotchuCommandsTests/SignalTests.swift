@@ -168,7 +168,7 @@ struct SignalTests {
         try await eventually("it is ready for signals") { program.handles(SIGINT) ? true : nil }
         program.signal(SIGINT)
         try await eventually("it says what it does") {
-            program.text.contains("Ctrl-C again leaves it as it is.") ? true : nil
+            program.text.contains("Ctrl-C again leaves it open.") ? true : nil
         }
         program.signal(SIGINT)
         #expect(try await program.exitCode() == 128 + SIGINT)
@@ -193,7 +193,7 @@ struct SignalTests {
 
     /// Both at once: each waits for half a minute, as long as a command waits for the daemon.
     @Test("money that may be on its way is not said to have stayed")
-    func doubt() async throws {
+    func unknownOutcome() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
         let refund = ["refund", "some-id", "5", "--yes", "--socket", system.kiosk]

@@ -101,7 +101,7 @@ struct StreamTests {
         #expect(try await end.state == .cancelled)
     }
 
-    @Test("a request that cannot be followed is cancelled, and a payment's doubt is told")
+    @Test("a request that cannot be followed is cancelled, and a payment's outcome is unknown")
     func unfollowed() async throws {
         let system = try await LiveSystem()
         let asked = try await system.request("5")

@@ -34,7 +34,7 @@ struct CalibrationStoreTests {
         #expect(CalibrationStore(stateDirectory: folder.path).views.isEmpty)
     }
 
-    @Test("a file that is torn or was changed by hand is not believed")
+    @Test("a file that is torn or was changed by hand is not used")
     func damage() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)

@@ -3,7 +3,7 @@ import Radio
 
 /// The way to bluetoothd and the adapter that is used: pure.
 struct AdapterLink: Sendable {
-    /// A stretch of the way to bluetoothd.
+    /// The state of the way to bluetoothd.
     enum Stage: Equatable, Sendable {
         case connecting
         case noBus(String?)

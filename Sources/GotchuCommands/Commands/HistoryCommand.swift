@@ -13,8 +13,7 @@ struct HistoryCommand: SocketCommand {
               gotchu-ctl history
               gotchu-ctl history --json
 
-            Whoever may only take payments sees the requests, whoever may only pay the payments \
-            and refunds.
+            A cashier sees requests, a spender payments and refunds.
             """
     )
 

@@ -3,8 +3,8 @@
 ///
 /// The key follows from the wish and the attempt, and an earlier refund that nobody here remembers
 /// may have used it. A key that the server has declined stays declined for ever, and the last word
-/// is that of the first key after those: whoever else goes this way comes to the same key, and
-/// nothing is refunded twice.
+/// is that of the first key after those: another device that does the same comes to the same key,
+/// and nothing is refunded twice.
 package struct RefundFlow: MoneyFlow {
     /// The number of keys that are passed at most, each of which the server has declined for good.
     static let attemptLimit = 100

@@ -79,9 +79,9 @@ final class Journal: RecordJournal {
     func check() async {
         try? await thread.runIfActive {
             self.file.withLock { file in
-                let isDoubtful = self.isFailing.withLock(\.self)
+                let isUncertain = self.isFailing.withLock(\.self)
                 let result = Result { () throws(JournalFailure) in
-                    try file.check(isDoubtful: isDoubtful)
+                    try file.check(isUncertain: isUncertain)
                 }
                 self.report(result.failure)
             }

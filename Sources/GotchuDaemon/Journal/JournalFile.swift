@@ -83,17 +83,17 @@ struct JournalFile: ~Copyable {
         contents.add(record)
     }
 
-    /// Looks at the disk, and where there is doubt proves with a file beside the journal that a
+    /// Looks at the disk, and where that does not tell proves with a file beside the journal that a
     /// record could be written and synced.
     ///
-    /// - Parameter isDoubtful: True to prove it even if the disk has room.
-    mutating func check(isDoubtful: Bool) throws(JournalFailure) {
+    /// - Parameter isUncertain: True to prove it even if the disk has room.
+    mutating func check(isUncertain: Bool) throws(JournalFailure) {
         if hasRemains { try cutBack() }
         var disk = statvfs()
         let isRoomy =
             statvfs(folder, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) == 0
             && disk.f_bavail >= Self.enoughSpace / max(1, disk.f_frsize)
-        guard isDoubtful || !isRoomy else { return }
+        guard isUncertain || !isRoomy else { return }
         let path = "\(folder)/check"
         let descriptor = try Self.call("open") {
             Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

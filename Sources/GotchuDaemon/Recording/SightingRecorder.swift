@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import Synchronization
 
-/// Writes down what the radio notices, for whoever may read it, until its time is up.
+/// Writes down what the radio notices, for its readers, until its time is up.
 ///
 /// EIDs are replaced here, before anything leaves the process; each recording has a key of its own,
 /// so that two recordings cannot be laid beside one another. Addresses of devices are not known

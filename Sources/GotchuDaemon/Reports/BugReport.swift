@@ -11,7 +11,7 @@ struct BugReport {
     let payments: [PaymentView]
     let presences: [PresenceView]
     let log: [String]
-    /// The bearer token of whoever is logged in: only to be looked for.
+    /// The bearer token of the user who is logged in, to check that the text does not contain it.
     let token: String?
 
     /// The report's sections.

@@ -10,7 +10,7 @@ package protocol Entrance: Sendable {
     /// Headers of every reply that has none of the name.
     var headers: HTTPFields { get }
 
-    /// Refuses requests that must not come this way, whoever sends them.
+    /// Refuses requests that must not come this way, from any caller.
     func admit(_ request: HTTPRequest, on channel: any Channel) throws(Problem)
 
     /// The caller by the kernel's word, `nil` if that names none; no future for what is no socket.

@@ -23,7 +23,7 @@ struct FaultTests {
     }
 
     /// Waits until the daemon has tried a step of a payment in vain and tells what a person can do.
-    private func doubt(_ stage: CrashStage, of payment: PaymentView) async throws {
+    private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
         try await eventually("the payment waits") {
             let path = "/v1/payments/\(payment.id)"
             let view: PaymentView = try await stage.call(stage.payer, "GET", path, nil as String?)
@@ -87,7 +87,7 @@ struct FaultTests {
             "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
         let waiting = try await pay(stage, first)
-        try await doubt(stage, of: waiting)
+        try await expectUnknown(stage, of: waiting)
         #expect(try await stage.balance(payer) == before)
         try payer.faults.disk(nil)
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
@@ -112,7 +112,7 @@ struct FaultTests {
         let request = try await ask(stage, 100)
         try stage.server.faults.disk(.full)
         let payment = try await pay(stage, request)
-        try await doubt(stage, of: payment)
+        try await expectUnknown(stage, of: payment)
         #expect(try await stage.balance(stage.payer) == before)
         try stage.server.faults.disk(nil)
         #expect(try await state(stage, of: payment, \.isFinal).state == .paid)
@@ -155,7 +155,7 @@ struct FaultTests {
         }
         let late = try await pay(stage, unsent)
         for payment in [committed, late] {
-            try await doubt(stage, of: payment)
+            try await expectUnknown(stage, of: payment)
         }
         for part in [stage.server, stage.kiosk, stage.payer] {
             try part.faults.clock(offBy: 3600)

@@ -71,7 +71,7 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("a true history is believed, in whatever order it was collected")
+    @Test("a true history is accepted, in whatever order it was collected")
     func truth() {
         #expect(complaint() == nil)
         #expect(complaint { deeds, _ in deeds.reverse() } == nil)

@@ -47,7 +47,7 @@ struct PowerCut {
     ///
     /// - Parameters:
     ///   - prefix: What the paths begin with instead.
-    ///   - syncs: How many syncs are believed; a disk that lies believes fewer.
+    ///   - syncs: The number of syncs that reach the disk; with a disk that lies it is smaller.
     /// - Returns: How many writes were in danger.
     func restore(
         as prefix: String,
@@ -56,7 +56,7 @@ struct PowerCut {
     ) throws -> Int {
         var durable: [String: Data] = [:]
         var pending: [String: [Record]] = [:]
-        var believed = 0
+        var reached = 0
         for record in try records() {
             if record.kind == UInt8(ascii: "f") {
                 pending[record.file] = nil
@@ -66,8 +66,8 @@ struct PowerCut {
                 pending[record.file, default: []].append(record)
                 continue
             }
-            believed += 1
-            guard believed <= syncs else { continue }
+            reached += 1
+            guard reached <= syncs else { continue }
             for late in pending.removeValue(forKey: record.file) ?? [] {
                 Self.apply(late, to: &durable[record.file, default: Data()])
             }
