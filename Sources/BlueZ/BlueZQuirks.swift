@@ -1,12 +1,12 @@
-/// The limits of a version of bluetoothd: what it must be spared, what it can be trusted with.
+/// The faults and limits of a version of bluetoothd.
 ///
 /// Each property is one row of the table, with the versions it changes at. Of an unknown version
 /// the worst is assumed.
 ///
-/// No row goes by the kernel's version: backports make it say little, and what kernels do
-/// differently is met on all of them. Some leave repeated advertisements out: the scan is begun
-/// anew when samples fail to come. Some end a filtered scan after 10 s and say nothing: the ladder.
-/// Some answer 0 to a send on the management socket: a success.
+/// No row depends on the kernel's version: backports make it say little, and differences between
+/// kernels are handled on all of them. Some drop repeated advertisements: the scan is restarted
+/// when samples are missing. Some end a filtered scan after 10 s without a word: the ladder of
+/// recovery restarts it. Some return 0 from a send on the management socket: that is a success.
 package struct BlueZQuirks: Equatable, Sendable {
     private let version: BlueZVersion?
 

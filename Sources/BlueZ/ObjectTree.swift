@@ -6,7 +6,7 @@ struct ObjectTree {
     private(set) var adapters: [ObjectPath: AdapterState] = [:]
     private var devices: DeviceTable
 
-    /// Adapters kept; a machine with more is none that we know.
+    /// The number of adapters that are kept; no known machine has more.
     private static let adapterLimit = 32
 
     init(serviceUUID: UUID16) {
@@ -23,11 +23,11 @@ struct ObjectTree {
     }
 
     /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
-    /// ever: they are remembered but not reported. What signals told before stays.
+    /// ever: they are remembered but not reported. Devices from earlier signals stay.
     mutating func load(_ snapshot: [Value]) {
         let blinks = adapters.mapValues(\.powerBlinks)
         adapters = [:]
-        // What was counted before still was.
+        // The counts go on over a snapshot.
         defer { for (path, count) in blinks { adapters[path]?.powerBlinks += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
             return
@@ -180,7 +180,7 @@ extension AdapterState {
         if let modalias = properties["Modalias"]?.asString {
             version = BlueZVersion(modalias: modalias)
         }
-        // Without a value, the cautious reading.
+        // A property without a value counts as false.
         if invalidated.contains("Powered") { isPowered = false }
         if invalidated.contains("Discovering") { isDiscovering = false }
     }

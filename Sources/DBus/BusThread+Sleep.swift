@@ -2,17 +2,17 @@
 struct Sleepers {
     private struct Sleeper {
         let deadline: ContinuousClock.Instant
-        /// By when it is woken if nothing else wakes the thread before.
+        /// The time at which it is woken if nothing else wakes the thread before.
         let limit: ContinuousClock.Instant
         let continuation: CheckedContinuation<Void, Never>
     }
 
     private var waiting: [UInt64: Sleeper] = [:]
-    /// Cancelled before they waited.
+    /// The sleeps that were cancelled before they began.
     private var cancelled: Set<UInt64> = []
     private var nextID: UInt64 = 0
 
-    /// The next that is due.
+    /// The earliest deadline.
     private var nextDeadline: ContinuousClock.Instant?
     /// The time at which the thread has to wake for one.
     private(set) var nextLimit: ContinuousClock.Instant?
@@ -22,7 +22,7 @@ struct Sleepers {
         return nextID
     }
 
-    /// - Returns: `false` if it was cancelled meanwhile.
+    /// - Returns: False if it was cancelled meanwhile.
     mutating func add(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,
@@ -47,7 +47,7 @@ struct Sleepers {
         return sleeper.continuation
     }
 
-    /// The sleep is over: nothing of it is kept.
+    /// Forgets a sleep that is over.
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
     /// - Returns: The tasks to resume now, the longest due first, outside the lock.
@@ -66,7 +66,7 @@ struct Sleepers {
         nextLimit = waiting.values.lazy.map(\.limit).min()
     }
 
-    /// - Returns: everybody, to be resumed outside the lock.
+    /// - Returns: All tasks, to be resumed outside the lock.
     mutating func popAll() -> [CheckedContinuation<Void, Never>] {
         defer {
             waiting = [:]

@@ -9,20 +9,20 @@ struct CallTable: ~Copyable {
         let deadline: ContinuousClock.Instant
         let continuation: CheckedContinuation<Reply, Never>
         let onReply: (@Sendable ([Value]) -> Void)?
-        /// Set once it has been sent.
+        /// The number of its message; `nil` until it is sent.
         var serial: UInt32?
     }
 
     private var pending: [UInt64: Pending] = [:]
     private var idsBySerial: [UInt32: UInt64] = [:]
-    /// Never later than the earliest deadline; it may be earlier, which costs one empty look.
+    /// A time that is never later than the earliest deadline; if earlier, one look is in vain.
     private(set) var nextDeadline: ContinuousClock.Instant?
-    /// First come, first sent. Ids of calls that ended while they waited are skipped.
+    /// The ids of calls to send, in their order. Those that ended while they waited are skipped.
     private var queue: [UInt64] = []
     private var queueHead = 0
     private var calls: [UInt64: MethodCall] = [:]
 
-    /// Filled by cancelled tasks from any thread.
+    /// The calls that were cancelled, added by tasks of any thread.
     let cancellations = Cancellations()
 
     var isEmpty: Bool { pending.isEmpty }

@@ -1,8 +1,8 @@
 import BlueZ
 
 extension ControllerTraffic {
-    /// A scan is begun with so many commands at least: its address, its parameters, its start (the
-    /// kernel's `hci_active_scan_sync`). One that fails is fewer.
+    /// The least number of commands that begin a scan: its address, its parameters, its start (the
+    /// kernel's `hci_active_scan_sync`). A start that fails has fewer.
     private static let startCommands: UInt32 = 3
 
     /// The counts since.

@@ -5,30 +5,33 @@ import GotchuCore
 ///
 /// bluetoothd merges the filters of all programs that scan, and tells the kernel nothing where that
 /// changes nothing: beside another program's wider filter ours is masked (BlueZ's src/adapter.c,
-/// `update_discovery_filter`). Silence after one says nothing of the kernel then.
+/// `update_discovery_filter`). Silence after a masked filter says nothing about the kernel.
 struct FilterWatch: Sendable {
     enum Effect: Equatable, Sendable {
         case unknown
-        /// Commands to the controller follow one.
+        /// Commands to the controller follow a filter.
         case restarts
-        /// No commands follow one, although the scan lives.
+        /// No commands follow a filter, although the scan lives.
         case masked
     }
 
-    /// Beside a masked filter the scan's own cycle may happen to come just then, once.
+    /// The number of filters in a row whose commands prove that ours is not masked any more: those
+    /// of the scan's own cycle may follow one by chance.
     private static let proof = 2
 
     private(set) var effect = Effect.unknown
     private let timings: RecoveryTimings
-    /// One is on its way to bluetoothd, and no command has been seen since.
+    /// A Boolean that is true while a filter is on its way to bluetoothd and no command has been
+    /// seen since.
     private var isAsked = false
-    /// The time at which bluetoothd first took one that is not judged yet.
+    /// The time at which bluetoothd accepted the first filter that is not judged yet.
     private var takenAt: MonotonicTime?
-    /// No command followed a filter. Until the scan has begun anew, the kernel may be stuck.
+    /// A Boolean that is true if no command followed a filter. Until the scan has begun anew, the
+    /// kernel may be stuck.
     private var isIgnored = false
     /// Filters in a row that commands have followed.
     private var answers = 0
-    /// The commands since the last look may have other causes.
+    /// A Boolean that is true if the commands since the last look may have other causes.
     private var isDisturbed = false
 
     init(timings: RecoveryTimings) {
@@ -40,7 +43,7 @@ struct FilterWatch: Sendable {
         isAsked = true
     }
 
-    /// bluetoothd has taken it. The commands may come before it says so, or after.
+    /// bluetoothd has accepted the filter. The commands may come before its answer, or after.
     mutating func accepted(now: MonotonicTime) {
         if isAsked { takenAt = takenAt ?? now }
         isAsked = false

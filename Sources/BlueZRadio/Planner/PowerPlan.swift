@@ -1,7 +1,7 @@
 import GotchuCore
 import Radio
 
-/// The debt of an adapter that we have switched off and not yet on again: pure.
+/// The duty to switch an adapter on again that we have switched off: pure.
 struct PowerPlan: Sendable {
     private(set) var isOwed = false
     private var retry: Retry
@@ -12,7 +12,7 @@ struct PowerPlan: Sendable {
         retry = Retry(timings: timings)
     }
 
-    /// Everything begins anew. The debt stays.
+    /// Everything begins anew, and the duty stays.
     mutating func startAfresh() {
         retry = Retry(timings: timings)
     }

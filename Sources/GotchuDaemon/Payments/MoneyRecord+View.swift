@@ -111,7 +111,7 @@ extension RefundRecord {
 extension UnresolvedReason {
     /// The reason why it is open, and what a person can do about it.
     ///
-    /// - Parameter once: The promise that a resend keeps.
+    /// - Parameter once: The promise about a resend: "it charges once".
     fileprivate func sentence(_ once: String, server: String, mayBeSent: Bool) -> String {
         let known = mayBeSent ? "It is not known whether it was done" : "Nothing was sent yet"
         return switch self {

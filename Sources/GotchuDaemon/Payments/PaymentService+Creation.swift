@@ -107,7 +107,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return try view(of: id)
     }
 
-    /// Ends a payment of which nothing was sent. Again is no error.
+    /// Ends a payment of which nothing was sent. A payment that has ended is returned as it is.
     ///
     /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` where a send may have left: then only the
     ///   server can say how it ends.
@@ -181,8 +181,8 @@ extension PaymentService {
         return session
     }
 
-    /// A session that was named by its id alone: the server checks the amount when it is sent. Not
-    /// so a tip: a server that knows of none would leave it out.
+    /// A session that was named by its id alone: the server checks the amount when it is sent. It
+    /// would not check a tip: a server without tips ignores it.
     private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
             throw Problem(.validationError, detail: "eid or sid is missing.")
@@ -212,7 +212,7 @@ extension PaymentService {
     /// by another EID of it.
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
-        // While the person made up their mind, the radio may have ended to listen.
+        // The radio may have stopped listening before the person decided.
         await proximity.hear()
         let verdict = proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)
