@@ -17,6 +17,8 @@ const ARROWS = { below: "↓", above: "↑", left: "←", right: "→" };
 /** In milliseconds: the silence after which the words are the page's own, and which. */
 const OFFLINE = Number(dataset.offline), CLOSED = Number(dataset.closed);
 const RETRY = 1_000, DIM = 300_000;
+/** Below this nothing is made smaller. */
+const SMALLEST = .5;
 /** The longest line that is read, in characters. */
 const LINE = 65_536;
 
@@ -64,6 +66,35 @@ function show(view) {
   if (before && before !== "paid" && state === "paid" && "sound" in dataset) chime();
   shown = view;
   tick();
+  fit();
+}
+
+/** Parts of which none may be outside the window, or wider than its place; a memo ends in three dots. */
+const PARTS = ".bar, .words, .words > :not(.memo), .foot > *, .scene, .scene > *, .pay > *";
+
+function isCut() {
+  return [...document.querySelectorAll(PARTS)].some((part) => {
+    const box = part.getBoundingClientRect();
+    return box.width && (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1
+      || part.scrollWidth > part.clientWidth + 1);
+  });
+}
+
+/** All is as large as the shop wishes, or as fits where it does not drift. */
+function fit() {
+  drift(0, 0);
+  for (let scale = Number(dataset.scale); ; scale -= .05) {
+    document.documentElement.style.setProperty("--scale", scale.toFixed(2));
+    if (scale < SMALLEST || !isCut()) break;
+  }
+  drift();
+}
+
+/** Moves what is bright by a unit a minute. */
+function drift(x, y) {
+  const minute = new Date().getMinutes(), style = document.documentElement.style;
+  style.setProperty("--drift-x", x ?? [0, 1, 1, 0, -1, -1, -1, 0][minute % 8]);
+  style.setProperty("--drift-y", y ?? [0, 0, 1, 1, 1, 0, -1, -1][minute % 8]);
 }
 
 /** Once a second: the countdown, and the clock that shows that the screen lives. */
@@ -76,9 +107,7 @@ function tick() {
   }
   const time = new Date();
   text("clock", time.toLocaleTimeString(`${document.documentElement.lang}-u-nu-latn`, { hour: "numeric", minute: "2-digit" }));
-  const minute = time.getMinutes(), style = document.documentElement.style;
-  style.setProperty("--drift-x", [0, 1, 1, 0, -1, -1, -1, 0][minute % 8]);
-  style.setProperty("--drift-y", [0, 0, 1, 1, 1, 0, -1, -1][minute % 8]);
+  drift();
   const isResting = dataset.state === "idle" || dataset.state === "closed";
   document.body.toggleAttribute("data-dim", isResting && now - changedAt > DIM);
 }
@@ -148,7 +177,8 @@ function chime() {
   setTimeout(() => audio.close(), 600);
 }
 
-document.documentElement.style.setProperty("--scale", dataset.scale);
+addEventListener("resize", fit);
+fit();
 setInterval(() => { tick(); watch(); }, 1000);
 tick();
 for (;;) {

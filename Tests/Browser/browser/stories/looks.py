@@ -74,6 +74,8 @@ return lines.filter(e => edge(e) - first > 5 * unit).map(e => e.id);
 """
 """Lines that do not begin where the others do, at the side where the shop's language begins."""
 
+SCALE = "return Number(document.documentElement.style.getPropertyValue('--scale'))"
+
 BASELINES = """
 const pairs = [['#shop', '#clock'], ['#left-label', '#code-label']];
 const base = (e) => {
@@ -117,6 +119,18 @@ def fit(world: World) -> None:
                     expect(f"what stands on another line in {where}", page.script(BASELINES), [])
                     looked += 1
         world.figures["views"] = looked
+    with staged(world, text_scale=1.6) as play:
+        for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
+            page = still(world, play.stage.url, width, height)
+            for scene in play.scenes if EFFORT > 1 else ("en", "german-english", "ar"):
+                for name in play.states:
+                    play.show(page, scene, name)
+                    where = f"{name} of {scene} at {width}×{height}, enlarged"
+                    expect(f"what does not fit in {where}", page.script(MISFITS), [])
+                    expect(f"what is over something in {where}", page.script(OVERLAPS), [])
+            for name, least in (("cancelled", 1.1), ("idle", 1)):
+                play.show(page, "en", name)
+                expect(f"a factor of {least} in {name} at {width}×{height}", page.script(SCALE) >= least, True)
 
 
 def pictures(world: World) -> None:
@@ -168,10 +182,11 @@ def motion(world: World) -> None:
         page = world.page(play.stage.url, prefers_reduced_motion="reduce")
         play.show(page, "en", "waiting")
         expect("what moves", moving(page), 0)
-    with staged(world, motion=False, sound=True) as play:
+    with staged(world, motion=False, sound=True, antenna="left") as play:
         page = listened(world, play.stage.url)
         play.show(page, "en", "waiting")
         expect("what moves", moving(page), 0)
+        expect("the picture's turn", page.script("return getComputedStyle(document.querySelector('.picture')).rotate"), "90deg")
         for name, tones in (("paid", 2), ("idle", 2), ("expired", 2)):
             play.show(page, "en", name)
             expect(f"the tones so far in {name}", page.script("return tones"), tones)
