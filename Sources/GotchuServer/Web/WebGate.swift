@@ -82,7 +82,24 @@ struct WebGate: Sendable {
             guard scope.map(visit.allows) ?? true else {
                 return redirect(to: login, saying: .loginTooNarrow)
             }
-            return try await body(visit)
+            return try await Self.answer(to: visit) { try await body(visit) }
+        }
+    }
+
+    /// Has what cannot be done said on a page with the navigation of who is logged in. What is
+    /// wrong with the server itself is said without: it may be the session that cannot be read.
+    private static func answer(
+        to visit: WebVisit,
+        _ body: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await body()
+        } catch var problem as Problem
+            where [400, 403, 404, 409, 413, 415, 422].contains(problem.status)
+        {
+            problem.requestID = problem.requestID ?? visit.context.requestID
+            return WebPage.problem(problem, of: visit.request)
+                .response(for: visit, status: .init(code: problem.status))
         }
     }
 
@@ -111,8 +128,11 @@ struct WebGate: Sendable {
             guard scope.map(visit.allows) ?? true else {
                 throw Problem(.forbidden, detail: "This login does not allow that.")
             }
-            var form = WebForm(visit: visit, fields: fields)
-            return try await body(&form)
+            let form = WebForm(visit: visit, fields: fields)
+            return try await Self.answer(to: visit) {
+                var form = form
+                return try await body(&form)
+            }
         }
     }
 

@@ -40,8 +40,8 @@ export function limitRefund(request, left) {
   if ($("refund-amount").value === plain(refunding.left, currency)) $("refund-amount").value = plain(left, currency);
   refunding.left = left;
   $("refund-title").textContent = left ? `Refund ${money(left, currency)}?` : "Refunded";
-  tell($("refund-problem"), null, left ? `The rest went back elsewhere: ${money(left, currency)} is left.`
-    : "All of it has gone back already, on another till or the merchant's pages.");
+  tell($("refund-problem"), null, left ? `The rest was refunded elsewhere: ${money(left, currency)} is left.`
+    : "All of it was refunded already, on another till or the merchant's pages.");
   showSum();
 }
 
@@ -71,7 +71,7 @@ async function refund() {
   } catch (error) {
     if (isShown()) {
       tell($("refund-problem"), error,
-        "No answer yet. Press again: the same refund is made once only.", "Nothing went back. ");
+        "No answer yet. Press again: the same refund is made once only.", "Nothing was refunded. ");
     }
   } finally {
     showSum();

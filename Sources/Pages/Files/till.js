@@ -115,7 +115,7 @@ async function act(action, request) {
   }
 }
 
-/** Asks what of a request went back elsewhere, on the merchant's pages perhaps. */
+/** Asks what of a request was refunded elsewhere, on the merchant's pages perhaps. */
 async function refresh(request) {
   try {
     const now = await call("POST", `/v1/requests/${request.id}/refresh`);

@@ -70,7 +70,7 @@ def phone(world: World) -> None:
     merchant.wait_for_text("Refunded")
     expect("what the payer has", balance(shop, "walker@example.com"), OPENING_BALANCE)
     counter.script("document.querySelector('#rows button').click()")
-    counter.wait_for_text("All of it has gone back already", "#refund-problem")
+    counter.wait_for_text("All of it was refunded already", "#refund-problem")
     expect("a button that refunds no more", counter.find("#refund-do").is_enabled(), False)
     counter.press("Escape")
     counter.wait("the row to say so", lambda page: "Refunded" in str(rows(page)))

@@ -175,7 +175,7 @@ def limit(world: World) -> None:
     page.script("document.querySelector('#rows button').click()")
     page.wait("the question", lambda page: page.focus() == "keep")
     page.script("document.getElementById('refund-do').click()")
-    page.wait_for_text("Nothing went back.", "#refund-problem")
+    page.wait_for_text("Nothing was refunded.", "#refund-problem")
     expect("what the payer has", shop.payer.balance(), 9_000)
     expect("the refunds", shop.kiosk.refunds(), [])
     page.find("#refund-amount").clear()
