@@ -7,5 +7,5 @@ enum Story: String, CaseIterable, Sendable {
     case keyboard, once, scanner, pairing, limit, report, cashier, trouble, update
     case merchant, strangers, scriptless, paging, manage, markup, database, phone, states, code
     case hosts, foreign
-    case policy, faults, fit, pictures, month, motion, soak, upgrade
+    case policy, faults, fit, enlarged, pictures, month, motion, soak, upgrade
 }

@@ -42,6 +42,7 @@ STORIES = {
         looks.policy,
         looks.faults,
         looks.fit,
+        looks.enlarged,
         looks.pictures,
         month.month,
         looks.motion,
