@@ -28,6 +28,8 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case sessionNotPaid = "SESSION_NOT_PAID"
     case sessionRefunded = "SESSION_REFUNDED"
     case refundTooLarge = "REFUND_TOO_LARGE"
+    case shareTaken = "SHARE_TAKEN"
+    case notRefundable = "NOT_REFUNDABLE"
 
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
@@ -54,7 +56,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
             .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .tipNotAllowed:
+            .tipNotAllowed, .shareTaken, .notRefundable:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413

@@ -150,10 +150,12 @@ package struct PaymentClient: Sendable {
 
     /// Locks a session for this payer; the first one wins. Again by the same payer is no error.
     ///
+    /// - Parameter cents: The amount of the share, in a session that several pay.
     /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer has it),
-    ///   `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
-    package func lock(_ sid: SessionID) async -> Answer<LockReply> {
-        let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", LockRequest(sid: sid))
+    ///   `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` (of a share).
+    package func lock(_ sid: SessionID, expecting cents: Int64? = nil) async -> Answer<LockReply> {
+        let request = LockRequest(sid: sid, expectedAmountCents: cents)
+        let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", request)
         return answer.requiring(\.ok)
     }
 

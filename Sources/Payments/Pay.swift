@@ -39,12 +39,20 @@ package struct Pay: KeyedCommand {
     package let expectedAmount: Int64?
     /// The tip beside the amount, in minor units.
     package let tip: Int64
+    private let share: ShareClaim?
 
-    package init(session: SessionID, payer: UserID, expectedAmount: Int64?, tip: Int64 = 0) {
+    package init(
+        session: SessionID,
+        payer: UserID,
+        expectedAmount: Int64?,
+        tip: Int64 = 0,
+        purposes: GroupPurposes = .splits
+    ) {
         self.session = session
         self.payer = payer
         self.expectedAmount = expectedAmount
         self.tip = tip
+        share = ShareClaim(session, by: payer, purposes)
     }
 
     package var record: RecordID { RecordID(session) }
@@ -60,11 +68,26 @@ package struct Pay: KeyedCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payer))
+        if let share { return share.touch(&footprint, knowing: rows, isPaying: true) }
         footprint.records.insert(RecordID(session))
         footprint.ownedRecords.insert(RecordID(session))
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome {
+        if let share {
+            let paid = try share.pay(
+                expectedAmount: expectedAmount,
+                tip: tip,
+                on: &books,
+                at: time
+            )
+            let source = Account.Key(.user(payer), paid.share.amount.currency)
+            return Outcome(
+                transfer: paid.transfer.key.id,
+                newBalance: paid.transfer.balance(of: source),
+                tip: nil
+            )
+        }
         let session = try books.session(session, at: time)
         guard session.payee != payer else { throw Refusal(.ownSession) }
         if let reason = session.finalReason { throw Refusal(reason) }
@@ -125,6 +148,7 @@ package struct RefundPayment: KeyedCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
         footprint.records.insert(RecordID(session))
+        if let group = session.group { footprint.records.insert(RecordID(group)) }
         guard let rows else { return footprint.asksAgain = true }
         if let record = rows.records[RecordID(session)], let payer = (try? Session(record))?.payer {
             footprint.owners.insert(.user(payer))
@@ -132,9 +156,22 @@ package struct RefundPayment: KeyedCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome {
+        if self.session.isGroup {
+            guard try books.group(self.session, at: time).payee == payee else {
+                throw Refusal(.forbidden)
+            }
+            // Its last payer would get all. Each share is refunded by itself.
+            throw Refusal(.notRefundable)
+        }
         let session = try books.session(session, at: time)
         guard session.payee == payee else { throw Refusal(.forbidden) }
         guard case .paid(let payer, _) = session.state else { throw Refusal(.sessionNotPaid) }
+        if let share = session.share, let stake = share.stake, !share.isReturned {
+            let group = try books.group(share.group, at: time)
+            guard stake.record == group.recordID, case .paid = group.state else {
+                throw Refusal(.notRefundable)
+            }
+        }
         let rest = session.total - session.refunded
         guard rest > 0 else { throw Refusal(.sessionRefunded) }
         let amount = amount ?? rest

@@ -6,6 +6,8 @@ extension Ledger {
     /// Returns a session as it is now, to a user who may see it.
     ///
     /// Its expiry is recorded first, so that every reader sees the same versions.
+    ///
+    /// A group is shown to its payee. To a payer its id means the payer's own share.
     package func session(
         _ id: SessionID,
         visibleTo user: UserID
@@ -13,6 +15,7 @@ extension Ledger {
         guard let record = try await record(RecordID(id)) else {
             return .failure(Refusal(.unknownSession))
         }
+        if record.kind == Group.kind { return try await group(Group(record), visibleTo: user) }
         let stored = try Session(record)
         guard stored.isVisible(to: user) else { return .failure(Refusal(.forbidden)) }
         guard stored.asOf(settledUntil) != stored else { return .success(stored) }
@@ -24,13 +27,57 @@ extension Ledger {
         return .failure(Refusal(.forbidden))
     }
 
+    /// Returns the session that an id means to a user: to the payer of a group, their share.
+    package func subject(
+        of id: SessionID,
+        _ user: UserID
+    ) async throws(LedgerError) -> SessionID {
+        guard id.isGroup, let record = try await record(RecordID(id)), record.kind == Group.kind
+        else { return id }
+        return try Group(record).subject(for: user) ?? id
+    }
+
+    /// Returns the share of a group that a payment's answer is about.
+    package func share(
+        paidBy answer: Answer?,
+        of group: Group
+    ) async throws(LedgerError) -> Session? {
+        guard let transfer = answer?.transfer else { return nil }
+        let place = transfer.step.split(separator: "/").last.flatMap { Int64($0) }
+        let paid = group.paidClaims.first { claim in
+            transfer.record == RecordID(group.shareID(claim.share))
+                || transfer.record == group.recordID && claim.place == place
+        }
+        guard let paid, let record = try await record(RecordID(group.shareID(paid.share))) else {
+            return nil
+        }
+        return try Session(record)
+    }
+
+    private func group(
+        _ stored: Group,
+        visibleTo user: UserID
+    ) async throws(LedgerError) -> Result<Session, Refusal> {
+        guard stored.payee == user else {
+            guard let share = stored.subject(for: user) else {
+                return .failure(Refusal(.forbidden))
+            }
+            return try await session(share, visibleTo: user)
+        }
+        guard stored.isChanged(by: settledUntil) else { return .success(stored.face) }
+        return try await submit(SettleGroup(stored.id))
+    }
+
     /// Returns the session of an EID at this moment, as a payer who heard it may see it.
     package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
         guard let named = try await record(named: Session.name(of: eid)) else { return nil }
         let now = now
         if let until = named.until, now >= until { return nil }
+        let record = named.record
         return PublishedSession(
-            session: try Session(named.record).asOf(now),
+            session: record.kind == Group.kind
+                ? try Group(record).asOf(now).offer(at: now) : try Session(record).asOf(now),
+            record: record,
             payeeName: named.ownerName
         )
     }
@@ -38,6 +85,9 @@ extension Ledger {
 
 /// A session as a payer who heard its EID may see it.
 package struct PublishedSession: Equatable, Sendable {
+    /// The session; of a group the next share.
     package let session: Session
+    /// The record as it is stored.
+    package let record: Record
     package let payeeName: String
 }

@@ -8,6 +8,7 @@ extension Session {
         let body = try Body(record.body)
         guard record.kind == Self.kind, let id = SessionID(rawValue: record.id.rawValue),
             let eid = EID(body.eid), let state = Self.state(record.state, body),
+            let role = Self.role(of: id, body),
             Self.canBe(body, of: record)
         else { throw .corrupt("a session") }
         self.init(
@@ -23,8 +24,40 @@ extension Session {
             version: record.version,
             rotations: body.rotations,
             tip: body.tip,
-            refunded: body.refunded
+            refunded: body.refunded,
+            role: role
         )
+    }
+
+    /// Reads a record as a session: a group as its payee sees it.
+    ///
+    /// - Returns: `nil` for a record of another kind.
+    /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
+    package static func shown(_ record: Record) throws(LedgerError) -> Session? {
+        switch record.kind {
+        case kind: try Session(record)
+        case Group.kind: try Group(record).face
+        default: nil
+        }
+    }
+
+    /// The part in a payment that an id and the body agree on; `nil` if they do not.
+    private static func role(of id: SessionID, _ body: Body) -> Role? {
+        guard body.group == id.group?.rawValue else { return nil }
+        guard let group = id.group else {
+            return [body.place, body.returned] == [nil, nil]
+                && [body.stake, body.pot] == [nil, nil]
+                ? .sole : nil
+        }
+        guard let place = body.place, id.shareNumber != nil,
+            (body.stake == nil) == (body.pot == nil), body.returned == nil || body.stake != nil
+        else { return nil }
+        var share = Share(group: group, place: place)
+        if let step = body.stake, let pot = body.pot {
+            share.stake = Transfer.Key(RecordID(trusted: pot), step)
+        }
+        share.isReturned = body.returned != nil
+        return .share(share)
     }
 
     /// Returns false for amounts, parties and times that no session can have. The database stores
@@ -60,13 +93,18 @@ extension Session {
             currency: amount.currency,
             eid: eid.description,
             expiresAt: expiresAt.milliseconds,
+            group: share?.group.rawValue,
             lockedUntil: lockExpiresAt?.milliseconds,
             memo: memo,
             paidAt: paidAt?.milliseconds,
             payer: payer,
+            place: share?.place,
+            pot: share?.stake?.record.rawValue,
             reference: reference,
             refunded: refunded,
+            returned: share?.isReturned == true ? 1 : nil,
             rotations: rotations,
+            stake: share?.stake?.step,
             tip: tip
         )
         return Record(
@@ -127,12 +165,13 @@ extension Session {
         case cancelled = "session.cancelled"
     }
 
-    /// The event of entering its state; `nil` if nobody receives one.
+    /// The event of entering its state; `nil` if nobody receives one: the end of a hold of a share
+    /// is none.
     fileprivate var eventKind: EventKind? {
         switch state {
         case .paid: .paid
-        case .expired: .expired
-        case .cancelled: .cancelled
+        case .expired: share == nil ? .expired : nil
+        case .cancelled: share == nil ? .cancelled : nil
         case .created, .advertising, .locked: nil
         }
     }

@@ -13,7 +13,7 @@ package struct Session: Equatable, Sendable {
     package let id: SessionID
     package let payee: UserID
     package var eid: EID
-    package let amount: Money
+    package internal(set) var amount: Money
     package let memo: String?
     /// The payee's own reference.
     package let reference: String?
@@ -28,6 +28,7 @@ package struct Session: Equatable, Sendable {
     package var tip: Int64?
     /// The amount refunded to the payer, in minor units; never more than the total.
     package var refunded: Int64
+    package var role: Role
 
     package init(
         id: SessionID,
@@ -42,7 +43,8 @@ package struct Session: Equatable, Sendable {
         version: Int64,
         rotations: Int64 = 0,
         tip: Int64? = nil,
-        refunded: Int64 = 0
+        refunded: Int64 = 0,
+        role: Role = .sole
     ) {
         self.id = id
         self.eid = eid
@@ -57,6 +59,7 @@ package struct Session: Equatable, Sendable {
         self.rotations = rotations
         self.tip = tip
         self.refunded = refunded
+        self.role = role
     }
 
     /// The states, each with what only that one has.
@@ -110,6 +113,26 @@ package struct Session: Equatable, Sendable {
             throw Refusal(.tipNotAllowed)
         }
         next.tip = tip
+        return next
+    }
+
+    /// Returns the next version of a share, paid: to the payee, or into a pot.
+    func paid(by payer: UserID, into stake: Transfer.Key?, at time: Timestamp) -> Session {
+        var next = changed(to: .paid(by: payer, at: time))
+        if var share {
+            share.stake = stake
+            next.role = .share(share)
+        }
+        return next
+    }
+
+    /// Returns the next version of a share that its pot has given back.
+    func returned() -> Session {
+        var next = refunded(by: total - refunded)
+        if var share {
+            share.isReturned = true
+            next.role = .share(share)
+        }
         return next
     }
 

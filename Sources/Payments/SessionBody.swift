@@ -12,13 +12,23 @@ extension Session {
         package let currency: Currency
         package let eid: String
         package let expiresAt: Int64
+        /// The group that it is a share of.
+        package let group: String?
         let lockedUntil: Int64?
         package let memo: String?
         package let paidAt: Int64?
         package let payer: UserID?
+        /// With `group`: the place.
+        package let place: Int64?
+        /// With `stake`: the record of the pot.
+        let pot: String?
         package let reference: String?
         package let refunded: Int64
+        /// With `stake`: 1 once the pot has given it back.
+        let returned: Int64?
         package let rotations: Int64
+        /// The step by which its money came into a pot.
+        let stake: String?
         package let tip: Int64?
     }
 }
@@ -40,13 +50,18 @@ extension Session.Body {
             currency: currency,
             eid: eid,
             expiresAt: expiresAt,
+            group: members.text("group"),
             lockedUntil: members.integer("lockedUntil"),
             memo: members.text("memo"),
             paidAt: members.integer("paidAt"),
             payer: members.text("payer").map(UserID.init(trusted:)),
+            place: members.integer("place"),
+            pot: members.text("pot"),
             reference: members.text("reference"),
             refunded: refunded,
+            returned: members.integer("returned"),
             rotations: rotations,
+            stake: members.text("stake"),
             tip: members.integer("tip")
         )
         guard members.areTaken else { throw .corrupt("a session's body") }
@@ -63,15 +78,20 @@ extension Session.Body {
         text.add(json: eid)
         text.add(#","expiresAt":"#)
         text.add(Int(expiresAt))
+        text.add(#","group":"#, group)
         text.add(#","lockedUntil":"#, lockedUntil)
         text.add(#","memo":"#, memo)
         text.add(#","paidAt":"#, paidAt)
         text.add(#","payer":"#, payer?.rawValue)
+        text.add(#","place":"#, place)
+        text.add(#","pot":"#, pot)
         text.add(#","reference":"#, reference)
         text.add(#","refunded":"#)
         text.add(Int(refunded))
+        text.add(#","returned":"#, returned)
         text.add(#","rotations":"#)
         text.add(Int(rotations))
+        text.add(#","stake":"#, stake)
         text.add(#","tip":"#, tip)
         text.add(UInt8(ascii: "}"))
         return text.text

@@ -85,22 +85,49 @@ package struct LockSession: LedgerCommand {
 
     package let session: SessionID
     package let payer: UserID
+    /// The place that is wanted in a group, if a certain one is.
+    package let place: Int64?
+    /// The amount that the payer of a group saw, in minor units, if the client sent it.
+    package let expectedAmount: Int64?
+    private let share: ShareClaim?
 
-    package init(session: SessionID, payer: UserID) {
+    package init(
+        session: SessionID,
+        payer: UserID,
+        place: Int64? = nil,
+        expectedAmount: Int64? = nil,
+        purposes: GroupPurposes = .splits
+    ) {
         self.session = session
         self.payer = payer
+        self.place = place
+        self.expectedAmount = expectedAmount
+        share = ShareClaim(session, by: payer, purposes)
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.users.insert(payer)
+        if let share { return share.touch(&footprint, knowing: rows) }
         footprint.records.insert(RecordID(session))
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        if let share {
+            return try share.lock(
+                place: place,
+                expectedAmount: expectedAmount,
+                on: &books,
+                at: time
+            )
+        }
         guard books.rows.users[payer] != nil else { throw Refusal(.unknownUser) }
         let session = try books.session(session, at: time)
         guard session.payee != payer else { throw Refusal(.ownSession) }
         if let reason = session.finalReason { throw Refusal(reason) }
+        guard place == nil else { throw Refusal(.shareTaken) }
+        if let expectedAmount, expectedAmount != session.amount.minorUnits {
+            throw Refusal(.amountChanged)
+        }
         if let holder = session.payer {
             // A resend does not renew the lease, or one payer could hold a session for ever.
             guard holder == payer else { throw Refusal(.sessionBusy) }
@@ -119,17 +146,21 @@ package struct UnlockSession: LedgerCommand {
 
     package let session: SessionID
     package let payer: UserID
+    private let share: ShareClaim?
 
-    package init(session: SessionID, payer: UserID) {
+    package init(session: SessionID, payer: UserID, purposes: GroupPurposes = .splits) {
         self.session = session
         self.payer = payer
+        share = ShareClaim(session, by: payer, purposes)
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        if let share { return share.touch(&footprint, knowing: rows) }
         footprint.records.insert(RecordID(session))
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        if let share { return try share.unlock(on: &books, at: time) }
         let session = try books.session(session, at: time)
         if let reason = session.finalReason { throw Refusal(reason) }
         guard let holder = session.payer else { throw Refusal(.sessionNotLocked) }
@@ -140,7 +171,8 @@ package struct UnlockSession: LedgerCommand {
     }
 }
 
-/// Cancels a session of the payee, as long as no payer holds it.
+/// Cancels a session of the payee, as long as no payer holds it. The money in a group's pot goes
+/// back.
 package struct CancelSession: LedgerCommand {
     package static let name = "cancel-session"
 
@@ -154,9 +186,11 @@ package struct CancelSession: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(RecordID(session))
+        if session.isGroup { GroupEnd.touch(&footprint, RecordID(session), knowing: rows) }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        if session.isGroup { return try cancelGroup(on: &books, at: time) }
         let session = try books.session(session, at: time)
         guard session.payee == payee else { throw Refusal(.forbidden) }
         switch session.state {
@@ -170,6 +204,18 @@ package struct CancelSession: LedgerCommand {
         case .expired: throw Refusal(.sessionExpired)
         }
     }
+
+    private func cancelGroup(
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Session {
+        let group = try books.group(session, at: time)
+        guard group.payee == payee else { throw Refusal(.forbidden) }
+        if group.state == .cancelled { return group.face }
+        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        guard group.heldClaims.isEmpty else { throw Refusal(.sessionBusy) }
+        return try GroupEnd(group, as: .cancelled).decide(on: &books, at: time).face
+    }
 }
 
 /// Gives a session another EID, so that nobody can follow the payee by it.
@@ -179,6 +225,8 @@ package struct RotateEID: LedgerCommand {
     static let overlap: Duration = .seconds(60)
     /// The number of changes of a session's EID: one in 12 seconds of the longest session.
     package static let limit = 24
+    /// The shortest time between two changes, in the mean, of what lives longer.
+    private static let interval: Int64 = 12_000
 
     package let session: SessionID
     package let payee: UserID
@@ -207,7 +255,8 @@ package struct RotateEID: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Rotation {
-        let session = try books.session(session, at: time)
+        let group = session.isGroup ? try books.group(session, at: time) : nil
+        let session = if let group { group.face } else { try books.session(session, at: time) }
         guard session.payee == payee else { throw Refusal(.forbidden) }
         if let reason = session.finalReason { throw Refusal(reason) }
         if let replaced, replaced != session.eid {
@@ -216,11 +265,17 @@ package struct RotateEID: LedgerCommand {
             else { throw Refusal(.unknownEID) }
             return Rotation(session: session, replaced: replaced, replacedUntil: until)
         }
-        guard session.rotations < Self.limit else { throw Refusal(.tooManyRotations) }
+        let lifetime = session.createdAt.duration(to: session.expiresAt).wholeMilliseconds
+        let limit = max(Int64(Self.limit), lifetime / Self.interval - 1)
+        guard session.rotations < limit else { throw Refusal(.tooManyRotations) }
         guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
         let rotated = session.rotated(to: eid)
         let until = min(time.advanced(by: Self.overlap), session.expiresAt)
-        books.put(rotated, at: time)
+        if let group {
+            books.put(group.rotated(to: eid), at: time)
+        } else {
+            books.put(rotated, at: time)
+        }
         books.put(Name(Session.name(of: eid), target: session.id.rawValue))
         books.release(Session.name(of: session.eid), of: session.id.rawValue, at: until)
         return Rotation(session: rotated, replaced: session.eid, replacedUntil: until)
@@ -267,7 +322,7 @@ package struct SettleSession: LedgerCommand {
 }
 
 extension Books {
-    fileprivate func free(among eids: [EID]) -> EID? {
+    func free(among eids: [EID]) -> EID? {
         eids.first { rows.names[Session.name(of: $0)] == nil }
     }
 }

@@ -17,11 +17,18 @@ extension RecordRule {
 extension Session {
     fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
         if self.record != record { return "its columns do not agree" }
-        let name = Name(Self.name(of: eid), target: id.rawValue)
-        guard file.names.filter({ $0.until == nil }) == [name] else {
+        guard file.names.filter({ $0.until == nil }).map(\.text) == names else {
             return "its EID is not the one name that stands for it"
         }
         return brokenPayment(file) ?? brokenRefunds(file)
+    }
+
+    /// The names that stand for it for ever. A share has none but that of the place that it has
+    /// paid, unless a pot's step says so.
+    private var names: [String] {
+        guard let share else { return [Self.name(of: eid)] }
+        guard status == .paid, share.stake == nil else { return [] }
+        return [share.placeName]
     }
 
     private func brokenPayment(_ file: RecordFile) -> String? {
@@ -29,6 +36,8 @@ extension Session {
         guard case .paid(let payer, _) = state else {
             return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
         }
+        // The record of the pot says who has put money into it.
+        if share?.stake != nil { return payments.isEmpty ? nil : "it was paid twice" }
         guard payments.count == 1, moves(payments[0], total, from: payer, to: payee)
         else { return "no transfer of \(total) from its payer paid it" }
         guard let answer = file.answer(to: payments[0]),
@@ -63,7 +72,8 @@ extension Session {
                 outcome.newBalance == refund.balance(of: payee)
             else { return "transfer \(refund.key.step) is not what its key was answered with" }
         }
-        return total == refunded ? nil : "refunded \(refunded), transfers \(total)"
+        let expected = share?.isReturned == true ? refunded - self.total : refunded
+        return total == expected ? nil : "refunded \(refunded), transfers \(total)"
     }
 
     private func moves(
@@ -84,20 +94,20 @@ extension Session {
 }
 
 extension RecordFile {
-    fileprivate func answer(to transfer: Transfer) -> Answer? {
+    func answer(to transfer: Transfer) -> Answer? {
         answers.first { $0.transfer == transfer.key }
     }
 }
 
 extension Answer {
-    fileprivate func decode<Outcome: Decodable>(_ type: Outcome.Type) -> Outcome? {
+    func decode<Outcome: Decodable>(_ type: Outcome.Type) -> Outcome? {
         guard case .outcome(let json) = decision else { return nil }
         return try? decoded(from: json)
     }
 }
 
 extension Transfer {
-    fileprivate func balance(of user: UserID) -> Int64? {
+    func balance(of user: UserID) -> Int64? {
         entries.first { $0.account.owner == .user(user) }?.balance
     }
 }

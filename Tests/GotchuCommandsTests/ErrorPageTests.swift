@@ -110,6 +110,12 @@ extension ErrorCode {
         case .sessionNotPaid: "Nothing was paid that could be refunded."
         case .sessionRefunded: "Everything has been refunded."
         case .refundTooLarge: "The refund is larger than what is left of the payment."
+        case .shareTaken:
+            "The share of the bill is held or paid, or there is none of that number. Nothing was "
+                + "paid."
+        case .notRefundable:
+            "A shared bill is not refunded as a whole, and a share of all or nothing not before "
+                + "the payee has it."
         case .notPermitted: "The caller's level on the socket is too low; `fix` says what gives it."
         case .browserRefused:
             "The request looks like a web page's: `Origin`, `Referer`, `Sec-Fetch-Site` or a "
@@ -147,6 +153,8 @@ extension ErrorCode {
         case .sessionNotLocked: "after locking, new key"
         case .idempotencyKeyReused: "with a new key, if it is another payment"
         case .refundTooLarge: "with a smaller amount, new key"
+        case .shareTaken: "with another place, new key"
+        case .notRefundable: "once the payee has it: the share, new key"
         case .validationError, .contentTooLarge, .unsupportedMediaType, .methodNotAllowed,
             .idempotencyKeyRequired:
             "no: correct the call"

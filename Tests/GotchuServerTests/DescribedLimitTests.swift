@@ -30,7 +30,10 @@ struct DescribedLimitTests {
         expect(contract.value("components", "schemas", "Cents"), Money.allowedRequest)
         let tips = 0...Money.allowedRequest.upperBound
         expect(contract.value("components", "schemas", "Tip"), tips)
-        expect(member("NewSession", "ttl_seconds"), Session.allowedSeconds)
+        expect(member("NewSession", "ttl_seconds"), Split.allowedSeconds)
+        expect(member("NewSession", "shares"), Split.allowedShares)
+        expect(member("NewSession", "share_cents"), "minItems", Split.allowedShares.lowerBound)
+        expect(member("NewSession", "share_cents"), "maxItems", Split.allowedShares.upperBound)
         expect(
             member("NewSession", "ttl_seconds"),
             "default",

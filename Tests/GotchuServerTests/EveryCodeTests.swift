@@ -34,7 +34,7 @@ private struct StoryOfErrors {
     }
 
     func replies() async throws -> [WireReply] {
-        let replies = try await requests() + sessions() + refunds()
+        let replies = try await requests() + sessions() + refunds() + splits()
         return try await replies + [expired(), busyBooks(), tooMany()]
     }
 
@@ -114,6 +114,17 @@ private struct StoryOfErrors {
         return [
             try await refund(unpaid, "{}", 1), try await refund(paid, #"{"amount_cents":6}"#, 2),
             try await refund(paid, "{}", 3), try await refund(paid, "{}", 4),
+        ]
+    }
+
+    /// A share that is taken, and a bill that is refunded as a whole.
+    private func splits() async throws -> [WireReply] {
+        let more = #","kind":"split","shares":2"#
+        let sid = try await wire.create(payee, cents: 10, more: more).string("sid")
+        let body = #"{"sid":"\#(sid)","place":3}"#
+        return [
+            try await wire.post("/sessions/lock", body, token: payer),
+            try await wire.post("/sessions/\(sid)/refund", "{}", token: payee, key: "\(key)split"),
         ]
     }
 

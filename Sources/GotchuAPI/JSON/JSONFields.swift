@@ -4,6 +4,10 @@ package import GotchuCore
 package struct JSONFields {
     private var members: [String: JSONValue]
 
+    private init(members: [String: JSONValue]) {
+        self.members = members
+    }
+
     package init(_ bytes: [UInt8]) throws(Problem) {
         do {
             members = try JSONReader.object(bytes)
@@ -34,6 +38,35 @@ package struct JSONFields {
             throw .invalid(
                 "\(name) must be a whole number of 64 bits, without point or exponent."
             )
+        }
+    }
+
+    /// A list of whole numbers, or `nil` if it is absent or `null`.
+    ///
+    /// - Parameter limit: The largest number of them.
+    package mutating func integers(_ name: String, limit: Int) throws(Problem) -> [Int64]? {
+        let value = members.removeValue(forKey: name)
+        if value == nil || value == .null { return nil }
+        guard case .array(let values) = value, values.count <= limit else {
+            throw .invalid("\(name) must be a list of at most \(limit) whole numbers.")
+        }
+        return try values.map { (value) throws(Problem) in
+            guard case .integer(let integer) = value else {
+                throw .invalid(
+                    "\(name) must be a list of whole numbers, without point or exponent."
+                )
+            }
+            return integer
+        }
+    }
+
+    /// The members of an object, or `nil` if it is absent or `null`.
+    package mutating func object(_ name: String) throws(Problem) -> JSONFields? {
+        switch members.removeValue(forKey: name) {
+        case nil, .null: return nil
+        case .object(let members): return JSONFields(members: members)
+        case .boolean, .string, .integer, .otherNumber, .array:
+            throw .invalid("\(name) must be an object.")
         }
     }
 

@@ -88,6 +88,8 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var expiresAt: Timestamp?
     /// True if the payer may add a tip; absent otherwise.
     package var allowsTip: Bool?
+    /// The shares, if several payers share it: the amount is then that of the next one.
+    package var places: Places?
 
     package init(
         sid: SessionID,
@@ -98,7 +100,8 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         memo: String?,
         status: SessionStatus?,
         expiresAt: Timestamp?,
-        allowsTip: Bool? = nil
+        allowsTip: Bool? = nil,
+        places: Places? = nil
     ) {
         self.sid = sid
         self.amountCents = amountCents
@@ -109,12 +112,13 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
         self.status = status
         self.expiresAt = expiresAt
         self.allowsTip = allowsTip
+        self.places = places
     }
 
     package var amount: Money { Money(minorUnits: amountCents, currency: currency) }
 
     enum CodingKeys: String, CodingKey {
-        case sid, currency, payee, memo, status
+        case sid, currency, payee, memo, places, status
         case amountCents = "amount_cents"
         case payeeID = "payee_id"
         case isPayeeKnown = "payee_known"

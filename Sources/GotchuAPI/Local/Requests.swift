@@ -5,28 +5,32 @@ package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
     package var memo: String?
-    /// The lifetime, 1 to 300 seconds; 300 unless given.
+    /// The lifetime, 1 to 300 seconds, of a split to 3,600; 300 unless given.
     package var ttlSeconds: Int?
     /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
+    /// The terms on which several payers share it.
+    package var split: SplitTerms?
 
     package init(
         amountCents: Int64,
         currency: Currency? = nil,
         memo: String? = nil,
         ttlSeconds: Int? = nil,
-        allowsTip: Bool? = nil
+        allowsTip: Bool? = nil,
+        split: SplitTerms? = nil
     ) {
         self.amountCents = amountCents
         self.currency = currency
         self.memo = memo
         self.ttlSeconds = ttlSeconds
         self.allowsTip = allowsTip
+        self.split = split
     }
 
     enum CodingKeys: String, CodingKey {
         case amountCents = "amount_cents"
-        case currency, memo
+        case currency, memo, split
         case ttlSeconds = "ttl_seconds"
         case allowsTip = "allows_tip"
     }
@@ -45,6 +49,10 @@ package struct RequestView: Codable, Equatable, Sendable {
     /// The amount that has gone back to the payer by the payment server's word when it was last
     /// asked, tip included; absent while none is known.
     package var refundedCents: Int64?
+    /// The shares and how many are paid, if several payers share it.
+    package var places: Places?
+    /// True if the payee gets all shares or none; absent otherwise.
+    package var isAllOrNothing: Bool?
     package var currency: Currency
     package var memo: String?
     package var createdAt: Timestamp
@@ -71,6 +79,8 @@ package struct RequestView: Codable, Equatable, Sendable {
         amountCents: Int64,
         tipCents: Int64? = nil,
         refundedCents: Int64? = nil,
+        places: Places? = nil,
+        isAllOrNothing: Bool? = nil,
         currency: Currency,
         memo: String?,
         createdAt: Timestamp,
@@ -89,6 +99,8 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.amountCents = amountCents
         self.tipCents = tipCents
         self.refundedCents = refundedCents
+        self.places = places
+        self.isAllOrNothing = isAllOrNothing
         self.currency = currency
         self.memo = memo
         self.createdAt = createdAt
@@ -103,6 +115,14 @@ package struct RequestView: Codable, Equatable, Sendable {
 
     package var amount: TippedAmount {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
+    }
+
+    /// The part of a shared bill that is paid: `3 of 5 paid · $30.00 of $50.00`.
+    package var progress: String? {
+        places.map { places in
+            let paid = Money(minorUnits: places.paidCents.value, currency: currency)
+            return "\(places.paid) of \(places.places) paid · \(paid) of \(amount.amount)"
+        }
     }
 
     /// The state of a request.
@@ -130,7 +150,8 @@ package struct RequestView: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, eid, state, currency, memo, payee, reason
+        case id, eid, state, currency, memo, payee, places, reason
+        case isAllOrNothing = "is_all_or_nothing"
         case firstEID = "first_eid"
         case amountCents = "amount_cents"
         case tipCents = "tip_cents"

@@ -12,6 +12,14 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var payeeReference: String?
     /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
+    /// `split` if several payers pay it; absent otherwise.
+    package var kind: String?
+    /// The number of equal shares of a split.
+    package var shares: Int?
+    /// The shares of a split, if they are not equal; their sum is the amount.
+    package var shareCents: [Int64]?
+    /// A Boolean that is true if the payee of a split gets all shares or none; false unless given.
+    package var isAllOrNothing: Bool?
 
     package init(
         amountCents: Int64,
@@ -19,7 +27,8 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         memo: String? = nil,
         ttlSeconds: Int? = nil,
         payeeReference: String? = nil,
-        allowsTip: Bool? = nil
+        allowsTip: Bool? = nil,
+        split: SplitTerms? = nil
     ) {
         self.amountCents = amountCents
         self.currency = currency
@@ -27,13 +36,21 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         self.ttlSeconds = ttlSeconds
         self.payeeReference = payeeReference
         self.allowsTip = allowsTip
+        kind = split == nil ? nil : Places.split
+        shares = split?.shares
+        shareCents = split?.shareCents
+        isAllOrNothing = split?.isAllOrNothing
     }
 
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
-        case currency, memo
+        case currency
+        case isAllOrNothing = "is_all_or_nothing"
+        case kind, memo
         case payeeReference = "payee_reference"
+        case shareCents = "share_cents"
+        case shares
         case ttlSeconds = "ttl_seconds"
     }
 }
@@ -103,6 +120,13 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var status: SessionStatus?
     /// True if the payer may add a tip; absent otherwise.
     package var allowsTip: Bool?
+    /// `split` if several payers pay it: the amount is then that of the next share. Absent
+    /// otherwise, like the places.
+    package var kind: String?
+    package var placeCount: Int64?
+    package var placesPaid: Int64?
+    package var placesHeld: Int64?
+    package var paidCents: WireInteger?
 
     package init(
         sid: SessionID,
@@ -113,7 +137,8 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         memo: String?,
         expiresAt: Timestamp?,
         status: SessionStatus?,
-        allowsTip: Bool?
+        allowsTip: Bool?,
+        places: Places? = nil
     ) {
         self.sid = sid
         self.amountCents = amountCents
@@ -124,7 +149,15 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         self.expiresAt = expiresAt
         self.status = status
         self.allowsTip = allowsTip
+        kind = places?.kind
+        placeCount = places?.places
+        placesPaid = places?.paid
+        placesHeld = places?.held
+        paidCents = places?.paidCents
     }
+
+    /// The places, if several payers pay it.
+    package var places: Places? { Places(kind, placeCount, placesPaid, placesHeld, paidCents) }
 
     /// The requested amount. A server that names no currency means `usd`.
     package var amount: Money { Money(minorUnits: amountCents.value, currency: currency ?? .usd) }
@@ -134,9 +167,13 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         case amountCents = "amount_cents"
         case currency
         case expiresAt = "exp_at"
-        case memo
+        case kind, memo
+        case paidCents = "paid_cents"
         case payee = "payee_display"
         case payeeID = "payee_id"
+        case placeCount = "places"
+        case placesHeld = "places_held"
+        case placesPaid = "places_paid"
         case sid, status
     }
 }
@@ -158,9 +195,21 @@ package struct ReadyReply: Codable, Equatable, Sendable {
 /// The body of `POST /sessions/lock`.
 package struct LockRequest: Codable, Equatable, Sendable {
     package var sid: SessionID
+    /// The amount that the payer of a session that several pay saw. A share of that amount is
+    /// locked, or none.
+    package var expectedAmountCents: Int64?
+    /// The place that is wanted in a session that several pay, if a certain one is.
+    package var place: Int64?
 
-    package init(sid: SessionID) {
+    package init(sid: SessionID, expectedAmountCents: Int64? = nil, place: Int64? = nil) {
         self.sid = sid
+        self.expectedAmountCents = expectedAmountCents
+        self.place = place
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case expectedAmountCents = "expected_amount_cents"
+        case place, sid
     }
 }
 
@@ -169,15 +218,36 @@ package struct LockReply: Codable, Equatable, Sendable {
     package var ok: Bool
     /// The time until which this payer holds the session.
     package var lockExpiresAt: Timestamp?
+    /// The share that this payer holds, if several pay the session.
+    package var share: LockedShare?
 
-    package init(ok: Bool, lockExpiresAt: Timestamp?) {
+    package init(ok: Bool, lockExpiresAt: Timestamp?, share: LockedShare? = nil) {
         self.ok = ok
         self.lockExpiresAt = lockExpiresAt
+        self.share = share
     }
 
     enum CodingKeys: String, CodingKey {
         case lockExpiresAt = "lock_expires_at"
-        case ok
+        case ok, share
+    }
+}
+
+/// A payer's share of a session that several pay: a session of its own.
+package struct LockedShare: Codable, Equatable, Sendable {
+    package var sid: SessionID
+    package var place: Int64
+    package var amountCents: WireInteger
+
+    package init(sid: SessionID, place: Int64, amountCents: WireInteger) {
+        self.sid = sid
+        self.place = place
+        self.amountCents = amountCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+        case place, sid
     }
 }
 
@@ -198,6 +268,12 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var tipCents: WireInteger?
     /// The amount refunded to the payer, tip included; absent while there is none.
     package var refundedCents: WireInteger?
+    /// `split` if several payers pay it; absent otherwise, like the places.
+    package var kind: String?
+    package var placeCount: Int64?
+    package var placesPaid: Int64?
+    package var placesHeld: Int64?
+    package var paidCents: WireInteger?
     /// Grows by one with each change; the `id:` of the session's events.
     package var version: Int64
     /// The time at which a payer's device came to the payee's: in an event that repeats the state,
@@ -216,6 +292,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
         allowsTip: Bool? = nil,
         tipCents: WireInteger? = nil,
         refundedCents: WireInteger? = nil,
+        places: Places? = nil,
         version: Int64
     ) {
         self.sid = sid
@@ -229,18 +306,31 @@ package struct SessionReply: Codable, Equatable, Sendable {
         self.allowsTip = allowsTip
         self.tipCents = tipCents
         self.refundedCents = refundedCents
+        kind = places?.kind
+        placeCount = places?.places
+        placesPaid = places?.paid
+        placesHeld = places?.held
+        paidCents = places?.paidCents
         self.version = version
     }
+
+    /// The places, if several payers pay it.
+    package var places: Places? { Places(kind, placeCount, placesPaid, placesHeld, paidCents) }
 
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
         case currency
         case expiresAt = "exp_at"
+        case kind
         case lockExpiresAt = "lock_expires_at"
         case memo
         case noticedAt = "noticed_at"
         case paidAt = "paid_at"
+        case paidCents = "paid_cents"
+        case placeCount = "places"
+        case placesHeld = "places_held"
+        case placesPaid = "places_paid"
         case refundedCents = "refunded_cents"
         case sid, status
         case tipCents = "tip_cents"

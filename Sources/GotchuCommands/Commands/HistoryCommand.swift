@@ -63,7 +63,10 @@ struct HistoryCommand: SocketCommand {
         return [
             Table.Cell(request.createdAt.dateText, .dim), Table.Cell("request"),
             Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, ink),
-            Table.Cell(request.memo?.shortened ?? ""),
+            Table.Cell(
+                [request.progress, request.memo?.shortened].compactMap(\.self)
+                    .joined(separator: " · ")
+            ),
             Table.Cell(request.id.description, .dim),
         ]
     }

@@ -13,6 +13,12 @@ struct RequestCommand: SocketCommand {
               gotchu-ctl request 50.00 --memo "Coffee"
               gotchu-ctl request 12 --ttl 60 --json
               gotchu-ctl request 40 --allow-tip
+              gotchu-ctl request 50.00 --split 5
+              gotchu-ctl request 50.00 --shares 20,15,15 --all-or-nothing
+
+            A bill can be shared by 2 to 50 payers, who each pay one share at this kiosk. Each \
+            share is yours at once; with --all-or-nothing you get them with the last one, and if \
+            it is not paid in time all go back.
 
             Ctrl-C cancels the request, and so do SIGTERM and the terminal's end. \
             Exits with 1 if it expired or was cancelled.
@@ -30,11 +36,25 @@ struct RequestCommand: SocketCommand {
     @Option(help: ArgumentHelp("A note that the payer sees.", valueName: "text"))
     var memo: String?
 
-    @Option(help: ArgumentHelp("Give up after this time: 1 to 300.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Give up after this time: 1 to 300, for a shared bill to 3600.",
+            valueName: "seconds"
+        )
+    )
     var ttl: Int?
 
     @Flag(name: .customLong("allow-tip"), help: "Let the payer add a tip.")
     var allowsTip = false
+
+    @Option(help: ArgumentHelp("Share the bill equally by so many payers.", valueName: "payers"))
+    var split: Int?
+
+    @Option(help: ArgumentHelp("Share the bill in these amounts: 20,15,15.", valueName: "amounts"))
+    var shares: String?
+
+    @Flag(name: .customLong("all-or-nothing"), help: "Get all shares of a bill, or none.")
+    var isAllOrNothing = false
 
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the request is on the air.")
     var isNotWaited = false
@@ -128,16 +148,74 @@ struct RequestCommand: SocketCommand {
                 next: next
             )
         }
-        guard ttl.map((1...300).contains) ?? true else {
-            throw CommandFailure.badData("--ttl is 1 to 300 seconds.", next: next + " --ttl 300")
+        let terms = try sharing(money)
+        let longest = terms == nil ? 300 : 3_600
+        guard ttl.map((1...longest).contains) ?? true else {
+            throw CommandFailure.badData(
+                "--ttl is 1 to \(longest) seconds.",
+                next: next + " --ttl \(longest)"
+            )
         }
         return NewRequest(
             amountCents: money.minorUnits,
             currency: currency,
             memo: memo,
             ttlSeconds: ttl,
-            allowsTip: allowsTip ? true : nil
+            allowsTip: allowsTip ? true : nil,
+            split: terms
         )
+    }
+
+    /// The terms on which the bill is shared; `nil` if one payer pays it.
+    private func sharing(_ amount: Money) throws -> SplitTerms? {
+        let next = "gotchu-ctl request 50.00 --split 5"
+        guard split != nil || shares != nil else {
+            guard !isAllOrNothing else {
+                throw CommandFailure.badData(
+                    "--all-or-nothing needs --split or --shares.",
+                    next: next + " --all-or-nothing"
+                )
+            }
+            return nil
+        }
+        guard split == nil || shares == nil else {
+            throw CommandFailure.badData("Name either --split or --shares, not both.", next: next)
+        }
+        guard !allowsTip else {
+            throw CommandFailure.badData("A shared bill allows no tip.", next: next)
+        }
+        let own = try shares.map { try Self.amounts($0, in: currency) }
+        guard (2...50).contains(own?.count ?? split ?? 0) else {
+            throw CommandFailure.badData("2 to 50 payers can share a bill.", next: next)
+        }
+        let sum = own?.map(\.minorUnits).reduce(0, +) ?? amount.minorUnits
+        guard sum == amount.minorUnits else {
+            throw CommandFailure.badData(
+                "The shares come to \(Money(minorUnits: sum, currency: currency)), not "
+                    + "to \(amount).",
+                next: "gotchu-ctl request 50.00 --shares 20,15,15"
+            )
+        }
+        return SplitTerms(
+            shares: split,
+            shareCents: own?.map(\.minorUnits),
+            isAllOrNothing: isAllOrNothing ? true : nil
+        )
+    }
+
+    private static func amounts(_ text: String, in currency: Currency) throws -> [Money] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let part = String(part.filter { $0 != " " })
+            guard let share = Money(part, currency: currency),
+                Money.allowedRequest.contains(share.minorUnits)
+            else {
+                throw CommandFailure.badData(
+                    Money.misreading(part, in: currency),
+                    next: "gotchu-ctl request 50.00 --shares 20,15,15"
+                )
+            }
+            return share
+        }
     }
 
     private func announceOnly(_ request: RequestView, _ output: Output) throws {

@@ -91,13 +91,14 @@ final class RequestWatch: Sendable {
     /// Stores the newest view and its times; returns it if it is the last one.
     private func apply(_ request: RequestView) -> RequestView? {
         let (before, isFinal) = state.withLock { state in
-            let before = state.latest.state
+            let before = state.latest
             state.latest = request
             if request.state == .locked, state.lockSeen == nil { state.lockSeen = .now }
             if request.state == .paid, state.paidSeen == nil { state.paidSeen = .now }
             return (before, request.state.isFinal)
         }
-        if before != request.state, !isFinal, !output.isLive {
+        let isNews = before.state != request.state || before.places?.paid != request.places?.paid
+        if isNews, !isFinal, !output.isLive {
             output.talk(sentence(of: request))
         }
         return isFinal ? request : nil
@@ -121,18 +122,27 @@ final class RequestWatch: Sendable {
         let terminal = output.data
         switch request.state {
         case .advertising:
-            return request.isOnAir
-                ? "Waiting for a payer …"
-                : "Waiting for a payer; not on the air at this moment …"
+            let progress = request.progress.map { "\($0) · " } ?? ""
+            return progress
+                + (request.isOnAir
+                    ? "Waiting for a payer …"
+                    : "Waiting for a payer; not on the air at this moment …")
         case .locked: return "A payer is about to pay …"
         case .unknown: return "Not known at this moment; gotchud is finding out …"
         case .paid:
             return terminal.paint("Paid \(request.amount)", .green) + tookText(request)
         case .expired:
-            return terminal.paint("Expired", .yellow) + " · nobody paid in time"
+            return terminal.paint("Expired", .yellow) + " · "
+                + (request.progress.map { "\($0)\(Self.back(request))" } ?? "nobody paid in time")
         case .cancelled:
-            return terminal.paint("Cancelled", .yellow) + " · nobody was charged"
+            return terminal.paint("Cancelled", .yellow) + " · "
+                + (request.progress.map { "\($0)\(Self.back(request))" } ?? "nobody was charged")
         }
+    }
+
+    /// Renders the fate of the shares of a bill that was not paid.
+    private static func back(_ request: RequestView) -> String {
+        request.isAllOrNothing == true ? " · whatever was paid has gone back" : ""
     }
 
     /// Renders the time until payment: since the lock if that was seen, which is the payer's part,

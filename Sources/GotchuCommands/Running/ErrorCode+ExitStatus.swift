@@ -8,7 +8,8 @@ extension ErrorCode {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
             .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
             .notNear, .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations,
-            .sessionNotPaid, .sessionRefunded, .refundTooLarge, .tipNotAllowed:
+            .sessionNotPaid, .sessionRefunded, .refundTooLarge, .tipNotAllowed, .shareTaken,
+            .notRefundable:
             .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
@@ -29,10 +30,12 @@ extension ErrorCode {
         case .insufficientWalletBalance: "gotchu-ctl wallet"
         case .notNear, .ambiguous: "gotchu-ctl scan --explain"
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
-            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations:
+            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations,
+            .shareTaken:
             "gotchu-ctl scan"
         case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
-        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
+        case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
+            .notRefundable:
             "gotchu-ctl history"
         case .validationError, .contentTooLarge: "gotchu-ctl --help"
         case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,

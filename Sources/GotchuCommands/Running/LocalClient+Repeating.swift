@@ -68,7 +68,8 @@ extension ErrorCode {
         case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
             .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
-            .sessionRefunded, .refundTooLarge, .tipNotAllowed, .insufficientWalletBalance:
+            .sessionRefunded, .refundTooLarge, .tipNotAllowed, .shareTaken, .notRefundable,
+            .insufficientWalletBalance:
             true
         // Permissions, the login and the form of the call are checked before the key is looked up;
         // a reused key has created something.

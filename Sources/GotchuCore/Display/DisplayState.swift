@@ -62,6 +62,19 @@ package struct DisplayRequest: Equatable, Sendable {
     package let noticedAt: MonotonicTime?
     /// The address at which a browser pays it.
     package let payLink: String?
+    /// The shares of a bill that several pay.
+    package let shares: Shares?
+
+    /// The number of shares, and of those that are paid.
+    package struct Shares: Equatable, Sendable {
+        package let paid: Int64
+        package let count: Int64
+
+        package init(paid: Int64, count: Int64) {
+            self.paid = paid
+            self.count = count
+        }
+    }
 
     package init(
         id: SessionID,
@@ -74,7 +87,8 @@ package struct DisplayRequest: Equatable, Sendable {
         expiresAt: MonotonicTime,
         isOnAir: Bool,
         noticedAt: MonotonicTime? = nil,
-        payLink: String? = nil
+        payLink: String? = nil,
+        shares: Shares? = nil
     ) {
         self.id = id
         self.eid = eid
@@ -87,6 +101,7 @@ package struct DisplayRequest: Equatable, Sendable {
         self.isOnAir = isOnAir
         self.noticedAt = noticedAt
         self.payLink = payLink
+        self.shares = shares
     }
 }
 
@@ -98,6 +113,8 @@ package struct DisplayView: Equatable, Sendable {
     package var memo: String?
     package var payee: String?
     package var payLink: String?
+    /// The shares of a bill that several pay, once one is paid.
+    package var shares: DisplayRequest.Shares?
     /// The EID on the air, while the customer can compare it or scan its code.
     package var eid: EID?
     /// The end of the time to pay, and all of that time.

@@ -80,7 +80,8 @@ package struct Decline: Equatable, Codable, Sendable {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",
             "SESSION_CANCELLED", "SESSION_EXPIRED", "AMOUNT_CHANGED", "OWN_SESSION",
-            "TIP_NOT_ALLOWED", "SESSION_NOT_PAID", "SESSION_REFUNDED", "REFUND_TOO_LARGE":
+            "TIP_NOT_ALLOWED", "SESSION_NOT_PAID", "SESSION_REFUNDED", "REFUND_TOO_LARGE",
+            "NOT_REFUNDABLE":
             true
         default: false
         }

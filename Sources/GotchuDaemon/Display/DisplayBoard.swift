@@ -121,7 +121,8 @@ extension DisplayRequest {
             expiresAt: .now + Timestamp.now.duration(to: view.expiresAt),
             isOnAir: view.isOnAir,
             noticedAt: view.noticedAt.map { .now + Timestamp.now.duration(to: $0) },
-            payLink: view.payLink
+            payLink: view.payLink,
+            shares: view.places.map { DisplayRequest.Shares(paid: $0.paid, count: $0.places) }
         )
     }
 }

@@ -25,6 +25,8 @@ struct PaymentRecord: MoneyRecord {
     let createdAt: Timestamp
     var updatedAt: Timestamp
     var stage: MoneyStage<PaymentFlow.Progress>
+    /// True if it is a share of a bill: the lock then names its amount.
+    var isShare: Bool?
     /// The call that created it, if it may be repeated.
     var call: IdempotentCall?
     /// Further calls that asked for it while it was open, and may be repeated too.
@@ -48,7 +50,10 @@ struct PaymentRecord: MoneyRecord {
 
     func ask(_ question: PaymentFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
         switch question {
-        case .lock: await client.lock(sid).paymentAnswer { _ in Receipt() }
+        case .lock:
+            // Other payment servers refuse a member that they do not know.
+            await client.lock(sid, expecting: isShare == true ? amountCents : nil)
+                .paymentAnswer { _ in Receipt() }
         case .unlock: await client.unlock(sid).paymentAnswer { _ in Receipt() }
         case .lookUp: await client.sendOutcome(of: key).paymentAnswer
         case .send:
@@ -94,6 +99,7 @@ extension PaymentRecord {
             createdAt: now,
             updatedAt: now,
             stage: .open(.locking),
+            isShare: session.places == nil ? nil : true,
             call: call
         )
     }

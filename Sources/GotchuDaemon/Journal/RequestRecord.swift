@@ -10,6 +10,10 @@ struct RequestRecord: Codable, Equatable, Sendable {
     let amountCents: Int64
     /// The same as in `RequestView`.
     var tipCents: Int64?
+    /// The same as in `RequestView`.
+    var places: Places?
+    /// The same as in `RequestView`.
+    var isAllOrNothing: Bool?
     let currency: Currency
     let memo: String?
     let createdAt: Timestamp

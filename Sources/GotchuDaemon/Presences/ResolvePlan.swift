@@ -15,6 +15,8 @@ struct ResolvePlan: Sendable {
     static let memoryLimit = 256
     /// The age at which an answer is asked for again, if the EID is still wanted.
     static let lifetime: Duration = .seconds(60)
+    /// The same of a bill that several pay.
+    static let sharedLifetime: Duration = .seconds(5)
     /// The time for which an EID that is nobody's is not asked about again: after the first such
     /// answer, the second, and all others.
     static let missWaits: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
@@ -162,7 +164,11 @@ struct ResolvePlan: Sendable {
         switch outcome {
         case .session(let session):
             let until = now + Self.lifetime
-            answer = Answered(session: session, sessionUntil: until, validUntil: until)
+            // The next share may be of another amount at any moment: each payment asks.
+            answer =
+                session.places == nil
+                ? Answered(session: session, sessionUntil: until, validUntil: until)
+                : Answered(session: session, validUntil: now + Self.sharedLifetime)
         case .nobodys:
             answer.session = nil
             answer.misses += 1

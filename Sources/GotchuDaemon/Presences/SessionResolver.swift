@@ -171,7 +171,8 @@ extension ResolvedSession {
             memo: reply.memo,
             status: reply.status,
             expiresAt: reply.expiresAt,
-            allowsTip: reply.allowsTip
+            allowsTip: reply.allowsTip,
+            places: reply.places
         )
     }
 }

@@ -6,6 +6,9 @@ extension RequestService {
     static let memoLimit = 140
     /// For how long a request may be open, in seconds.
     static let allowedSeconds = 1...300
+    /// The same for one that several payers share.
+    static let allowedSplitSeconds = 1...3_600
+    static let allowedShares = 2...50
 
     static func validate(_ new: NewRequest) throws(Problem) {
         guard Money.allowedRequest.contains(new.amountCents) else {
@@ -14,17 +17,62 @@ extension RequestService {
                 detail: "amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
-        if let seconds = new.ttlSeconds, !allowedSeconds.contains(seconds) {
+        let allowed = new.split == nil ? allowedSeconds : allowedSplitSeconds
+        if let seconds = new.ttlSeconds, !allowed.contains(seconds) {
             throw Problem(
                 .validationError,
-                detail: "ttl_seconds must be 1 to \(allowedSeconds.upperBound)."
+                detail: "ttl_seconds must be 1 to \(allowed.upperBound)."
             )
         }
+        if let split = new.split { try validate(split, of: new) }
         if let memo = new.memo, memo.unicodeScalars.count > memoLimit {
             throw Problem(
                 .validationError,
                 detail: "memo may have \(memoLimit) characters at most."
             )
         }
+    }
+
+    private static func validate(_ split: SplitTerms, of new: NewRequest) throws(Problem) {
+        guard (split.shares == nil) != (split.shareCents == nil) else {
+            throw Problem(
+                .validationError,
+                detail: "split must have either shares or share_cents."
+            )
+        }
+        guard allowedShares.contains(split.count) else {
+            throw Problem(.validationError, detail: "A split has 2 to 50 shares.")
+        }
+        let shares = split.shareCents ?? []
+        guard shares.allSatisfy(Money.allowedRequest.contains),
+            split.shareCents == nil || shares.reduce(0, +) == new.amountCents,
+            Int64(split.count) <= new.amountCents
+        else {
+            throw Problem(
+                .validationError,
+                detail: "Each share must be at least 1, and their sum amount_cents."
+            )
+        }
+        guard new.allowsTip != true else {
+            throw Problem(.validationError, detail: "A split allows no tip.")
+        }
+    }
+}
+
+extension SplitTerms {
+    /// The number of shares.
+    var count: Int { shareCents?.count ?? shares ?? 0 }
+}
+
+extension Places {
+    /// The places of a bill that nobody has paid yet.
+    init(_ split: SplitTerms) {
+        self.init(
+            kind: Places.split,
+            places: Int64(split.count),
+            paid: 0,
+            held: 0,
+            paidCents: WireInteger(0)
+        )
     }
 }

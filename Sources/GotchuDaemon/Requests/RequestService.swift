@@ -40,7 +40,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     var air = AirState()
     /// The time at which a payer's device last came to the till, by open request. Not kept over a
     /// restart.
-    private var notices: [SessionID: Timestamp] = [:]
+    var notices: [SessionID: Timestamp] = [:]
     /// The amounts that went back, by request, as the payment server said when it was last asked.
     /// Not kept over a restart.
     var refunded: [SessionID: Int64] = [:]
@@ -143,7 +143,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             currency: new.currency,
             memo: new.memo,
             ttlSeconds: new.ttlSeconds,
-            allowsTip: new.allowsTip
+            allowsTip: new.allowsTip,
+            split: new.split
         )
         let session = try await client.createSession(terms).getOrThrow(tokens)
         let record = RequestRecord(
@@ -152,6 +153,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             server: client.server.description,
             amountCents: new.amountCents,
             tipCents: new.allowsTip == true ? 0 : nil,
+            places: new.split.map(Places.init),
+            isAllOrNothing: new.split?.isAllOrNothing == true ? true : nil,
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
@@ -264,7 +267,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             case .timeout: .expired
             case .cancelled: .cancelled
             }
-        await changeState(of: id, to: state, paidAt: session.paidAt, tip: session.tipCents?.value)
+        let isOld = await !changeState(
+            of: id,
+            to: state,
+            paidAt: session.paidAt,
+            tip: session.tipCents?.value,
+            places: session.places
+        )
+        if isOld { recordPlaces(session.places, of: id) }
         onStep(.confirmed(id))
         if session.noticedAt != nil, let record = records[id], record.state == .advertising {
             // By this device's own clock, which may differ from the server's.
@@ -296,16 +306,22 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if let record = records[id] { publish(record) }
     }
 
+    /// - Returns: False if it was in that state, or in a final one.
+    @discardableResult
     private func changeState(
         of id: SessionID,
         to state: RequestView.State,
         paidAt: Timestamp? = nil,
-        tip: Int64? = nil
-    ) async {
-        guard var record = records[id], !record.state.isFinal, record.state != state else { return }
+        tip: Int64? = nil,
+        places: Places? = nil
+    ) async -> Bool {
+        guard var record = records[id], !record.state.isFinal, record.state != state else {
+            return false
+        }
         record.state = state
         record.paidAt = paidAt
         record.tipCents = tip ?? record.tipCents
+        record.places = places ?? record.places
         records[id] = record
         notices[id] = nil
         // Published first: somebody waits at the till, and the radio may take its time.
@@ -313,6 +329,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }
         if state.isFinal || state == .unknown { await takeOffAir(id) }
+        return true
     }
 
     /// Only an end is worth a sync: an open request is asked about anew at each start.

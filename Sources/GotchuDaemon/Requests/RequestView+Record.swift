@@ -17,6 +17,8 @@ extension RequestView {
             amountCents: record.amountCents,
             tipCents: record.tipCents,
             refundedCents: refundedCents,
+            places: record.places,
+            isAllOrNothing: record.isAllOrNothing,
             currency: record.currency,
             memo: record.memo,
             createdAt: record.createdAt,
@@ -26,21 +28,27 @@ extension RequestView {
             payLink: record.payLink,
             noticedAt: record.state == .advertising ? noticedAt : nil,
             isOnAir: isOnAir,
-            reason: record.state.sentence
+            reason: record.sentence
         )
     }
 }
 
-extension RequestView.State {
+extension RequestRecord {
     /// The sentence for a person.
     fileprivate var sentence: String {
-        switch self {
+        switch state {
         case .advertising: "Waiting for a payer."
         case .locked: "A payer is about to pay."
         case .paid: "Paid."
-        case .expired: "Nobody paid in time."
-        case .cancelled: "Cancelled by the payee."
+        case .expired: places == nil ? "Nobody paid in time." : "Not all have paid in time. \(rest)"
+        case .cancelled: "Cancelled by the payee." + (places == nil ? "" : " \(rest)")
         case .unknown: "The payment server cannot be asked; gotchud keeps trying."
         }
+    }
+
+    /// The fate of the shares that were paid.
+    private var rest: String {
+        if isAllOrNothing == true { return "What was paid has gone back." }
+        return places?.paid == 0 ? "Nobody was charged." : "What was paid is the payee's."
     }
 }

@@ -40,6 +40,8 @@ extension Refusal.Reason {
         case .sessionNotPaid: .sessionNotPaid
         case .sessionRefunded: .sessionRefunded
         case .refundTooLarge: .refundTooLarge
+        case .shareTaken: .shareTaken
+        case .notRefundable: .notRefundable
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID: .tryAgain
         case .unreadable: .internalError
@@ -68,6 +70,9 @@ extension Refusal.Reason {
         case .sessionNotPaid: "The session was not paid, so nothing can be refunded."
         case .sessionRefunded: "All that was paid is refunded already."
         case .refundTooLarge: "That is more than what is left of the payment."
+        case .shareTaken: "This share is taken, or there is none of that number."
+        case .notRefundable:
+            "This cannot be refunded now: only a share that the payee has received."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
@@ -82,7 +87,7 @@ extension Refusal.Reason {
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .unreadable:
+            .shareTaken, .notRefundable, .unreadable:
             false
         }
     }

@@ -12,7 +12,8 @@ struct SessionEvents: Sendable {
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
         let login = try await authentication.login(of: request)
-        let sid = try SessionRoutes.session(in: context)
+        // A payer who names a group follows their own share of it.
+        let sid = try await ledger.subject(of: SessionRoutes.session(in: context), login.user)
         // Watching starts before reading, so that no change falls between the two.
         let watch = try ledger.feed.begin(by: login) { (feed, login) throws(ChangeFeedFull) in
             try feed.watch(RecordID(sid), by: login)

@@ -23,21 +23,45 @@ struct SessionRoutes: Sendable {
         let seconds = try fields.integer("ttl_seconds")
         let reference = try fields.shortText("payee_reference", limit: Self.longestText)
         let allowsTip = try fields.boolean("allows_tip") ?? false
+        let split = try Self.split(&fields, of: amount, allowsTip: allowsTip)
         try fields.end()
+        let allowed = split == nil ? Session.allowedSeconds : Split.allowedSeconds
         let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
-        guard let lifetime = Int(exactly: lifetime), Session.allowedSeconds.contains(lifetime)
-        else { throw Problem.invalid("ttl_seconds must be from 1 to 300.") }
-        let session = try await ledger.submit(
-            CreateSession(
-                payee: payee,
-                amount: amount,
-                memo: memo,
-                reference: reference,
-                lifetime: .seconds(lifetime),
-                allowsTip: allowsTip,
-                liveLimit: liveLimit
-            )
-        ).accepted()
+        guard let lifetime = Int(exactly: lifetime), allowed.contains(lifetime) else {
+            throw Problem.invalid("ttl_seconds must be from 1 to \(allowed.upperBound).")
+        }
+        let session: Session
+        if let split {
+            session = try await ledger.submit(
+                CreateGroup(
+                    purpose: Split.name,
+                    payee: payee,
+                    currency: amount.currency,
+                    shares: split.shares,
+                    isAllOrNothing: split.isAllOrNothing,
+                    memo: memo,
+                    reference: reference,
+                    lifetime: .seconds(lifetime),
+                    liveLimit: liveLimit
+                )
+            ).accepted()
+        } else {
+            session = try await ledger.submit(
+                CreateSession(
+                    payee: payee,
+                    amount: amount,
+                    memo: memo,
+                    reference: reference,
+                    lifetime: .seconds(lifetime),
+                    allowsTip: allowsTip,
+                    liveLimit: liveLimit
+                )
+            ).accepted()
+        }
+        return try await created(session)
+    }
+
+    private func created(_ session: Session) async throws -> Response {
         // What payers will see. The session is made, whether or not this can be read.
         let published = try? await ledger.published(session.eid)
         return try Reply.json(
@@ -49,6 +73,38 @@ struct SessionRoutes: Sendable {
                 publicURL: publicURL
             )
         )
+    }
+
+    /// Takes the terms of a split; `nil` for a session that one payer pays.
+    private static func split(
+        _ fields: inout JSONFields,
+        of amount: Money,
+        allowsTip: Bool
+    ) throws(Problem) -> (shares: [Int64], isAllOrNothing: Bool)? {
+        let kind = try fields.string("kind")
+        let count = try fields.integer("shares")
+        let own = try fields.integers("share_cents", limit: Split.allowedShares.upperBound)
+        let isAllOrNothing = try fields.boolean("is_all_or_nothing")
+        guard let kind else {
+            guard count == nil, own == nil, isAllOrNothing == nil else {
+                throw .invalid("shares, share_cents and is_all_or_nothing belong to kind split.")
+            }
+            return nil
+        }
+        guard kind == Split.name else { throw .invalid("kind must be split, or be left out.") }
+        guard !allowsTip else { throw .invalid("A split allows no tip.") }
+        guard (count == nil) != (own == nil) else {
+            throw .invalid("A split has either shares or share_cents.")
+        }
+        guard Split.allowedShares.contains(own?.count ?? count.flatMap(Int.init(exactly:)) ?? 0)
+        else { throw .invalid("A split has 2 to 50 shares.") }
+        let shares = own ?? Allocation.equalShares(of: amount.minorUnits, count: Int(count ?? 1))
+        guard shares.allSatisfy(Money.allowedRequest.contains),
+            shares.reduce(0, +) == amount.minorUnits
+        else {
+            throw .invalid("Each share must be at least 1, and their sum amount_cents.")
+        }
+        return (shares, isAllOrNothing ?? false)
     }
 
     private static func amount(_ fields: inout JSONFields) throws(Problem) -> Money {
@@ -85,7 +141,7 @@ struct SessionRoutes: Sendable {
         }
         let session = published.session
         if let reason = session.finalReason { throw Refusal(reason).problem }
-        if proximity != nil { await notice(session, of: request) }
+        if proximity != nil { await notice(published, of: request) }
         return try Reply.json(
             ResolveReply(
                 sid: session.id,
@@ -96,28 +152,39 @@ struct SessionRoutes: Sendable {
                 memo: session.memo,
                 expiresAt: session.expiresAt,
                 status: session.status,
-                allowsTip: session.tip.map { _ in true }
+                allowsTip: session.tip.map { _ in true },
+                places: session.figures.map(Places.init)
             )
         )
     }
 
     /// Tells the payee's watchers that a payer's device is at the payee's. Without a payer's token
     /// it does nothing: a stranger would light up screens.
-    private func notice(_ session: Session, of request: Request) async {
-        guard case .advertising = session.state,
+    private func notice(_ published: PublishedSession, of request: Request) async {
+        guard case .advertising = published.session.state,
             let payer = try? await authentication.tokens.login(of: request, needing: .payer),
-            payer.user != session.payee
+            payer.user != published.session.payee
         else { return }
-        await ledger.notice(session.record)
+        await ledger.notice(published.record)
     }
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await authentication.user(of: request, needing: .payer)
         var fields = try await request.fields()
         let sid = try fields.sessionID("sid")
+        let place = try fields.integer("place")
+        let expected = try fields.integer("expected_amount_cents")
         try fields.end()
-        let session = try await ledger.submit(LockSession(session: sid, payer: payer)).accepted()
-        return try Reply.json(LockReply(ok: true, lockExpiresAt: session.lockExpiresAt))
+        guard expected.map(Money.allowedRequest.contains) ?? true else {
+            throw Problem.invalid("expected_amount_cents must be from 1 to 100000000.")
+        }
+        guard place.map({ $0 > 0 }) ?? true else {
+            throw Problem.invalid("place must be 1 or more.")
+        }
+        let session = try await ledger.submit(
+            LockSession(session: sid, payer: payer, place: place, expectedAmount: expected)
+        ).accepted()
+        return try Reply.json(LockReply(session))
     }
 
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {

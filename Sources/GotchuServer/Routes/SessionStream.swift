@@ -35,7 +35,9 @@ struct SessionStream: WatchStream {
         let isNew = record.version > version
         guard isNew || noticedAt != nil && record.version == version else { return nil }
         // Otherwise the stream ends: the client connects again, and gets the problem as an answer.
-        guard let session = try? Session(record), session.isVisible(to: user) else { return .end }
+        guard let session = try? Session.shown(record), session.isVisible(to: user) else {
+            return .end
+        }
         var reply = SessionReply(session)
         reply.noticedAt = noticedAt
         guard let event = try? Self.event(reply, isNew: isNew) else { return .end }

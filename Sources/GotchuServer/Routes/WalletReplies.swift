@@ -23,11 +23,11 @@ extension TransferKind {
 }
 
 extension Record {
-    /// The session in the record; `nil` for a record of another kind.
+    /// The session in the record, or the group; `nil` for a record of another kind.
     ///
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
     var session: Session? {
-        get throws(LedgerError) { kind == Session.kind ? try Session(self) : nil }
+        get throws(LedgerError) { try Session.shown(self) }
     }
 }
 

@@ -4,13 +4,13 @@ internal import Payments
 /// All kinds of transfers and records, collected from the modules: decisions, `verify` and
 /// histories use them.
 extension TransferKind {
-    static let all: [TransferKind] = [.opening, .payment, .refund]
+    static let all: [TransferKind] = [.opening, .payment, .refund, .stake, .release, .returned]
 }
 
 extension RecordRule {
-    static let all: [RecordRule] = [.sessions]
+    static let all: [RecordRule] = [.sessions, .groups]
 }
 
 extension RecordKind {
-    static let all: [RecordKind] = [SettleSession.kind]
+    static let all: [RecordKind] = [SettleSession.kind, SettleGroup.kind]
 }

@@ -97,7 +97,11 @@ struct PayRoutes: Sendable {
             return .changed
         }
         let locked = try await ledger.submit(
-            LockSession(session: press.session, payer: visit.user)
+            LockSession(
+                session: press.session,
+                payer: visit.user,
+                expectedAmount: press.amount.minorUnits
+            )
         )
         guard case .success = locked else {
             // The same press, sent twice, may have been carried out between the two questions.
@@ -147,8 +151,8 @@ struct PayRoutes: Sendable {
             throw Problem.noSuchPage
         }
         let answer = try await answer(to: key, of: visit.user)
-        guard answer.map({ $0.record == RecordID(sid) }) ?? true,
-            let session = try await ledger.record(RecordID(sid))?.session,
+        guard answer?.concerns(sid) ?? true,
+            let session = try await session(sid, paidBy: answer),
             let payee = try await ledger.published(session.eid)?.payeeName
         else { throw Problem.noSuchPage }
         let page = PayPage(eid: eid, session: session, payee: payee, now: ledger.now)
@@ -165,6 +169,14 @@ struct PayRoutes: Sendable {
         }
     }
 
+    /// Returns a session; of a group the share that an answer has paid, or the next one.
+    private func session(_ sid: SessionID, paidBy answer: Answer?) async throws -> Session? {
+        guard let record = try await ledger.record(RecordID(sid)) else { return nil }
+        guard record.kind == Group.kind else { return try record.session }
+        let group = try Group(record)
+        return try await ledger.share(paidBy: answer, of: group) ?? group.offer(at: ledger.now)
+    }
+
     private static func eid(in context: ServerContext) -> EID? {
         context.parameters.get("eid").flatMap { EID($0) }
     }
@@ -172,4 +184,12 @@ struct PayRoutes: Sendable {
 
 extension Problem {
     static var noSuchPage: Problem { Problem(.notFound, detail: "There is no such page.") }
+}
+
+extension Answer {
+    /// Returns true if it is about a session, or about a share of it, or the pot of its group.
+    fileprivate func concerns(_ session: SessionID) -> Bool {
+        guard let group = session.group else { return record == RecordID(session) }
+        return SessionID(rawValue: record.rawValue)?.group == group
+    }
 }

@@ -46,9 +46,11 @@ struct PaymentForm: Sendable {
         self.key = key
     }
 
-    /// Returns true if this is what the session asks for.
+    /// Returns true if this is what the session asks for. The lock finds out which shares of a
+    /// group there are.
     func agrees(with session: Session) -> Bool {
-        session.amount == amount && session.payee.publicID == payeeID
+        (session.amount == amount || session.figures != nil)
+            && session.payee.publicID == payeeID
     }
 
     /// The fields of a press that has been made.

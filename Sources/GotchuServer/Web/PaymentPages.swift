@@ -89,6 +89,15 @@ struct PaymentPages: Sendable {
             "\(Money(minorUnits: minorUnits, currency: currency))"
         }
         var facts: [(String, HTML)] = [("State", session.chip)]
+        if let places = session.figures {
+            facts.append(("Shares", "\(places.paid) of \(places.places) paid"))
+            // Each is refunded on a page of its own.
+            let links = places.paidShares.map { share in
+                "<a href=\"\(WebPath.payment(share))\"><code>\(share.rawValue)</code></a><br>"
+                    as HTML
+            }
+            if !links.isEmpty { facts.append(("Paid shares", "\(links)")) }
+        }
         if let paidAt = session.paidAt { facts.append(("Paid", visit.zone.time(paidAt))) }
         if session.paidAt != nil {
             facts.append(("Earnings", money(session.received)))
@@ -120,7 +129,7 @@ struct PaymentPages: Sendable {
 
     private func refundPanel(_ session: Session, _ visit: WebVisit) -> HTML? {
         let left = session.received - session.refunded
-        guard session.paidAt != nil, left > 0 else { return nil }
+        guard session.paidAt != nil, left > 0, session.figures == nil else { return nil }
         let path = WebPath.payment(session.id)
         let all = Money(minorUnits: left, currency: session.amount.currency)
         let form = visit.form(

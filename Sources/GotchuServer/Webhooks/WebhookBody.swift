@@ -22,6 +22,14 @@ struct WebhookBody: Encodable, Sendable {
         let refund_cents: Int64?
         let refund_tip_cents: Int64?
         let refunded_cents: Int64
+        /// The session that several pay, and the place of the share.
+        let group_sid: String?
+        let place: Int64?
+        /// The members of a session that several pay: `split`, its places, what was paid of them.
+        let kind: String?
+        let places: Int?
+        let places_paid: Int?
+        let paid_cents: Int64?
     }
 
     /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
@@ -29,12 +37,16 @@ struct WebhookBody: Encodable, Sendable {
         guard let sid = SessionID(rawValue: delivery.record.rawValue) else {
             throw LedgerError.corrupt("a session's id")
         }
+        type = delivery.kind
+        timestamp = delivery.at
+        guard !sid.isGroup else {
+            data = try Content(sid, Group.Body(delivery.body), delivery)
+            return
+        }
         let session = try Session.Body(delivery.body)
         let refundTip = delivery.amount.map {
             Session.tip(inRefund: $0, total: session.refunded, amount: session.amount)
         }
-        type = delivery.kind
-        timestamp = delivery.at
         data = Content(
             sid: sid,
             payee_id: delivery.owner.rawValue,
@@ -45,11 +57,40 @@ struct WebhookBody: Encodable, Sendable {
             payee_reference: session.reference,
             refund_cents: delivery.amount,
             refund_tip_cents: session.tip == nil ? nil : refundTip,
-            refunded_cents: session.refunded
+            refunded_cents: session.refunded,
+            group_sid: session.group,
+            place: session.place,
+            kind: nil,
+            places: nil,
+            places_paid: nil,
+            paid_cents: nil
         )
     }
 
     func bytes() throws -> [UInt8] {
         try CanonicalJSON.encode(self)
+    }
+}
+
+extension WebhookBody.Content {
+    fileprivate init(_ sid: SessionID, _ group: Group.Body, _ delivery: WebhookDelivery) {
+        self.init(
+            sid: sid,
+            payee_id: delivery.owner.rawValue,
+            amount_cents: group.amount,
+            tip_cents: nil,
+            currency: group.currency,
+            memo: group.memo,
+            payee_reference: group.reference,
+            refund_cents: nil,
+            refund_tip_cents: nil,
+            refunded_cents: 0,
+            group_sid: nil,
+            place: nil,
+            kind: group.purpose,
+            places: group.shares.count,
+            places_paid: group.paid.count,
+            paid_cents: group.paid.amount
+        )
     }
 }

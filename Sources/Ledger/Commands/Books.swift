@@ -181,6 +181,19 @@ package struct Books: Sendable {
         return transfer
     }
 
+    /// Throws if an account could not be credited, for a command that posts a second transfer:
+    /// nothing may be refused after the first.
+    ///
+    /// - Throws: As `post` does.
+    package func require(
+        room amount: Int64,
+        of kind: TransferKind,
+        in account: Account.Key
+    ) throws(Refusal) {
+        let now = rows.accounts[account]?.changedAt ?? Timestamp(milliseconds: 0)
+        _ = try posted(amount, to: account, kind, at: now)
+    }
+
     /// The amounts by account, in the order of accounts.
     ///
     /// - Precondition: The sum is zero in each currency, and no account's is.

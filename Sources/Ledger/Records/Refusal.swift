@@ -48,6 +48,10 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case sessionRefunded = "SESSION_REFUNDED"
         /// More than what is left of the payment.
         case refundTooLarge = "REFUND_TOO_LARGE"
+        /// The share of a bill is held or paid, or there is none of that number.
+        case shareTaken = "SHARE_TAKEN"
+        /// A payment that is not to be refunded by itself, or not yet.
+        case notRefundable = "NOT_REFUNDABLE"
         /// A balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.

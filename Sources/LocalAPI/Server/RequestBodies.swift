@@ -12,6 +12,18 @@ extension NewRequest {
         let memo = try fields.shortText("memo", limit: 140)
         let ttl = try fields.integer("ttl_seconds")
         let allowsTip = try fields.boolean("allows_tip")
+        let split = try fields.object("split").map { (given) throws(Problem) in
+            var fields = given
+            let count = try fields.integer("shares")
+            let own = try fields.integers("share_cents", limit: 50)
+            let isAllOrNothing = try fields.boolean("is_all_or_nothing")
+            try fields.end()
+            return SplitTerms(
+                shares: count.map { Int(clamping: $0) },
+                shareCents: own,
+                isAllOrNothing: isAllOrNothing
+            )
+        }
         try fields.end()
         self.init(
             amountCents: amountCents,
@@ -19,7 +31,8 @@ extension NewRequest {
             memo: memo,
             ttlSeconds: ttl.map { Int(clamping: $0) },
             // Other payment servers may refuse a member that they do not know.
-            allowsTip: allowsTip == true ? true : nil
+            allowsTip: allowsTip == true ? true : nil,
+            split: split
         )
     }
 }

@@ -52,7 +52,9 @@ function row(request, { state, back, left, action, notes, time }, act) {
   const when = make("time", "", time);
   when.dateTime = request.created_at;
   // The payer's words are theirs alone: they turn no other text round.
-  const memo = make("bdi", "for", request.memo ?? "");
+  const shares = request.places
+    ? `${request.places.places_paid} of ${request.places.places} paid` : "";
+  const memo = make("bdi", "for", [shares, request.memo].filter(Boolean).join(" · "));
   memo.title = request.memo ?? "";
   const chip = make("span", `chip ${state}`, mark,
     state === "refunded" && left > 0 ? `${word} ${money(back, request.currency)}` : word);

@@ -20,6 +20,7 @@ extension Words {
         scan: "No app? Scan to pay",
         offAir: "Just a moment …",
         silent: "Your payment may take a moment to show here",
-        tip: "Tip"
+        tip: "Tip",
+        shares: "{paid} of {count} shares are paid"
     )
 }

@@ -23,6 +23,7 @@ extension Words {
         scan: "Keine App? Scannen und zahlen",
         offAir: "Einen Moment …",
         silent: "Ihre Zahlung erscheint hier vielleicht etwas später",
-        tip: "Trinkgeld"
+        tip: "Trinkgeld",
+        shares: "{paid} von {count} Teilen sind bezahlt"
     )
 }

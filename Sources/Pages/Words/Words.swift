@@ -46,6 +46,12 @@ struct Words: Sendable {
     let silent: String
     /// Before a tip.
     let tip: String
+    /// The shares of a bill that are paid: `{paid}` of `{count}`.
+    let shares: String
+
+    func sharesPaid(_ paid: Int64, of count: Int64) -> String {
+        shares.replacing("{paid}", with: "\(paid)").replacing("{count}", with: "\(count)")
+    }
 
     func copy(for state: DisplayState) -> Copy {
         switch state {

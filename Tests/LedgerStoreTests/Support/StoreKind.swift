@@ -62,8 +62,8 @@ struct TestBooks: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    static let kinds: [TransferKind] = [.opening, .payment, .refund]
-    static let records: [RecordRule] = [.sessions, .boxes]
+    static let kinds: [TransferKind] = [.opening, .payment, .refund, .stake, .release, .returned]
+    static let records: [RecordRule] = [.sessions, .groups, .boxes]
 
     func open() throws -> any Store {
         switch kind {

@@ -77,7 +77,7 @@ struct LedgerIDTests {
         for step in ["", "a b", "é", "a\n", "a'", String(repeating: "a", count: 121)] {
             #expect(!allows(step), "\(step)")
         }
-        #expect(!TransferKind.stake.allows("settled/1"))
+        #expect(!TransferKind.wager.allows("settled/1"))
     }
 
     @Test("A numbered step has a name, a slash and a positive number")
@@ -87,11 +87,11 @@ struct LedgerIDTests {
             let key = Transfer.Key(Post.record, step)
             let transfer = Transfer(
                 key: key,
-                kind: "STAKE",
+                kind: "WAGER",
                 at: Timestamp(milliseconds: 0),
                 entries: []
             )
-            let broken = LedgerRules([.stake]).broken(transfer, storedHash: hash)
+            let broken = LedgerRules([.wager]).broken(transfer, storedHash: hash)
             #expect(broken == "transfer \(step) of record-1: 0 entries, sum []")
         }
         let wrong = [
@@ -102,12 +102,12 @@ struct LedgerIDTests {
             let key = Transfer.Key(Post.record, step)
             let transfer = Transfer(
                 key: key,
-                kind: "STAKE",
+                kind: "WAGER",
                 at: Timestamp(milliseconds: 0),
                 entries: []
             )
-            let broken = LedgerRules([.stake]).broken(transfer, storedHash: hash)
-            #expect(broken == "transfer \(step) of record-1 is no step of STAKE")
+            let broken = LedgerRules([.wager]).broken(transfer, storedHash: hash)
+            #expect(broken == "transfer \(step) of record-1 is no step of WAGER")
         }
     }
 }

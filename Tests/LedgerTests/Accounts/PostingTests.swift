@@ -15,19 +15,19 @@ struct PostingTests {
     func stake() throws {
         var books = Post.books([10, 20])
         let transfer = try books.post(
-            .stake,
+            .wager,
             [(pot, 7), (Post.user(1), -7)],
             record: Post.record,
             step: "stake/1",
             at: time
         )
         #expect(transfer.key == Transfer.Key(Post.record, "stake/1"))
-        #expect(transfer.kind == "STAKE" && transfer.at == time)
+        #expect(transfer.kind == "WAGER" && transfer.at == time)
         let debit = Entry(
             account: Post.user(1),
             number: 1,
             transfer: transfer.key,
-            kind: "STAKE",
+            kind: "WAGER",
             at: time,
             amount: -7,
             balance: 13,
@@ -37,7 +37,7 @@ struct PostingTests {
             account: pot,
             number: 1,
             transfer: transfer.key,
-            kind: "STAKE",
+            kind: "WAGER",
             at: time,
             amount: 7,
             balance: 7,
@@ -54,7 +54,7 @@ struct PostingTests {
     func release() throws {
         var books = Post.books([1, 2, 3], pot: 30)
         let transfer = try books.post(
-            .release,
+            .payoff,
             [
                 (pot, -10), (Post.user(0), 10), (Post.user(1), 5), (pot, -20), (Post.user(2), 8),
                 (Post.user(1), 7),
@@ -74,7 +74,7 @@ struct PostingTests {
     func manyEntries() throws {
         var books = Post.books(Array(repeating: 0, count: 10_002), pot: 10_002)
         let transfer = try books.post(
-            .release,
+            .payoff,
             [(pot, -10_002)] + (0..<10_002).map { (Post.user($0), 1) },
             record: Post.record,
             step: "release",
@@ -109,7 +109,7 @@ struct PostingTests {
             let before = books.rows
             let refusal = #expect(throws: Refusal.self) {
                 try books.post(
-                    .release,
+                    .payoff,
                     [(pot, -31), (Post.user(0), 30), (Post.user(1), 1)],
                     record: Post.record,
                     step: "release",
@@ -273,14 +273,14 @@ struct MisuseTests {
     @Test("A party that the kind does not know ends the program")
     func party() async {
         await #expect(processExitsWith: .failure) {
-            try Post.misuse(.stake, [(Post.user(0), -5), (Post.user(1), 5)], step: "stake/1")
+            try Post.misuse(.wager, [(Post.user(0), -5), (Post.user(1), 5)], step: "stake/1")
         }
     }
 
     @Test("A step that is not of the kind ends the program")
     func step() async {
         await #expect(processExitsWith: .failure) {
-            try Post.misuse(.stake, [(Post.user(0), -5), (Post.pot, 5)], step: "stake/0")
+            try Post.misuse(.wager, [(Post.user(0), -5), (Post.pot, 5)], step: "stake/0")
         }
     }
 
@@ -288,7 +288,7 @@ struct MisuseTests {
     func foreignPot() async {
         await #expect(processExitsWith: .failure) {
             let other = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)
-            try Post.misuse(.stake, [(Post.user(0), -5), (other, 5)], step: "stake/1")
+            try Post.misuse(.wager, [(Post.user(0), -5), (other, 5)], step: "stake/1")
         }
     }
 

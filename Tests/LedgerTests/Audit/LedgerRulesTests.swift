@@ -8,7 +8,7 @@ import Testing
 /// The rules of `verify`: each kind of damage is found, and named.
 @Suite("Rules of the ledger")
 struct LedgerRulesTests {
-    private let rules = LedgerRules([.opening, .stake, .release, .tribute, .rebate])
+    private let rules = LedgerRules([.opening, .wager, .payoff, .tribute, .rebate])
 
     /// A tribute of 5 from the first user to the second, after both had ten.
     private func tribute(_ change: (inout Draft) -> Void = { _ in }) -> Transfer {
@@ -61,7 +61,7 @@ struct LedgerRulesTests {
         var books = Post.books([1, 2, 3], pot: 30)
         let lines = [(Post.pot, Int64(-30))] + (0..<3).map { (Post.user($0), Int64(10)) }
         let release = try books.post(
-            .release,
+            .payoff,
             lines,
             record: Post.record,
             step: "release",
@@ -111,7 +111,7 @@ struct LedgerRulesTests {
     func foreignPot() {
         let pot = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)
         let transfer = tribute {
-            ($0.kind, $0.entryKind, $0.step) = ("RELEASE", "RELEASE", "release")
+            ($0.kind, $0.entryKind, $0.step) = ("PAYOFF", "PAYOFF", "release")
             $0.lines = [(pot, -5), (Post.user(1), 5)]
         }
         expect(

@@ -68,8 +68,8 @@ extension Books {
 }
 
 extension TransferKind {
-    static let stake = test("STAKE", from: [.user], to: [.pot], .numbered("stake"))
-    static let release = test("RELEASE", from: [.pot], to: [.user], .once("release"), .receiver)
+    static let wager = test("WAGER", from: [.user], to: [.pot], .numbered("stake"))
+    static let payoff = test("PAYOFF", from: [.pot], to: [.user], .once("release"), .receiver)
     /// Nobody earns by it.
     static let swap = test("SWAP", from: [.user], to: [.user], .once("swap"))
     /// The receiver earns by it, as by a payment.

@@ -25,6 +25,14 @@ struct Rig {
         answer(to: Submitted(command, at: Timestamp(milliseconds: time)))
     }
 
+    @discardableResult
+    mutating func decide(
+        _ command: some KeyedCommand,
+        as request: KeyedRequest
+    ) -> StepAnswer {
+        answer(to: Submitted(command, as: request, at: Timestamp(milliseconds: time)))
+    }
+
     private mutating func answer(to submitted: Submitted) -> StepAnswer {
         commit([submitted])
         guard let answer = submitted.answer else { preconditionFailure("nobody holds a row") }

@@ -1,0 +1,63 @@
+/// The terms on which several payers share a bill.
+package struct SplitTerms: Codable, Equatable, Sendable {
+    /// The number of equal shares.
+    package var shares: Int?
+    /// The shares, if they are not equal; their sum is the amount.
+    package var shareCents: [Int64]?
+    /// True if the payee gets all shares or none; false unless given.
+    package var isAllOrNothing: Bool?
+
+    package init(shares: Int?, shareCents: [Int64]?, isAllOrNothing: Bool?) {
+        self.shares = shares
+        self.shareCents = shareCents
+        self.isAllOrNothing = isAllOrNothing
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case isAllOrNothing = "is_all_or_nothing"
+        case shareCents = "share_cents"
+        case shares
+    }
+}
+
+/// The places of a session that several payers pay.
+package struct Places: Codable, Equatable, Sendable {
+    /// The kind of a bill that is shared.
+    package static let split = "split"
+
+    /// The session's kind: `split`, or one that a newer server knows.
+    package var kind: String
+    package var places: Int64
+    package var paid: Int64
+    package var held: Int64
+    /// The sum of the paid places.
+    package var paidCents: WireInteger
+
+    package init(kind: String, places: Int64, paid: Int64, held: Int64, paidCents: WireInteger) {
+        self.kind = kind
+        self.places = places
+        self.paid = paid
+        self.held = held
+        self.paidCents = paidCents
+    }
+
+    /// The places among the members of a session; `nil` if one payer pays it.
+    init?(
+        _ kind: String?,
+        _ places: Int64?,
+        _ paid: Int64?,
+        _ held: Int64?,
+        _ paidCents: WireInteger?
+    ) {
+        guard let kind, let places, let paid, let held, let paidCents else { return nil }
+        self.init(kind: kind, places: places, paid: paid, held: held, paidCents: paidCents)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case held = "places_held"
+        case kind
+        case paid = "places_paid"
+        case paidCents = "paid_cents"
+        case places
+    }
+}

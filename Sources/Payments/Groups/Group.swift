@@ -1,0 +1,354 @@
+package import GotchuCore
+package import Ledger
+
+/// A payee's request that several payers pay, each a place of it. The wire shows it as a session;
+/// a payer's part is a session of its own, the share.
+package struct Group: Equatable, Sendable {
+    /// The stored name of its kind of record.
+    package static let kind = "group"
+    /// The number of shares that a payer's locks may make of one group, lapsed ones included.
+    static let shareLimit: Int64 = 1_000
+
+    package let id: SessionID
+    /// The stored name of its purpose.
+    package let purpose: String
+    package let payee: UserID
+    package var eid: EID
+    /// The sum of all shares.
+    package let amount: Money
+    package let memo: String?
+    /// The payee's own reference.
+    package let reference: String?
+    package let createdAt: Timestamp
+    package let expiresAt: Timestamp
+    /// A Boolean that is true if the money rests in the group's pot until the last share is paid.
+    package let isAllOrNothing: Bool
+    /// The amount of each place in minor units; places are numbered from 1.
+    package let shares: [Int64]
+    package var state: State
+    /// The version: 1 when made; grows by one with each change.
+    package var version: Int64
+    /// The number of changes of its EID.
+    package var rotations: Int64
+    /// The places that are held or paid, in their order.
+    package var claims: [Claim]
+    /// The number of shares made so far.
+    package var shareCount: Int64
+
+    /// The states, each with what only that one has.
+    package enum State: Equatable, Sendable {
+        case open
+        case paid(at: Timestamp)
+        case expired
+        case cancelled
+    }
+
+    /// A place that a payer holds or has paid.
+    package struct Claim: Equatable, Sendable {
+        package let place: Int64
+        package let payer: UserID
+        /// The number of the share among the group's children.
+        package let share: Int64
+        /// The end of the hold; `nil` once it is paid.
+        package var until: Timestamp?
+
+        package init(place: Int64, payer: UserID, share: Int64, until: Timestamp?) {
+            self.place = place
+            self.payer = payer
+            self.share = share
+            self.until = until
+        }
+
+        package var isPaid: Bool { until == nil }
+    }
+
+    package init(
+        id: SessionID,
+        purpose: String,
+        payee: UserID,
+        eid: EID,
+        amount: Money,
+        memo: String?,
+        reference: String?,
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+        isAllOrNothing: Bool,
+        shares: [Int64],
+        state: State = .open,
+        version: Int64 = 1,
+        rotations: Int64 = 0,
+        claims: [Claim] = [],
+        shareCount: Int64 = 0
+    ) {
+        self.id = id
+        self.purpose = purpose
+        self.payee = payee
+        self.eid = eid
+        self.amount = amount
+        self.memo = memo
+        self.reference = reference
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.isAllOrNothing = isAllOrNothing
+        self.shares = shares
+        self.state = state
+        self.version = version
+        self.rotations = rotations
+        self.claims = claims
+        self.shareCount = shareCount
+    }
+
+    // MARK: Its figures
+
+    package var isFinal: Bool { state != .open }
+
+    var paidClaims: [Claim] { claims.filter(\.isPaid) }
+    var heldClaims: [Claim] { claims.filter { !$0.isPaid } }
+
+    /// The amount of a place in minor units; `nil` if there is none of that number.
+    package func amount(of place: Int64) -> Int64? {
+        shares.indices.contains(Int(clamping: place) - 1) ? shares[Int(place) - 1] : nil
+    }
+
+    /// The places that nobody has paid, in their order.
+    var unpaidPlaces: [Int64] {
+        let paid = Set(paidClaims.map(\.place))
+        return shares.indices.map { Int64($0 + 1) }.filter { !paid.contains($0) }
+    }
+
+    /// The places that nobody holds or has paid, in their order.
+    var freePlaces: [Int64] {
+        let claimed = Set(claims.map(\.place))
+        return unpaidPlaces.filter { !claimed.contains($0) }
+    }
+
+    /// The sum of the shares that were paid, in minor units.
+    package var paidAmount: Int64 {
+        paidClaims.map { amount(of: $0.place) ?? 0 }.reduce(0, +)
+    }
+
+    /// The money in its pot, in minor units.
+    var pooled: Int64 { isAllOrNothing && !isFinal ? paidAmount : 0 }
+
+    /// The refusal for any further payment at `time`, once the group is over.
+    func finalReason(at time: Timestamp) -> Refusal.Reason? {
+        switch state {
+        case .open: time >= expiresAt ? .sessionExpired : nil
+        case .paid: .sessionPaid
+        case .expired: .sessionExpired
+        case .cancelled: .sessionCancelled
+        }
+    }
+
+    /// A Boolean that is true if time has changed it by `time`, or must end it.
+    func isChanged(by time: Timestamp) -> Bool {
+        asOf(time) != self || !isFinal && time >= expiresAt
+    }
+
+    // MARK: Its changes
+
+    /// Returns the group as it is at `time`: without holds that have lapsed; expired, unless money
+    /// is in its pot, which a command must give back first. Time changes a group here alone.
+    func asOf(_ time: Timestamp) -> Group {
+        guard !isFinal else { return self }
+        var next = self
+        next.claims.removeAll { $0.until.map { time >= $0 } ?? false }
+        if time >= expiresAt, pooled == 0 { next.state = .expired }
+        if next != self { next.version += 1 }
+        return next
+    }
+
+    /// Returns the next version with a place held or paid, and paid itself with the last one.
+    func claimed(_ claim: Claim, at time: Timestamp) -> Group {
+        var next = self
+        next.version += 1
+        next.claims.removeAll { $0.place == claim.place }
+        next.claims.append(claim)
+        next.claims.sort { $0.place < $1.place }
+        if next.unpaidPlaces.isEmpty { next.state = .paid(at: time) }
+        return next
+    }
+
+    /// Returns the next version with a place that nobody holds any more.
+    func released(_ claim: Claim) -> Group {
+        var next = self
+        next.version += 1
+        next.claims.removeAll { $0 == claim }
+        return next
+    }
+
+    /// Returns the next version, in a final state.
+    func ended(as state: State) -> Group {
+        var next = self
+        next.version += 1
+        next.state = state
+        return next
+    }
+
+    /// Returns the next version, under another EID.
+    func rotated(to eid: EID) -> Group {
+        var next = self
+        next.version += 1
+        next.rotations += 1
+        next.eid = eid
+        return next
+    }
+}
+
+extension Group {
+    var recordID: RecordID { RecordID(id) }
+
+    /// The pot in which its money rests.
+    var pot: Account.Key { Account.Key(.pot(recordID), amount.currency) }
+
+    /// The id of the share of a number.
+    func shareID(_ number: Int64) -> SessionID { id.share(number) }
+
+    /// The share that its id means to a payer: the one held, else the last one paid.
+    func subject(for payer: UserID) -> SessionID? {
+        let own = claims.filter { $0.payer == payer }
+        return (own.first { !$0.isPaid } ?? own.last).map { shareID($0.share) }
+    }
+
+    /// A Boolean that is true if its pot has given back what was paid.
+    private var isReturned: Bool { isAllOrNothing && (state == .expired || state == .cancelled) }
+
+    private var figures: Session.Figures {
+        Session.Figures(
+            purpose: purpose,
+            isAllOrNothing: isAllOrNothing,
+            places: Int64(shares.count),
+            paid: isReturned ? 0 : Int64(paidClaims.count),
+            held: Int64(heldClaims.count),
+            paidAmount: isReturned ? 0 : paidAmount,
+            paidShares: paidClaims.map { shareID($0.share) }
+        )
+    }
+
+    /// The group as a session, as its payee sees it.
+    package var face: Session {
+        let state: Session.State =
+            switch self.state {
+            case .open: .advertising
+            case .paid(let time): .paid(by: payee, at: time)
+            case .expired: .expired
+            case .cancelled: .cancelled
+            }
+        return Session(
+            id: id,
+            eid: eid,
+            payee: payee,
+            amount: amount,
+            memo: memo,
+            reference: reference,
+            createdAt: createdAt,
+            expiresAt: expiresAt,
+            state: state,
+            version: version,
+            rotations: rotations,
+            role: .group(figures)
+        )
+    }
+
+    /// The group as a payer sees it who heard its EID: the amount is that of the next share, and it
+    /// is locked while all others are held or paid.
+    package func offer(at time: Timestamp) -> Session {
+        var offer = face
+        guard !isFinal else { return offer }
+        if time >= expiresAt { offer.state = .expired }
+        if let place = freePlaces.first ?? unpaidPlaces.first, let next = amount(of: place) {
+            offer.amount = Money(minorUnits: next, currency: amount.currency)
+        }
+        if freePlaces.isEmpty, let held = heldClaims.first, let until = held.until {
+            offer.state = .locked(by: held.payer, until: until)
+        }
+        return offer
+    }
+}
+
+extension Session {
+    /// The part that a session has in a payment.
+    package enum Role: Equatable, Sendable {
+        /// One payer pays it.
+        case sole
+        /// A payer's part of a group.
+        case share(Share)
+        /// A group, shown as a session.
+        case group(Figures)
+    }
+
+    /// A payer's part of a group.
+    package struct Share: Equatable, Sendable {
+        package let group: SessionID
+        package let place: Int64
+        /// The transfer that has put its money into a pot, once it did.
+        package var stake: Transfer.Key?
+        /// A Boolean that is true if the pot has given it back.
+        var isReturned = false
+
+        package init(group: SessionID, place: Int64) {
+            self.group = group
+            self.place = place
+        }
+    }
+
+    /// The places of a group, as it shows them.
+    package struct Figures: Equatable, Sendable {
+        /// The name of its purpose.
+        package let purpose: String
+        package let isAllOrNothing: Bool
+        package let places: Int64
+        package let paid: Int64
+        package let held: Int64
+        /// The sum of the paid shares, in minor units.
+        package let paidAmount: Int64
+        /// The ids of the paid shares, in the order of their places.
+        package let paidShares: [SessionID]
+    }
+
+    /// The group's figures, if it shows one.
+    package var figures: Figures? { if case .group(let figures) = role { figures } else { nil } }
+
+    /// Its place in a group, if it is a share.
+    package var share: Share? { if case .share(let share) = role { share } else { nil } }
+}
+
+extension SessionID {
+    /// The beginning of every group's id, and of its shares'.
+    private static let groupPrefix = "g-"
+
+    /// A new id of a group.
+    package static func makeGroup(at time: Timestamp = .now) -> SessionID {
+        guard let id = SessionID(rawValue: groupPrefix + make(at: time).rawValue) else {
+            preconditionFailure("a group's id is a session's")
+        }
+        return id
+    }
+
+    /// A Boolean that is true for a group and for a share of one.
+    var isOfGroup: Bool { rawValue.hasPrefix(Self.groupPrefix) }
+
+    /// A Boolean that is true for a group itself.
+    package var isGroup: Bool { group == self }
+
+    /// The group, if it names one or a share of one: `g-`, a UUID, and of a share its number.
+    package var group: SessionID? {
+        guard isOfGroup else { return nil }
+        let parts = rawValue.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count > 6 else { return self }
+        return SessionID(rawValue: parts.dropLast().joined(separator: "-"))
+    }
+
+    /// The number of the share, if it names one.
+    var shareNumber: Int64? {
+        guard let group, group != self else { return nil }
+        return Int64(rawValue.dropFirst(group.rawValue.count + 1))
+    }
+
+    func share(_ number: Int64) -> SessionID {
+        guard let id = SessionID(rawValue: "\(rawValue)-\(number)") else {
+            preconditionFailure("a share's id is a session's")
+        }
+        return id
+    }
+}

@@ -1,0 +1,196 @@
+package import GotchuCore
+package import Ledger
+
+/// Creates a group. It is published at once, like a session.
+package struct CreateGroup: LedgerCommand {
+    package static let name = "create-group"
+
+    package let id: SessionID
+    package let purpose: String
+    package let payee: UserID
+    package let currency: Currency
+    /// The amount of each place in minor units.
+    package let shares: [Int64]
+    package let isAllOrNothing: Bool
+    package let memo: String?
+    package let reference: String?
+    package let lifetime: Duration
+    /// The proposed EIDs; the first free one is used.
+    package let eids: [EID]
+    /// The number of sessions and groups of the payee that may be open, this one included.
+    package let liveLimit: Int
+
+    /// - Precondition: The shares' sum is an amount that a session may request.
+    package init(
+        id: SessionID = .makeGroup(),
+        purpose: String,
+        payee: UserID,
+        currency: Currency,
+        shares: [Int64],
+        isAllOrNothing: Bool,
+        memo: String?,
+        reference: String?,
+        lifetime: Duration,
+        eids: [EID] = (0..<CreateSession.eidProposals).map { _ in .random() },
+        liveLimit: Int = CreateSession.usualLiveLimit
+    ) {
+        self.id = id
+        self.purpose = purpose
+        self.payee = payee
+        self.currency = currency
+        self.shares = shares
+        self.isAllOrNothing = isAllOrNothing
+        self.memo = memo
+        self.reference = reference
+        self.lifetime = lifetime
+        self.eids = eids
+        self.liveLimit = liveLimit
+    }
+
+    private var counted: [RecordGroup] {
+        [Session.kind, Group.kind].map { RecordGroup(owner: payee, kind: $0) }
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.owners.insert(.user(payee))
+        footprint.names.formUnion(eids.map(Session.name(of:)))
+        footprint.dueGroups.formUnion(counted)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        guard books.rows.knows(payee) else { throw Refusal(.unknownUser) }
+        guard books.rows.accounts[Account.Key(.user(payee), currency)] != nil else {
+            throw Refusal(.noWalletInCurrency)
+        }
+        guard counted.map({ books.rows.dueCounts[$0, default: 0] }).reduce(0, +) < liveLimit else {
+            throw Refusal(.tooManyLiveSessions)
+        }
+        guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
+        let group = Group(
+            id: id,
+            purpose: purpose,
+            payee: payee,
+            eid: eid,
+            amount: Money(minorUnits: shares.reduce(0, +), currency: currency),
+            memo: memo,
+            reference: reference,
+            createdAt: time,
+            expiresAt: time.advanced(by: lifetime),
+            isAllOrNothing: isAllOrNothing,
+            shares: shares
+        )
+        books.put(group, at: time)
+        books.put(Name(Session.name(of: eid), target: id.rawValue))
+        return group.face
+    }
+}
+
+/// Records what time has changed of a group: holds that have lapsed, and its end, with which a pot
+/// is given back.
+package struct SettleGroup: LedgerCommand {
+    package static let name = "settle-group"
+    package static let kind = RecordKind(Group.kind) { SettleGroup(record: $0) }
+
+    private let record: RecordID
+
+    package init(_ group: SessionID) {
+        self.init(record: RecordID(group))
+    }
+
+    private init(record: RecordID) {
+        self.record = record
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(record)
+        GroupEnd.touch(&footprint, record, knowing: rows)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        guard let stored = books.rows.records[record], let id = SessionID(rawValue: record.rawValue)
+        else { throw Refusal(.unknownSession) }
+        let group = try books.group(id, at: time)
+        if !group.isFinal, time >= group.expiresAt {
+            return try GroupEnd(group, as: .expired).decide(on: &books, at: time).face
+        }
+        if group.version != stored.version { books.put(group, at: time) }
+        return group.face
+    }
+}
+
+/// The end of a group that was not paid: what is in its pot goes back, in the same commit.
+struct GroupEnd {
+    private let group: Group
+    private let state: Group.State
+
+    init(_ group: Group, as state: Group.State) {
+        self.group = group
+        self.state = state
+    }
+
+    /// Adds the rows of a pot's end: the paid shares and their payers.
+    static func touch(_ footprint: inout Footprint, _ record: RecordID, knowing rows: Snapshot?) {
+        guard let rows else { return footprint.asksAgain = true }
+        guard let group = rows.records[record].flatMap({ try? Group($0) }), group.pooled > 0 else {
+            return
+        }
+        footprint.owners.insert(group.pot.owner)
+        for claim in group.paidClaims {
+            footprint.owners.insert(.user(claim.payer))
+            footprint.records.insert(RecordID(group.shareID(claim.share)))
+        }
+    }
+
+    func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Group {
+        let total = group.pooled
+        if total > 0 {
+            var shares: [Session] = []
+            for claim in group.paidClaims {
+                shares.append(try books.session(group.shareID(claim.share), at: time))
+            }
+            let lines = shares.compactMap { share in
+                share.payer.map { (Account.Key(.user($0), group.amount.currency), share.total) }
+            }
+            try books.post(
+                .returned,
+                [(group.pot, -total)] + lines,
+                record: group.recordID,
+                step: Split.end,
+                at: time
+            )
+            for share in shares {
+                books.put(share.returned(), refunding: share.total, at: time)
+            }
+        }
+        let ended = group.ended(as: state)
+        books.put(ended, at: time)
+        return ended
+    }
+}
+
+extension Books {
+    /// Returns a group as it is at `time`.
+    ///
+    /// - Throws: `unreadable`, and `unknownSession`.
+    func group(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Group {
+        guard let record = rows.records[RecordID(id)], record.kind == Group.kind else {
+            throw Refusal(.unknownSession)
+        }
+        do { return try Group(record).asOf(time) } catch { throw Refusal(.unreadable) }
+    }
+
+    /// Writes a group's next version, with the event that merchants receive.
+    mutating func put(_ group: Group, at time: Timestamp) {
+        let record = group.record
+        let isNewState = record.state != rows.records[record.id]?.state
+        let kind: Session.EventKind? =
+            switch group.state {
+            case .open: nil
+            case .paid: .paid
+            case .expired: .expired
+            case .cancelled: .cancelled
+            }
+        let event = isNewState ? kind : nil
+        put(record, telling: event.map { Event(kind: $0.rawValue, record: record, at: time) })
+    }
+}

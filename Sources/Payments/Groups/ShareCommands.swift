@@ -1,0 +1,161 @@
+internal import GotchuCore
+internal import Ledger
+
+/// A payer's share of a group: what locking, unlocking and paying a session mean for one.
+///
+/// A share is named by the group's id or its own: old clients know the group's alone.
+struct ShareClaim {
+    let named: SessionID
+    let group: SessionID
+    let payer: UserID
+    let purposes: GroupPurposes
+
+    /// - Returns: `nil` for a session that one payer pays.
+    init?(_ session: SessionID, by payer: UserID, _ purposes: GroupPurposes) {
+        guard let group = session.group else { return nil }
+        named = session
+        self.group = group
+        self.payer = payer
+        self.purposes = purposes
+    }
+
+    /// Adds the group, then the payer's share of it; to pay it, also what its purpose needs.
+    func touch(
+        _ footprint: inout Footprint,
+        knowing rows: Snapshot?,
+        isPaying: Bool = false
+    ) {
+        footprint.records.insert(RecordID(group))
+        if named != group { footprint.records.insert(RecordID(named)) }
+        guard let rows else { return footprint.asksAgain = true }
+        guard let group = rows.records[RecordID(group)].flatMap({ try? Group($0) }) else { return }
+        if let claim = claim(in: group) {
+            footprint.records.insert(RecordID(group.shareID(claim.share)))
+        }
+        if isPaying { footprint.owners.insert(.user(group.payee)) }
+        try? purposes.purpose(of: group)
+            .touch(&footprint, for: group, knowing: rows, isPaying: isPaying)
+    }
+
+    /// The payer's hold, of the named share if one is named.
+    private func claim(in group: Group) -> Group.Claim? {
+        group.heldClaims.first { claim in
+            claim.payer == payer && (named.shareNumber.map { $0 == claim.share } ?? true)
+        }
+    }
+
+    /// Returns the payer's live share; a new one, if the payer has none.
+    func lock(
+        place: Int64?,
+        expectedAmount: Int64?,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Session {
+        guard books.rows.users[payer] != nil else { throw Refusal(.unknownUser) }
+        let group = try books.group(group, at: time)
+        guard group.payee != payer else { throw Refusal(.ownSession) }
+        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        if let claim = claim(in: group) {
+            // A resend does not renew the lease, or one payer could hold a place for ever.
+            guard place.map({ $0 == claim.place }) ?? true else { throw Refusal(.shareTaken) }
+            guard expectedAmount.map({ $0 == group.amount(of: claim.place) }) ?? true else {
+                throw Refusal(.amountChanged)
+            }
+            return try books.session(group.shareID(claim.share), at: time)
+        }
+        guard named == group.id else { throw Refusal(reason(in: group, books, time)) }
+        guard group.shareCount < Group.shareLimit else { throw Refusal(.sessionBusy) }
+        let wish = PlaceWish(payer: payer, place: place, expectedAmount: expectedAmount)
+        let purpose = try purposes.purpose(of: group)
+        let chosen = try purpose.choose(for: wish, in: group, on: books, at: time)
+        return try hold(chosen, of: group, on: &books, at: time)
+    }
+
+    private func hold(
+        _ place: Int64,
+        of group: Group,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Session {
+        guard let amount = group.amount(of: place) else { throw Refusal(.unreadable) }
+        let until = min(time.advanced(by: Session.lease), group.expiresAt)
+        var next = group.claimed(
+            Group.Claim(place: place, payer: payer, share: group.shareCount + 1, until: until),
+            at: time
+        )
+        next.shareCount += 1
+        let share = Session(
+            id: group.shareID(next.shareCount),
+            eid: group.eid,
+            payee: group.payee,
+            amount: Money(minorUnits: amount, currency: group.amount.currency),
+            memo: group.memo,
+            reference: group.reference,
+            createdAt: time,
+            expiresAt: until,
+            state: .locked(by: payer, until: until),
+            version: 1,
+            role: .share(Session.Share(group: group.id, place: place))
+        )
+        books.add(child: share.record, of: group.recordID, number: next.shareCount)
+        books.put(next, at: time)
+        return share
+    }
+
+    func unlock(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+        let group = try books.group(group, at: time)
+        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        guard let claim = claim(in: group) else { throw Refusal(reason(in: group, books, time)) }
+        let free = try books.session(group.shareID(claim.share), at: time)
+            .changed(to: .cancelled)
+        books.put(free, at: time)
+        books.put(group.released(claim), at: time)
+        return free
+    }
+
+    func pay(
+        expectedAmount: Int64?,
+        tip: Int64,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> (share: Session, transfer: Transfer) {
+        let group = try books.group(group, at: time)
+        guard group.payee != payer else { throw Refusal(.ownSession) }
+        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        guard var claim = claim(in: group) else { throw Refusal(reason(in: group, books, time)) }
+        let share = try books.session(group.shareID(claim.share), at: time)
+        guard case .locked = share.state else { throw Refusal(.sessionNotLocked) }
+        if let expectedAmount, expectedAmount != share.amount.minorUnits {
+            throw Refusal(.amountChanged)
+        }
+        guard tip == 0 else { throw Refusal(.tipNotAllowed) }
+        claim.until = nil
+        let paid = group.claimed(claim, at: time)
+        let purpose = try purposes.purpose(of: group)
+        let transfer = try purpose.pay(share, by: payer, of: paid, on: &books, at: time)
+        let isPooled = transfer.key.record != share.recordID
+        let paidShare = share.paid(by: payer, into: isPooled ? transfer.key : nil, at: time)
+        books.put(paidShare, at: time)
+        books.put(paid, at: time)
+        return (paidShare, transfer)
+    }
+
+    /// The reason why the payer holds no place, or not the named share.
+    private func reason(
+        in group: Group,
+        _ books: Books,
+        _ time: Timestamp
+    ) -> Refusal.Reason {
+        guard named != group.id else {
+            let hasPaid = group.paidClaims.contains { $0.payer == payer }
+            return hasPaid ? .sessionPaid : .sessionNotLocked
+        }
+        guard let share = try? books.session(named, at: time) else { return .unknownSession }
+        switch share.state {
+        case .paid: return .sessionPaid
+        case .locked: return .sessionBusy
+        case .expired: return .sessionExpired
+        case .created, .advertising, .cancelled: return .sessionNotLocked
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package import GotchuCore
+package import Ledger
+
+extension TransferKind {
+    /// The kind of money that is put into a pot.
+    package static let stake = TransferKind(
+        "STAKE",
+        from: [.user],
+        to: [.pot],
+        steps: .any(of: [.numbered("in"), .once("prize")]),
+        debitName: "SEND_P2P",
+        creditName: "SEND_P2P",
+        isAnswered: true
+    )
+
+    /// The kind of a pot's end: its money goes to those who have earned it.
+    package static let release = TransferKind(
+        "RELEASE",
+        from: [.pot],
+        to: [.user],
+        steps: .once("end"),
+        debitName: "RECEIVE_P2P",
+        creditName: "RECEIVE_P2P",
+        earner: .receiver,
+        isAnswered: false
+    )
+
+    /// The kind of money that a pot gives back to those who put it in.
+    package static let returned = TransferKind(
+        "RETURN",
+        from: [.pot],
+        to: [.user],
+        steps: .any(of: [.numbered("out"), .once("end")]),
+        debit: .refund,
+        credit: .refund,
+        debitName: "RECEIVE_REFUND",
+        creditName: "RECEIVE_REFUND",
+        isAnswered: false
+    )
+}
+
+/// A bill that several people share. Plain, a share is the payee's at once; all-or-nothing, shares
+/// rest in the pot until the last one is paid.
+package struct Split: GroupPurpose {
+    package static let name = "split"
+    /// The number of shares of one bill.
+    package static let allowedShares = 2...50
+    /// The allowed lifetimes, in seconds.
+    package static let allowedSeconds = 1...3_600
+    /// The step that ends a pot.
+    static let end = "end"
+
+    package init() {}
+
+    /// The step by which a place's money comes into the pot.
+    static func step(of place: Int64) -> String { "in/\(place)" }
+
+    package func touch(
+        _ footprint: inout Footprint,
+        for group: Group,
+        knowing rows: Snapshot,
+        isPaying: Bool
+    ) {
+        if isPaying, group.isAllOrNothing { footprint.owners.insert(group.pot.owner) }
+    }
+
+    package func choose(
+        for wish: PlaceWish,
+        in group: Group,
+        on books: Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Int64 {
+        let free = group.freePlaces
+        if let place = wish.place {
+            guard free.contains(place) else { throw Refusal(.shareTaken) }
+            let amount = group.amount(of: place)
+            if let expected = wish.expectedAmount, expected != amount {
+                throw Refusal(.amountChanged)
+            }
+            return place
+        }
+        // A second share is paid by those alone who name it: nobody pays twice by accident.
+        if group.paidClaims.contains(where: { $0.payer == wish.payer }) {
+            throw Refusal(.sessionPaid)
+        }
+        let unpaid = group.unpaidPlaces
+        if let expected = wish.expectedAmount {
+            if let place = free.first(where: { group.amount(of: $0) == expected }) { return place }
+            let isHeld = unpaid.contains { group.amount(of: $0) == expected }
+            throw Refusal(isHeld ? .sessionBusy : .amountChanged)
+        }
+        // Nobody is charged another amount than the one shown, whichever share that was.
+        guard Set(unpaid.compactMap(group.amount(of:))).count == 1, let place = free.first else {
+            throw Refusal(.sessionBusy)
+        }
+        return place
+    }
+
+    package func pay(
+        _ share: Session,
+        by payer: UserID,
+        of paid: Group,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Transfer {
+        let amount = share.amount
+        let source = Account.Key(.user(payer), amount.currency)
+        let payee = Account.Key(.user(paid.payee), amount.currency)
+        guard let details = share.share else { throw Refusal(.unreadable) }
+        guard paid.isAllOrNothing else {
+            let transfer = try books.post(
+                .payment,
+                [(source, -amount.minorUnits), (payee, amount.minorUnits)],
+                record: share.recordID,
+                step: "paid",
+                at: time
+            )
+            // The store refuses the name to a second share, as it refuses a step.
+            books.put(Name(details.placeName, target: share.id.rawValue))
+            return transfer
+        }
+        let total = paid.paidAmount
+        if paid.isFinal { try books.require(room: total, of: .release, in: payee) }
+        let transfer = try books.post(
+            .stake,
+            [(source, -amount.minorUnits), (paid.pot, amount.minorUnits)],
+            record: paid.recordID,
+            step: Self.step(of: details.place),
+            at: time
+        )
+        if paid.isFinal {
+            try books.post(
+                .release,
+                [(paid.pot, -total), (payee, total)],
+                record: paid.recordID,
+                step: Self.end,
+                at: time
+            )
+        }
+        return transfer
+    }
+}
+
+extension Session.Share {
+    /// The name of a place that is paid at once: it stands for the share that has paid it.
+    var placeName: String { "\(group)/\(Split.step(of: place))" }
+}

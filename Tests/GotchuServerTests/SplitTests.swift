@@ -1,0 +1,324 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import Ledger
+import Outbox
+import Payments
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// A bill that several people share, as their phones and the till see it.
+@Suite("Splits over the wire", .timeLimit(.minutes(hangLimit)))
+struct SplitTests {
+    private let key = "0123456789abcdef-"
+
+    /// A table: the way to a server that runs, its payee and payers.
+    private struct Table {
+        let server: ServerProcess
+        let books: CheckedBooks
+        var wire: Wire { server.wire }
+        let payee: String
+        let payers: [String]
+
+        init(_ kind: BooksKind, payers count: Int) async throws {
+            let folder = try TemporaryFolder()
+            books = try kind.makeBooks(in: folder)
+            server = try await ServerProcess(folder: folder, database: books.database)
+            payee = try await server.wire.login("payee")
+            var payers: [String] = []
+            for number in 0..<count { payers.append(try await server.wire.login("p\(number)")) }
+            self.payers = payers
+        }
+
+        func bill(_ cents: Int, _ terms: String) async throws -> (sid: String, eid: String) {
+            let reply = try await wire.create(
+                payee,
+                cents: cents,
+                more: #","kind":"split","# + terms
+            )
+            #expect(reply.status == 200, "\(reply.text)")
+            return (reply.string("sid"), reply.string("eid"))
+        }
+
+        func resolve(_ eid: String) async throws -> WireReply {
+            try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
+        }
+
+        func lock(_ sid: String, _ payer: Int, _ more: String = "") async throws -> WireReply {
+            try await wire.post(
+                "/sessions/lock",
+                #"{"sid":"\#(sid)"\#(more)}"#,
+                token: payers[payer]
+            )
+        }
+
+        func balances() async throws -> [Int64?] {
+            var balances: [Int64?] = []
+            for user in [payee] + payers { balances.append(try await wire.balance(user)) }
+            return balances
+        }
+
+        func figures(_ reply: WireReply) -> [Int64?] {
+            ["places", "places_paid", "places_held", "paid_cents"].map { reply.integer($0) }
+        }
+    }
+
+    @Test("Old phones pay a split, each a share", arguments: BooksKind.all)
+    func oldPhones(kind: BooksKind) async throws {
+        let table = try await Table(kind, payers: 3)
+        let bill = try await table.bill(1_500, #""shares":3"#)
+        for payer in 0..<3 {
+            let shown = try await table.resolve(bill.eid)
+            #expect(shown.integer("amount_cents") == 500 && shown.string("sid") == bill.sid)
+            #expect(table.figures(shown) == [3, Int64(payer), 0, Int64(payer) * 500])
+            #expect(try await table.lock(bill.sid, payer).status == 200)
+            let own = try await table.wire.get("/sessions/\(bill.sid)", token: table.payers[payer])
+            #expect(own.string("status") == "LOCKED" && own.integer("amount_cents") == 500)
+            let sent = try await table.wire.send(
+                bill.sid,
+                by: table.payers[payer],
+                key: "\(key)\(payer)",
+                more: #","expected_amount_cents":500"#
+            )
+            #expect(sent.integer("new_balance_cents") == 9_500, "\(sent.text)")
+            let again = try await table.wire.send(
+                bill.sid,
+                by: table.payers[payer],
+                key: "\(key)\(payer)",
+                more: #","expected_amount_cents":500"#
+            )
+            #expect(again.bytes == sent.bytes)
+            let outcome = try await table.wire.get(
+                "/wallet/sends/\(key)\(payer)",
+                token: table.payers[payer]
+            )
+            #expect(outcome.string("outcome") == "paid")
+        }
+        #expect(try await table.resolve(bill.eid).code == "SESSION_PAID")
+        #expect(try await table.balances() == [11_500, 9_500, 9_500, 9_500])
+        #expect(try table.books.broken() == [])
+    }
+
+    @Test("The till follows each hold and each share of its bill", arguments: BooksKind.single)
+    func followed(kind: BooksKind) async throws {
+        let table = try await Table(kind, payers: 2)
+        let bill = try await table.bill(1_000, #""share_cents":[700,300]"#)
+        var events = try await EventStream(table.wire, bill.sid, token: table.payee)
+        #expect(try await events.next()?.id == "1")
+        let first = try await table.lock(bill.sid, 0, #","expected_amount_cents":300"#)
+        let share = try #require(first.members["share"] as? [String: Any])
+        #expect(share["place"] as? Int == 2 && share["amount_cents"] as? Int == 300)
+        #expect(try await events.next()?.id == "2")
+        let held = try await table.wire.get("/sessions/\(bill.sid)", token: table.payee)
+        #expect(table.figures(held) == [2, 0, 1, 0] && held.string("kind") == "split")
+        #expect(held.string("status") == "ADVERTISING" && held.integer("amount_cents") == 1_000)
+        let sid = try #require(share["sid"] as? String)
+        _ = try await table.wire.send(sid, by: table.payers[0], key: key + "a")
+        #expect(try await events.next()?.id == "3")
+        #expect(try await table.lock(bill.sid, 0).code == "SESSION_PAID")
+        #expect(
+            try await table.lock(bill.sid, 1, #","expected_amount_cents":300"#).code
+                == "AMOUNT_CHANGED"
+        )
+        #expect(try await table.lock(bill.sid, 1, #","place":2"#).code == "SHARE_TAKEN")
+        let cancel = try await table.wire.post("/sessions/\(bill.sid)/cancel", token: table.payee)
+        #expect(table.figures(cancel) == [2, 1, 0, 300] && cancel.string("status") == "CANCEL")
+        let refunds = "/sessions/\(bill.sid)/refund"
+        let whole = try await table.wire.post(refunds, "{}", token: table.payee, key: key + "b")
+        #expect(whole.code == "NOT_REFUNDABLE")
+        let one = try await table.wire.post(
+            "/sessions/\(sid)/refund",
+            "{}",
+            token: table.payee,
+            key: key + "c"
+        )
+        #expect(one.integer("amount_cents") == 300, "\(one.text)")
+        #expect(try await table.balances() == [10_000, 10_000, 10_000])
+        #expect(try table.books.broken() == [])
+    }
+
+    @Test(
+        "All or nothing, what was paid goes back by itself when the time is up",
+        arguments: BooksKind.all
+    )
+    func nothing(kind: BooksKind) async throws {
+        let table = try await Table(kind, payers: 2)
+        let terms = #""shares":3,"is_all_or_nothing":true,"ttl_seconds":10"#
+        let bill = try await table.bill(900, terms)
+        for payer in 0..<2 {
+            _ = try await table.lock(bill.sid, payer)
+            let sent = try await table.wire.send(
+                bill.sid,
+                by: table.payers[payer],
+                key: "\(key)\(payer)"
+            )
+            #expect(sent.status == 200, "\(sent.text)")
+        }
+        #expect(try await table.balances() == [10_000, 9_700, 9_700])
+        let end = try await eventually("the bill has ended") {
+            let reply = try await table.wire.get("/sessions/\(bill.sid)", token: table.payee)
+            return reply.string("status") == "TIMEOUT" ? reply : nil
+        }
+        #expect(table.figures(end) == [3, 0, 0, 0])
+        #expect(try await table.balances() == [10_000, 10_000, 10_000])
+        let history = try await table.wire.get("/api/wallet/transactions", token: table.payers[0])
+        let entries = try #require(history.members["transactions"] as? [[String: Any]])
+        #expect(entries.prefix(2).map { $0["type"] as? String } == ["refund", "debit"])
+        #expect(entries.first?["session_id"] as? String == bill.sid)
+        #expect(try table.books.broken() == [])
+    }
+
+    @Test(
+        "Terms that no bill can have are refused, and name what is wrong",
+        arguments: BooksKind.single
+    )
+    func terms(kind: BooksKind) async throws {
+        let wire = try await kind.wire()
+        let payee = try await wire.login("payee")
+        for (more, detail) in [
+            (#""kind":"split""#, "A split has either shares or share_cents."),
+            (
+                #""kind":"split","shares":2,"share_cents":[1,4]"#,
+                "A split has either shares or share_cents."
+            ),
+            (#""kind":"split","shares":1"#, "A split has 2 to 50 shares."),
+            (#""kind":"split","shares":51"#, "A split has 2 to 50 shares."),
+            (
+                #""kind":"split","shares":6"#,
+                "Each share must be at least 1, and their sum amount_cents."
+            ),
+            (
+                #""kind":"split","share_cents":[1,3]"#,
+                "Each share must be at least 1, and their sum amount_cents."
+            ),
+            (
+                #""kind":"split","share_cents":[5,0]"#,
+                "Each share must be at least 1, and their sum amount_cents."
+            ),
+            (#""kind":"split","shares":2,"allows_tip":true"#, "A split allows no tip."),
+            (
+                #""kind":"split","shares":2,"ttl_seconds":3601"#,
+                "ttl_seconds must be from 1 to 3600."
+            ),
+            (#""ttl_seconds":3600"#, "ttl_seconds must be from 1 to 300."),
+            (#""kind":"heap","shares":2"#, "kind must be split, or be left out."),
+            (#""shares":2"#, "shares, share_cents and is_all_or_nothing belong to kind split."),
+        ] {
+            let reply = try await wire.create(payee, cents: 5, more: "," + more)
+            #expect(reply.status == 400 && reply.string("detail") == detail, "\(more)")
+        }
+    }
+
+    @Test(
+        "Two servers give four places to eight payers, one each",
+        arguments: [BooksKind.postgresql]
+    )
+    func race(kind: BooksKind) async throws {
+        let table = try await Table(kind, payers: 8)
+        let folder = try TemporaryFolder()
+        let other = try await ServerProcess(folder: folder, database: table.books.database)
+        for terms in [#""shares":4"#, #""shares":4,"is_all_or_nothing":true"#] {
+            let before = try await table.balances().compactMap { $0 }
+            let bill = try await table.bill(400, terms)
+            let paid = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for payer in 0..<8 {
+                    let wire = payer.isMultiple(of: 2) ? table.wire : other.wire
+                    group.addTask {
+                        let token = table.payers[payer]
+                        guard try await wire.lock(bill.sid, by: token).status == 200 else {
+                            return false
+                        }
+                        let key = "\(self.key)\(bill.sid.suffix(8))\(payer)"
+                        let sent = try await wire.send(bill.sid, by: token, key: key)
+                        return sent.status == 200
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(paid.count { $0 } == 4)
+            let after = try await table.balances().compactMap { $0 }
+            #expect(after[0] - before[0] == 400 && after.reduce(0, +) == before.reduce(0, +))
+            #expect(zip(before, after).dropFirst().count { $0 - $1 == 100 } == 4)
+        }
+        #expect(try table.books.broken() == [])
+    }
+}
+
+/// The messages to merchants about a bill that several share.
+@Suite("Webhooks of splits")
+struct SplitWebhookTests {
+    private func members(
+        _ record: Record,
+        _ kind: String,
+        amount: Int64? = nil
+    ) throws -> [String: Any] {
+        let now = Timestamp(milliseconds: 9_000)
+        let delivery = WebhookDelivery(
+            id: .init(endpoint: "e", event: "1"),
+            attempt: 1,
+            kind: kind,
+            record: record.id,
+            owner: record.owner,
+            at: now,
+            amount: amount,
+            body: record.body,
+            giveUpAt: now,
+            url: "",
+            secret: []
+        )
+        let bytes = try WebhookBody(delivery).bytes()
+        let body = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+        return try #require(body?["data"] as? [String: Any])
+    }
+
+    @Test("Merchants are told of the bill with its places, and of a share with its bill")
+    func told() throws {
+        let now = Timestamp(milliseconds: 1_000)
+        let (payee, payer) = (UserID.make(), UserID.make())
+        let group = Group(
+            id: .makeGroup(),
+            purpose: Split.name,
+            payee: payee,
+            eid: .random(),
+            amount: Money(minorUnits: 1_000),
+            memo: "Dinner",
+            reference: "table 7",
+            createdAt: now,
+            expiresAt: Timestamp(milliseconds: 5_000),
+            isAllOrNothing: false,
+            shares: [600, 400],
+            state: .expired,
+            claims: [Group.Claim(place: 2, payer: payer, share: 1, until: nil)],
+            shareCount: 1
+        )
+        let bill = try members(group.record, "session.expired")
+        #expect(bill["sid"] as? String == group.id.rawValue && bill["kind"] as? String == "split")
+        #expect(bill["places"] as? Int == 2 && bill["places_paid"] as? Int == 1)
+        #expect(bill["paid_cents"] as? Int == 400 && bill["amount_cents"] as? Int == 1_000)
+        #expect(bill["payee_reference"] as? String == "table 7" && bill["place"] == nil)
+        let share = Session(
+            id: try #require(SessionID(rawValue: "\(group.id)-1")),
+            eid: group.eid,
+            payee: payee,
+            amount: Money(minorUnits: 400),
+            memo: nil,
+            reference: nil,
+            createdAt: now,
+            expiresAt: Timestamp(milliseconds: 5_000),
+            state: .paid(by: payer, at: now),
+            version: 2,
+            role: .share(Session.Share(group: group.id, place: 2))
+        )
+        let paid = try members(share.record, "session.paid")
+        #expect(paid["group_sid"] as? String == group.id.rawValue && paid["place"] as? Int == 2)
+        #expect(paid["amount_cents"] as? Int == 400 && paid["places"] == nil)
+        #expect(!"\(bill)\(paid)".contains(payer.rawValue))
+    }
+}
+
+extension CheckedBooks {
+    /// The first row that breaks each broken rule of `verify`.
+    fileprivate func broken() throws -> [String] { try audit().findings.compactMap(\.broken) }
+}
