@@ -114,6 +114,7 @@ let package = Package(
         module(
             "Ledger", ["GotchuCore", "ServiceProcess", crypto, logging, serviceLifecycle]),
         module("Payments", ["GotchuCore", "Ledger"]),
+        module("Contests", ["GotchuCore", "Ledger", "Payments", crypto]),
         module("Funding", ["GotchuCore", "Ledger"]),
         module(
             "LedgerStore",
@@ -153,7 +154,7 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
+                "Contests", "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
                 "Pages", "Payments", "ServiceProcess", "Stripe", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
@@ -215,6 +216,12 @@ let package = Package(
             [
                 "GotchuCore", "Ledger", "LedgerTestSupport", "Payments", "TestSupport", logging,
                 serviceLifecycle,
+            ]),
+        tests(
+            "ContestsTests",
+            [
+                "Contests", "GotchuAPI", "GotchuCore", "Ledger", "LedgerTestSupport", "Payments",
+                "TestSupport", logging, serviceLifecycle,
             ]),
         tests(
             "LedgerStoreTests",

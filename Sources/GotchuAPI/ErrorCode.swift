@@ -29,6 +29,21 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case sessionRefunded = "SESSION_REFUNDED"
     case refundTooLarge = "REFUND_TOO_LARGE"
 
+    // Contests.
+    case contestFull = "CONTEST_FULL"
+    case contestLocked = "CONTEST_LOCKED"
+    case alreadyJoined = "ALREADY_JOINED"
+    case ownContest = "OWN_CONTEST"
+    case joinTokenRequired = "JOIN_TOKEN_REQUIRED"
+    case contestNotFound = "CONTEST_NOT_FOUND"
+    case contestState = "CONTEST_STATE"
+    case contestCancelled = "CONTEST_CANCELLED"
+    case contestDisputed = "CONTEST_DISPUTED"
+    case scoresChanged = "SCORES_CHANGED"
+    case noScores = "NO_SCORES"
+    case notJoined = "NOT_JOINED"
+    case rosterInvalid = "ROSTER_INVALID"
+
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
     case browserRefused = "BROWSER_REFUSED"
@@ -49,17 +64,21 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .unauthorized: 401
         case .insufficientWalletBalance: 402
         case .forbidden, .ownSession, .notPermitted, .browserRefused: 403
-        case .notFound: 404
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired: 403
+        case .notFound, .contestNotFound: 404
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
             .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
             .tipNotAllowed:
             409
+        case .contestState, .contestCancelled, .contestDisputed, .scoresChanged, .noScores,
+            .notJoined:
+            409
         case .sessionExpired: 410
         case .contentTooLarge: 413
         case .unsupportedMediaType: 415
-        case .idempotencyKeyReused: 422
+        case .idempotencyKeyReused, .rosterInvalid: 422
         case .rateLimited: 429
         case .internalError: 500
         case .tryAgain, .radioUnavailable, .serverUnreachable, .journalUnwritable: 503

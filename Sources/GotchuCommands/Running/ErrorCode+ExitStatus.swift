@@ -10,6 +10,10 @@ extension ErrorCode {
             .notNear, .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations,
             .sessionNotPaid, .sessionRefunded, .refundTooLarge, .tipNotAllowed:
             .negative
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .notJoined, .rosterInvalid:
+            .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
             .unsupportedMediaType:
@@ -31,6 +35,11 @@ extension ErrorCode {
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations:
             "gotchu-ctl scan"
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .notJoined:
+            "gotchu-ctl contest list"
+        case .scoresChanged, .noScores: "gotchu-ctl contest board"
+        case .rosterInvalid: "gotchu-ctl contest roster"
         case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
         case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge:
             "gotchu-ctl history"

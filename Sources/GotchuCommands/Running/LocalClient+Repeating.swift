@@ -70,6 +70,10 @@ extension ErrorCode {
             .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
             .sessionRefunded, .refundTooLarge, .tipNotAllowed, .insufficientWalletBalance:
             true
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .notJoined, .rosterInvalid:
+            true
         // Permissions, the login and the form of the call are checked before the key is looked up;
         // a reused key has created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,

@@ -1,5 +1,5 @@
 /// The division of an amount among several, in whole minor units, without a loss.
-enum Allocation {
+package enum Allocation {
     /// Divides an amount by weights: each part is its exact share rounded down, then the largest
     /// remainders get one unit more, equal ones in order.
     ///
@@ -7,7 +7,7 @@ enum Allocation {
     ///   - total: Minor units, not negative.
     ///   - weights: Not negative; their sum is positive and fits 64 bits.
     /// - Returns: One part for each weight; their sum is `total`.
-    static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
+    package static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
         let sum = weights.reduce(0, +)
         precondition(total >= 0 && sum > 0 && weights.allSatisfy { $0 >= 0 })
         var parts: [Int64] = []
@@ -32,7 +32,7 @@ enum Allocation {
     /// - Parameters:
     ///   - total: Minor units, not negative.
     ///   - count: Positive.
-    static func equalShares(of total: Int64, count: Int) -> [Int64] {
+    package static func equalShares(of total: Int64, count: Int) -> [Int64] {
         precondition(total >= 0 && count > 0)
         let (share, left) = total.quotientAndRemainder(dividingBy: Int64(count))
         return (0..<count).map { Int64($0) < left ? share + 1 : share }

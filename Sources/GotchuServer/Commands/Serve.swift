@@ -101,6 +101,14 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The lifetime of a device's access token: 1 to 900 seconds, else 600.")
     var tokenSeconds: String?
 
+    @Flag(help: "Let users organise and enter contests. Stakes for prizes need a lawyer.")
+    var contests = false
+
+    @Option(
+        help: "The house's part of what organisers keep, in hundredths of a percent: else 0."
+    )
+    var contestCommissionBps: String?
+
     @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
 
@@ -117,7 +125,8 @@ struct Serve: AsyncParsableCommand {
             "drain_seconds": drainSeconds,
             "trusted_proxy": trustedProxy.isEmpty ? nil : trustedProxy.joined(separator: ","),
             "open_metrics": openMetrics ? "true" : nil, "token_seconds": tokenSeconds,
-            "log_level": logLevel,
+            "contests": contests ? "true" : nil,
+            "contest_commission_bps": contestCommissionBps, "log_level": logLevel,
         ]
     }
 

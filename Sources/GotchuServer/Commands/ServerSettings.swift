@@ -23,6 +23,9 @@ struct ServerSettings: Settings {
     var clientSecretFile: String?
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
+    var hasContests = false
+    /// The house's part of an organiser's part of the fees, in basis points.
+    var contestCommission: Int64 = 0
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_SERVER_"
@@ -52,6 +55,8 @@ struct ServerSettings: Settings {
         Setting("drain_seconds", \.limits.drain, .seconds(0...60)),
         Setting("trusted_proxy", \.limits.proxies, .proxies),
         Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
+        Setting("contests", \.hasContests, .boolean),
+        Setting("contest_commission_bps", \.contestCommission, .number(0...10_000)),
         Setting("log_level", \.logLevel, .logLevel),
     ]
 

@@ -43,6 +43,20 @@ extension Refusal.Reason {
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID: .tryAgain
         case .unreadable: .internalError
+        case .unknownContest: .contestNotFound
+        case .notOrganizer, .notEntrant: .forbidden
+        case .ownContest: .ownContest
+        case .joinTokenRequired: .joinTokenRequired
+        case .contestFull: .contestFull
+        case .contestLocked: .contestLocked
+        case .alreadyJoined: .alreadyJoined
+        case .notJoined: .notJoined
+        case .contestState: .contestState
+        case .contestCancelled: .contestCancelled
+        case .contestDisputed: .contestDisputed
+        case .scoresChanged: .scoresChanged
+        case .noScores: .noScores
+        case .tooManyContests: .rateLimited
         }
     }
 
@@ -69,6 +83,21 @@ extension Refusal.Reason {
         case .sessionRefunded: "All that was paid is refunded already."
         case .refundTooLarge: "That is more than what is left of the payment."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
+        case .unknownContest: "There is no such contest, or it is not shown to the caller."
+        case .notOrganizer: "Only the contest's organiser may do this."
+        case .notEntrant: "Only those who have entered the contest may do this."
+        case .ownContest: "The organiser scores the contest, and so cannot enter it."
+        case .joinTokenRequired: "The contest is private: entering it needs its invitation."
+        case .contestFull: "All places of the contest are taken. Nothing was charged."
+        case .contestLocked: "The contest is locked. No money has moved."
+        case .alreadyJoined: "The user has entered the contest already, and was charged once."
+        case .notJoined: "The user has not entered the contest."
+        case .contestState: "The contest's state does not allow this. No money has moved."
+        case .contestCancelled: "The contest was cancelled. All stakes have gone back."
+        case .contestDisputed: "The organiser disputes the scores: complete the contest again first."
+        case .scoresChanged: "There are other scores than the caller knew. Look, and send them again."
+        case .noScores: "No entry has a score yet."
+        case .tooManyContests: "Too many contests of this organiser are open."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -77,7 +106,11 @@ extension Refusal.Reason {
     /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
-        case .tooManyLiveSessions, .noFreeEID: true
+        case .tooManyLiveSessions, .noFreeEID, .tooManyContests: true
+        case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
+            .contestFull, .contestLocked, .alreadyJoined, .notJoined, .contestState,
+            .contestCancelled, .contestDisputed, .scoresChanged, .noScores:
+            false
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,

@@ -33,6 +33,7 @@ struct Routes: Sendable {
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
+    private let contests: ContestRoutes?
     private let problems: Problems
     /// The counts of all answers, by the router or before it.
     let requests = RequestMetrics()
@@ -91,6 +92,13 @@ struct Routes: Sendable {
                 provider: provider
             )
         }
+        contests = options.contests.map { contests in
+            ContestRoutes(
+                reader: ContestReader(ledger: ledger),
+                authentication: authentication,
+                options: contests
+            )
+        }
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
@@ -144,6 +152,7 @@ struct Routes: Sendable {
         router.get("/metrics", use: metrics.page)
         router.get("/openapi.yaml", use: health.description)
         web?.register(on: router)
+        contests?.register(on: router)
         return router
     }
 }

@@ -14,6 +14,9 @@ struct ServerOptions: Sendable {
     /// The settings of the pages; `nil` unless browsers are sent some.
     let web: WebOptions?
 
+    /// The settings of contests; `nil` unless there are some.
+    let contests: ContestOptions?
+
     /// - Throws: If settings contradict each other, such as development logins and an address that
     ///   other machines can reach.
     init(_ settings: ServerSettings) throws(ServerFailure) {
@@ -35,5 +38,7 @@ struct ServerOptions: Sendable {
         tokenLifetime = settings.tokenLifetime
         limits = settings.limits
         web = try settings.webOptions
+        contests =
+            settings.hasContests ? ContestOptions(commissionBPS: settings.contestCommission) : nil
     }
 }

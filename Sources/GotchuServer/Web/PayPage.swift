@@ -199,7 +199,10 @@ struct PayPage: Sendable {
             case .unknownSession: ("Not paid", "There is no such request any more.")
             case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
                 .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
-                .refundTooLarge, .unreadable:
+                .refundTooLarge, .unreadable, .unknownContest, .notOrganizer, .notEntrant,
+                .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
+                .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+                .noScores, .tooManyContests:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)

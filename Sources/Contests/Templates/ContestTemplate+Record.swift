@@ -1,0 +1,102 @@
+internal import FoundationEssentials
+package import GotchuCore
+package import Ledger
+
+/// The stored form of templates, and their files.
+extension ContestTemplate {
+    /// A template cannot be read, or not be used.
+    package struct Malformed: Error, Equatable {
+        /// A sentence for the template's author.
+        package let reason: String
+    }
+
+    /// Reads a template's file.
+    ///
+    /// - Throws: `Malformed` also for a member that is not known: a misspelt rule must not be
+    ///   ignored.
+    package init(file bytes: [UInt8]) throws(Malformed) {
+        do {
+            let written = try JSONReader.object(bytes)
+            self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+            let known = try JSONReader.object(CanonicalJSON.bytes(of: self))
+            if let name = Self.unknown(in: .object(written), beside: .object(known)) {
+                throw Malformed(reason: "The member \(name) is not known here.")
+            }
+        } catch let malformed as JSONReader.Malformed {
+            throw Malformed(
+                reason: "The file must be one JSON object that names no member twice: it stops "
+                    + "being that at byte \(malformed.offset)."
+            )
+        } catch let malformed as Malformed {
+            throw malformed
+        } catch {
+            throw Malformed(reason: "A member is missing or of another type: \(error).")
+        }
+        if let flaw { throw Malformed(reason: flaw) }
+    }
+
+    /// The first member that a value has and its decoded form has not.
+    private static func unknown(in written: JSONValue, beside known: JSONValue) -> String? {
+        switch (written, known) {
+        case (.object(let written), .object(let known)):
+            for (name, value) in written.sorted(by: { $0.key < $1.key }) where value != .null {
+                guard let other = known[name] else { return name }
+                if let name = unknown(in: value, beside: other) { return name }
+            }
+            return nil
+        case (.array(let written), .array(let known)):
+            return zip(written, known).lazy.compactMap { unknown(in: $0, beside: $1) }.first
+        default: return nil
+        }
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if the record is no template that can be used.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("a template") }
+        self = try decoded(from: record.body)
+        guard flaw == nil, id == record.id.rawValue else { throw .corrupt("a template") }
+    }
+}
+
+/// Adds a template; for the server's operator.
+package struct AddTemplate: LedgerCommand {
+    package static let name = "add-template"
+    /// The login of the user who owns the templates. No address contains `<`.
+    package static let ownerLogin = "<contests>templates"
+
+    private let template: ContestTemplate
+    private let owner: UserID
+
+    /// - Precondition: The template has no flaw.
+    package init(_ template: ContestTemplate, owner: UserID) {
+        precondition(template.flaw == nil)
+        self.template = template
+        self.owner = owner
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(RecordID(trusted: template.id))
+    }
+
+    /// - Returns: False if another record has the id.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+        let id = RecordID(trusted: template.id)
+        let body = String(decoding: CanonicalJSON.bytes(of: template), as: UTF8.self)
+        if let known = books.rows.records[id] {
+            return known.kind == ContestTemplate.kind && known.body == body
+        }
+        books.put(
+            Record(
+                id: id,
+                kind: ContestTemplate.kind,
+                owner: owner,
+                state: "added",
+                version: 1,
+                createdAt: time,
+                dueAt: nil,
+                body: body
+            )
+        )
+        return true
+    }
+}
