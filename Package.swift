@@ -158,7 +158,7 @@ let package = Package(
                 "Pages", "Payments", "ServiceProcess", "Stripe", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
-            resources: [.embedInCode("openapi.yaml")]),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("contests.yaml")]),
         module(
             "GotchuCommands",
             [

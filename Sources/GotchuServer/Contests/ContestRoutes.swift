@@ -26,6 +26,7 @@ struct ContestRoutes: Sendable {
             router.get("\(place)/:id", use: described(show))
             router.post("\(place)/:id/join", use: described(join))
         }
+        router.get("/contests/openapi.yaml", use: describe)
         router.delete("/api/contests/:id", use: described(delete))
         router.get("/api/contests/:id/leaderboard", use: described(board))
         router.get("/api/contests/:id/settlement", use: described(settlement))
@@ -56,6 +57,18 @@ struct ContestRoutes: Sendable {
                 throw Refused(problem: refused.problem.repeated, headers: refused.headers)
             }
         }
+    }
+
+    /// Returns the OpenAPI document of contests.
+    @Sendable private func describe(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "application/yaml"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPI.contests))
+        )
     }
 
     // MARK: Reading

@@ -1,4 +1,5 @@
 internal import Contests
+internal import FoundationEssentials
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger

@@ -1,0 +1,179 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Contests
+
+@Suite("Random histories of contests", .timeLimit(.minutes(hangLimit)))
+struct StoryTests {
+    private static let opening: Int64 = 2000
+
+    @Test("After every step the books are what a simple model says, and every rule holds")
+    func histories() throws {
+        var random = SeededGenerator("contests")
+        var reached: Set<String> = []
+        for _ in 0..<(150 * effort) {
+            let note = "seed \(random.seed)"
+            var story = try Story(using: &random)
+            for _ in 0..<40 {
+                let action = story.action(using: &random)
+                let (expected, got) = try story.take(action)
+                try #require(expected == got, "\(note): \(action) at \(story.time)")
+                try #require(story.difference == nil, "\(note): \(action)")
+                reached.insert(got.map { "\($0)" } ?? "accepted")
+            }
+            try #require(story.books.complaint == nil, "\(note)")
+            reached.insert("\(story.model.state)")
+        }
+        let states = Contest.State.allCases.filter { $0 != .error }.map { "\($0)" }
+        let reasons: [Refusal.Reason] = [
+            .notOrganizer, .notEntrant, .ownContest, .contestFull, .contestLocked, .alreadyJoined,
+            .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .amountChanged, .insufficientBalance,
+        ]
+        #expect(reached.isSuperset(of: states + reasons.map { "\($0)" } + ["accepted"]))
+    }
+
+    private struct Story {
+        let id = RecordID.make(at: Sample.start)
+        var books: ContestBooks
+        var model: ContestModel
+        var time = Sample.start
+
+        init(using random: inout SeededGenerator) throws {
+            let shares = [[10_000], [7000, 3000], [5000, 3000, 2000]]
+                .randomElement(using: &random) ?? []
+            let terms = Sample.terms(
+                fee: [0, 333, 500, 900].randomElement(using: &random) ?? 0,
+                most: Int64.random(in: 2...4, using: &random),
+                tiers: shares.enumerated().map {
+                    Sample.tier(Int64($0 + 1), Int64($0 + 1), Int64($1))
+                },
+                rake: [0, 1000].randomElement(using: &random) ?? 0,
+                commission: 2500,
+                prize: [0, 101, 5000].randomElement(using: &random) ?? 0,
+                review: [0, 600].randomElement(using: &random) ?? 0
+            )
+            books = try ContestBooks(opening: StoryTests.opening)
+            let organizer = ContestBooks.users[0]
+            let create = CreateContest(
+                id: id,
+                organizer: organizer,
+                terms: terms,
+                invitation: nil
+            )
+            _ = try books.take(create, by: organizer, at: time)
+            model = ContestModel(
+                terms,
+                users: ContestBooks.users.count,
+                opening: StoryTests.opening
+            )
+        }
+
+        mutating func action(using random: inout SeededGenerator) -> ContestModel.Action {
+            time = time.advanced(
+                by: .seconds(Int.random(in: 0...1, using: &random) * Int.random(in: 0...900, using: &random))
+            )
+            let user = Int.random(in: 0..<ContestBooks.users.count, using: &random)
+            let organizer = Int.random(in: 0..<10, using: &random) == 0 ? user : 0
+            let isWrong = Int.random(in: 0..<6, using: &random) == 0
+            switch Int.random(in: 0..<17, using: &random) {
+            case 0: return .publish(by: organizer)
+            case 1...6: return .join(user, fee: isWrong ? 1 : model.terms.fee)
+            case 7: return .leave(user)
+            case 8: return .lock(by: organizer)
+            case 9, 10:
+                let scores = (1...max(1, model.last)).compactMap { number in
+                    Bool.random(using: &random)
+                        ? (number, isWrong ? nil : Int64.random(in: 0...3, using: &random))
+                        : nil
+                }
+                return .score(by: organizer, base: model.revision + (isWrong ? 1 : 0), scores)
+            case 11, 12: return .complete(by: organizer, revision: model.revision)
+            case 13: return .dispute(by: organizer)
+            case 14: return .object(user)
+            case 15: return isWrong ? .cancel(by: organizer) : .settle(by: organizer)
+            default: return .sweep
+            }
+        }
+
+        /// - Returns: The reason by the model, and by the books; `nil` for what is accepted.
+        mutating func take(
+            _ action: ContestModel.Action
+        ) throws -> (expected: Refusal.Reason?, got: Refusal.Reason?) {
+            let expected = model.take(action, at: time)
+            let users = ContestBooks.users
+            let answer: StepAnswer?
+            switch action {
+            case .publish(let user):
+                let publish = PublishContest(contest: id, organizer: users[user])
+                answer = try books.take(publish, by: users[user], at: time)
+            case .join(let user, let fee):
+                let join = JoinContest(
+                    contest: id,
+                    user: users[user],
+                    expectedFee: fee,
+                    invitation: nil
+                )
+                answer = try books.take(join, by: users[user], at: time)
+            case .leave(let user):
+                let leave = LeaveContest(contest: id, user: users[user])
+                answer = try books.take(leave, by: users[user], at: time)
+            case .lock(let user):
+                let lock = ChangeContest(.lock, contest: id, organizer: users[user])
+                answer = try books.take(lock, at: time)
+            case .score(let user, let base, let scores):
+                let score = ScoreContest(
+                    contest: id,
+                    organizer: users[user],
+                    base: base,
+                    scores: scores.map { Sample.score($0, $1) }
+                )
+                answer = try books.take(score, at: time)
+            case .complete(let user, let revision):
+                let complete = CompleteContest(
+                    contest: id,
+                    organizer: users[user],
+                    revision: revision
+                )
+                answer = try books.take(complete, at: time)
+            case .dispute(let user):
+                let dispute = ChangeContest(
+                    .dispute(reason: "why"),
+                    contest: id,
+                    organizer: users[user]
+                )
+                answer = try books.take(dispute, at: time)
+            case .object(let user):
+                let object = ObjectToContest(contest: id, user: users[user], text: "no")
+                answer = try books.take(object, at: time)
+            case .settle(let user):
+                let settle = SettleContest(contest: id, organizer: users[user])
+                answer = try books.take(settle, by: users[user], at: time)
+            case .cancel(let user):
+                let cancel = CancelContest(contest: id, organizer: users[user], reason: "rain")
+                answer = try books.take(cancel, by: users[user], at: time)
+            case .sweep: answer = try books.take(SweepContest(contest: id), at: time)
+            }
+            return (expected, answer?.reason)
+        }
+
+        /// What differs between the model and the books.
+        var difference: String? {
+            guard let contest = try? books.contest(id) else { return "no contest" }
+            // Time may have changed the contest without a commit.
+            var now = model
+            now.pass(to: time)
+            if contest.asOf(time).state != now.state { return "\(contest.state) is not \(now.state)" }
+            if contest.body.entryCount != Int64(model.entries.count) { return "entries" }
+            if books.pot(of: id) != model.pot { return "the pot" }
+            if books.take(of: ContestBooks.users[0]) != model.take { return "the take" }
+            for (number, user) in ContestBooks.users.enumerated()
+            where books.balance(of: user) != model.balances[number] { return "user \(number)" }
+            let isOver = contest.isOver
+            return isOver && model.pot != 0 ? "an end with a pot" : nil
+        }
+    }
+}
