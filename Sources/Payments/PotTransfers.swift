@@ -1,6 +1,6 @@
 package import Ledger
 
-/// The kinds of transfers into and out of pots: of contests, and of bills that several pay together.
+/// The kinds of transfers into and out of pots: of contests, and of bills that several pay.
 extension TransferKind {
     /// The kind of what is put into a pot: by a payer under a number, or as an added prize.
     package static let stake = TransferKind(
@@ -24,8 +24,8 @@ extension TransferKind {
         isAnswered: false
     )
 
-    /// The kind of what goes back to those who put it into a pot: of one payer under the number, or
-    /// of all as the pot's end. `end` is the step of a release too, so that one pot never does both.
+    /// The kind of money that goes back to those who put it into a pot: to one payer under a
+    /// number, or to all as the pot's end. `end` is a release's step too: a pot never does both.
     package static let returned = TransferKind(
         "RETURN",
         from: [.pot],

@@ -62,7 +62,7 @@ struct ImportTests {
         ("GotchuCore/", ["FoundationEssentials", "Glibc"]),
         ("Ledger/Accounts/", decisions), ("Ledger/Audit/", decisions),
         ("Ledger/Commands/", decisions), ("Ledger/Records/", decisions), ("Payments/", decisions),
-        ("Contests/", decisions),
+        ("Contests/", decisions.union(["Payments"])),
         ("Funding/", decisions),
     ]
 

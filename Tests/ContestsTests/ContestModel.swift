@@ -61,8 +61,8 @@ struct ContestModel {
         case .publish(let user):
             if user != Self.organizer { return .notOrganizer }
             if state != .draft || time >= terms.lockTime { return .contestState }
-            if balances[user]! < terms.addedPrize { return .insufficientBalance }
-            balances[user]! -= terms.addedPrize
+            if balances[user, default: 0] < terms.addedPrize { return .insufficientBalance }
+            balances[user, default: 0] -= terms.addedPrize
             pot += terms.addedPrize
             state = .open
         case .join(let user, let fee): return join(user, fee)
@@ -72,7 +72,7 @@ struct ContestModel {
             entries[user] = nil
             points[number] = nil
             pot -= terms.fee
-            balances[user]! += terms.fee
+            balances[user, default: 0] += terms.fee
         case .lock(let user):
             if user != Self.organizer { return .notOrganizer }
             if state == .locked { return nil }
@@ -123,8 +123,8 @@ struct ContestModel {
         if entries[user] != nil { return .alreadyJoined }
         if let fee, fee != terms.fee { return .amountChanged }
         if entries.count == terms.maxEntries { return .contestFull }
-        if balances[user]! < terms.fee { return .insufficientBalance }
-        balances[user]! -= terms.fee
+        if balances[user, default: 0] < terms.fee { return .insufficientBalance }
+        balances[user, default: 0] -= terms.fee
         pot += terms.fee
         last += 1
         entries[user] = last
@@ -169,7 +169,11 @@ struct ContestModel {
         let rake = fees * terms.rakeBPS / 10_000
         let commission = rake * terms.commissionBPS / 10_000
         let ranked = entries.filter { points[$0.value] != nil }
-            .sorted { (-points[$0.value]!, $0.value) < (-points[$1.value]!, $1.value) }
+            .sorted {
+                (-points[$0.value, default: 0], $0.value) < (
+                    -points[$1.value, default: 0], $1.value
+                )
+            }
         let pool = fees + terms.addedPrize - rake
         let weights = terms.tiers.map(\.shareBPS).prefix(ranked.count)
         let sum = weights.reduce(0, +)
@@ -189,19 +193,19 @@ struct ContestModel {
             let count = Int64(end - first)
             for index in first..<end {
                 let odd = Int64(index - first) < shared % count ? Int64(1) : 0
-                balances[ranked[index].key]! += shared / count + odd
+                balances[ranked[index].key, default: 0] += shared / count + odd
             }
             first = end
         }
-        balances[Self.organizer]! += rake - commission
+        balances[Self.organizer, default: 0] += rake - commission
         take += commission
         pot = 0
         state = .settled
     }
 
     private mutating func cancel() {
-        for user in entries.keys { balances[user]! += terms.fee }
-        if state != .draft { balances[Self.organizer]! += terms.addedPrize }
+        for user in entries.keys { balances[user, default: 0] += terms.fee }
+        if state != .draft { balances[Self.organizer, default: 0] += terms.addedPrize }
         pot = 0
         state = .cancelled
     }

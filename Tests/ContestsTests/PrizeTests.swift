@@ -74,8 +74,11 @@ struct PrizeTests {
         for _ in 0..<(20_000 * effort) {
             let tiers = Self.tiers(using: &random)
             let count = Int64.random(in: 1...30, using: &random)
-            let pool = [0, 1, Int64.random(in: 0...100, using: &random),
-                Int64.random(in: 0...1_000_000_000_000, using: &random)]
+            let pool =
+                [
+                    0, 1, Int64.random(in: 0...100, using: &random),
+                    Int64.random(in: 0...1_000_000_000_000, using: &random),
+                ]
                 .randomElement(using: &random) ?? 0
             let scores = (1...count).map { number in
                 let isScored = Int.random(in: 0..<10, using: &random) > 0

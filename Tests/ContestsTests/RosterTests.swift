@@ -71,7 +71,8 @@ struct RosterTests {
 
     @Test("A member that is not known is refused by its name")
     func unknownMember() {
-        let text = String(decoding: CanonicalJSON.bytes(of: ContestTemplate.builtIn[0]), as: UTF8.self)
+        let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])
+        let text = String(decoding: bytes, as: UTF8.self)
         let spoilt = text.replacing(#""rounds":1"#, with: #""round":1"#)
         #expect(throws: ContestTemplate.Malformed(reason: "The member round is not known here.")) {
             try ContestTemplate(file: Array(spoilt.utf8))

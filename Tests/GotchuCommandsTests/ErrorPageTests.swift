@@ -111,7 +111,7 @@ extension ErrorCode {
         case .sessionRefunded: "Everything has been refunded."
         case .refundTooLarge: "The refund is larger than what is left of the payment."
         case .contestFull: "All places of the contest are taken. Nothing was charged."
-        case .contestLocked: "The contest is locked: nobody can enter or leave it, or change a roster."
+        case .contestLocked: "The contest is locked: nobody can enter, leave or change a roster."
         case .alreadyJoined: "The user has entered the contest already, and was charged once."
         case .ownContest: "The organiser of a contest cannot enter it."
         case .joinTokenRequired: "The contest is private: entering it needs its invitation."

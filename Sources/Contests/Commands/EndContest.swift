@@ -63,7 +63,7 @@ package struct SweepContest: LedgerCommand {
     package static let name = "sweep-contest"
     package static let kind = RecordKind(Contest.kind) { SweepContest(contest: $0) }
     /// The stored reason of a contest that nobody completed.
-    package static let abandoned = "ABANDONED"
+    static let abandoned = "ABANDONED"
 
     private let contest: RecordID
 

@@ -39,7 +39,7 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var revision: Int64 = 0
         package internal(set) var objections: Int64 = 0
         var publishedAt: Int64?
-        package internal(set) var completedAt: Int64?
+        var completedAt: Int64?
         /// The organiser's reason; a disputed contest is not settled.
         package internal(set) var dispute: String?
         package internal(set) var cancelReason: String?
@@ -57,7 +57,7 @@ package struct Contest: Equatable, Sendable {
     private var lastDate: Timestamp { max(terms.startTime, terms.endTime ?? terms.startTime) }
 
     /// The time at which its entries are refunded, unless it is settled before.
-    package var abandonedAt: Timestamp {
+    var abandonedAt: Timestamp {
         let completed = body.completedAt.map(Timestamp.init(milliseconds:))
         return max(lastDate, completed ?? lastDate).advanced(by: Self.patience)
     }
@@ -121,7 +121,7 @@ extension Contest {
     }
 
     /// The amount that is in its pot, as its entries say; in minor units.
-    package var expectedPot: Int64 {
+    var expectedPot: Int64 {
         switch state {
         case .settled, .cancelled: 0
         case .draft, .open, .locked, .live, .complete, .error:

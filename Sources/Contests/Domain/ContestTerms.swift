@@ -5,10 +5,10 @@ internal import Ledger
 package struct ContestTerms: Codable, Equatable, Sendable {
     package static let entryLimit: Int64 = 10_000
     package static let tierLimit = 20
-    package static let tieBreakLimit = 3
-    package static let feeLimit: Int64 = 100_000_000
-    package static let rakeLimit: Int64 = 2000
-    package static let longestReview: Int64 = 604_800
+    static let tieBreakLimit = 3
+    static let feeLimit: Int64 = 100_000_000
+    static let rakeLimit: Int64 = 2000
+    static let longestReview: Int64 = 604_800
     package static let usualReview: Int64 = 3600
     /// Basis points of a whole.
     package static let whole: Int64 = 10_000
@@ -39,8 +39,8 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     /// The number of the prize rules.
     package let rules: Int64
     package let scoredBy: ScoredBy
-    package let wins: Direction
-    package let tieBreaks: [TieBreak]
+    let wins: Direction
+    let tieBreaks: [TieBreak]
 
     /// Ranks that share a part of the pool.
     package struct Tier: Codable, Equatable, Sendable {
@@ -64,14 +64,14 @@ package struct ContestTerms: Codable, Equatable, Sendable {
         case rosterSum = "roster_sum"
     }
 
-    package enum Direction: String, Codable, Sendable {
+    enum Direction: String, Codable, Sendable {
         case high, low
     }
 
     /// A value of a score that decides between equal points.
-    package struct TieBreak: Codable, Equatable, Sendable {
-        package let key: String
-        package let wins: Direction
+    struct TieBreak: Codable, Equatable, Sendable {
+        let key: String
+        let wins: Direction
     }
 
     package init(

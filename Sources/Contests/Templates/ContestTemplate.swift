@@ -25,12 +25,12 @@ package struct ContestTemplate: Codable, Equatable, Sendable {
     /// The way in which points become ranks.
     package struct Scoring: Codable, Equatable, Sendable {
         package let by: ContestTerms.ScoredBy
-        package let wins: ContestTerms.Direction
+        let wins: ContestTerms.Direction
         package let format: LocalText
         package let rounds: Int?
         package let tieBreaker: LocalText?
         /// The columns that decide between equal points, in order; 3 at most.
-        package let tieBreaks: [ContestTerms.TieBreak]
+        let tieBreaks: [ContestTerms.TieBreak]
     }
 
     /// A column of the leaderboard.

@@ -250,7 +250,6 @@ package struct ContestSection: Codable, Hashable, Sendable {
     package var type: String
     package var title: String?
     package var data: JSONValue
-    package var deprecated: Bool?
 
     package init(type: String, title: String? = nil, data: JSONValue) {
         self.type = type

@@ -17,6 +17,7 @@ package struct ServerCommand: AsyncParsableCommand {
         version: GotchuVersion.current,
         subcommands: [
             Serve.self, Verify.self, Migrate.self, Backup.self, Devices.self, Webhooks.self,
+            ContestsCommand.self,
             PrintDescription.self,
         ],
         defaultSubcommand: Serve.self

@@ -171,7 +171,7 @@ struct ContestResult: Sendable {
             ) : [:]
     }
 
-    /// What was paid to a tier, in minor units.
+    /// The amount paid to a tier, in minor units.
     func paid(toTier tier: Int) -> Int64 {
         standings.filter { $0.tier == tier }.reduce(0) { $0 + (prizes[$1.entry.number] ?? 0) }
     }

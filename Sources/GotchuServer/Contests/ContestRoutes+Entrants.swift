@@ -9,7 +9,7 @@ extension ContestRoutes {
     /// Submits a command with a key, and renders the contest as it is then.
     ///
     /// - Parameters:
-    ///   - parameters: What the call says, for the key's fingerprint.
+    ///   - parameters: The call's own, for the key's fingerprint.
     ///   - rendered: Renders the contest; the detail unless given.
     func submit<Command: RecordCommand>(
         _ command: Command,

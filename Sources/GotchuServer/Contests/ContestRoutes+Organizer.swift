@@ -80,7 +80,9 @@ extension ContestRoutes {
     private static func newInvitation() -> String {
         var generator = SystemRandomNumberGenerator()
         var text = TextBytes(capacity: 32)
-        for _ in 0..<2 { text.add(hex: UInt64.random(in: .min ... .max, using: &generator), width: 16) }
+        for _ in 0..<2 {
+            text.add(hex: UInt64.random(in: .min ... .max, using: &generator), width: 16)
+        }
         return text.text
     }
 
@@ -240,7 +242,7 @@ extension JSONFields {
     fileprivate mutating func time(_ name: String) throws(Problem) -> Timestamp? {
         guard let text = try string(name) else { return nil }
         guard let time = Timestamp(iso8601: text) else {
-            throw .invalid("\(name) must be a time of ISO 8601 in UTC, such as 2026-12-04T18:00:00Z.")
+            throw .invalid("\(name) must be a time in UTC, such as 2026-12-04T18:00:00Z.")
         }
         return time
     }

@@ -17,6 +17,16 @@ struct ContestRoutes: Sendable {
     let authentication: CallerAuthentication
     let options: ContestOptions
 
+    init(
+        _ options: ContestOptions,
+        _ ledger: Ledger,
+        _ authentication: CallerAuthentication
+    ) {
+        reader = ContestReader(ledger: ledger)
+        self.authentication = authentication
+        self.options = options
+    }
+
     var ledger: Ledger { reader.ledger }
 
     func register(on router: Router<ServerContext>) {

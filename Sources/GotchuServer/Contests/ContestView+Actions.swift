@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import Ledger
 internal import Pages
 
-/// What the viewer may do, and the reason why not.
+/// The viewer's possibilities, each with the reason why not.
 extension ContestView {
     private typealias Reason = ContestAction.Reason
 

@@ -92,13 +92,7 @@ struct Routes: Sendable {
                 provider: provider
             )
         }
-        contests = options.contests.map { contests in
-            ContestRoutes(
-                reader: ContestReader(ledger: ledger),
-                authentication: authentication,
-                options: contests
-            )
-        }
+        contests = options.contests.map { ContestRoutes($0, ledger, authentication) }
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
