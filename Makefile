@@ -128,7 +128,7 @@ install:
 	chmod 644 $(EXAMPLEDIR)/hook.service
 	install -m 644 docs/examples/till.py docs/examples/till.mjs $(EXAMPLEDIR)
 	install -m 644 docs/local-api.md $(DOCDIR)/gotchu
-	install -m 644 docs/operations.md docs/web.md $(DOCDIR)/gotchu-server
+	install -m 644 docs/operations.md docs/web.md docs/alerts.rules.yml $(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.
 	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)

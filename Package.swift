@@ -217,6 +217,9 @@ let package = Package(
                 serviceLifecycle,
             ]),
         tests(
+            "FundingTests",
+            ["Funding", "GotchuCore", "Ledger", "LedgerTestSupport", "Payments", "TestSupport"]),
+        tests(
             "LedgerStoreTests",
             [
                 "Devices", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",

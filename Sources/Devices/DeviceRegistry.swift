@@ -69,15 +69,22 @@ private struct Listing: StoreQuery {
             [.integer(Int64(limit))]
         )
         let ids = Set(devices.map(\.user.rawValue)).sorted()
-        let users: [User] = try connection.rows(
-            """
-            SELECT id, login, display_name, created_at FROM users
-            WHERE id \(connection.dialect.isIn("$1"))
-            """,
+        let users: [UserLogin] = try connection.rows(
+            "SELECT id, login FROM users WHERE id \(connection.dialect.isIn("$1"))",
             [.list(ids)]
         )
         let logins = Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0.login) })
         return devices.map { ListedDevice(device: $0, login: logins[$0.user] ?? "") }
+    }
+}
+
+private struct UserLogin: RowValue {
+    let id: UserID
+    let login: String
+
+    init(row: borrowing some LedgerRow & ~Copyable) throws {
+        id = UserID(trusted: try row.text(0))
+        login = try row.text(1)
     }
 }
 

@@ -55,6 +55,12 @@ package struct DepositReference: Equatable, Sendable {
     package let deposit: RecordID
     package let intent: String?
     package let checkout: String?
+
+    package init(deposit: RecordID, intent: String?, checkout: String?) {
+        self.deposit = deposit
+        self.intent = intent
+        self.checkout = checkout
+    }
 }
 
 /// The parameters of a connected account.

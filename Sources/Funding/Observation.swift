@@ -132,13 +132,23 @@ package struct SeenTransaction: Equatable, Sendable {
     package let amount: Int64
     package let fee: Int64
     package let currency: String
+    /// The object that it is about: `ch_…`, `re_…`, `dp_…`, `tr_…`, if there is one.
+    package let source: String?
 
-    package init(id: String, type: String, amount: Int64, fee: Int64, currency: String) {
+    package init(
+        id: String,
+        type: String,
+        amount: Int64,
+        fee: Int64,
+        currency: String,
+        source: String? = nil
+    ) {
         self.id = id
         self.type = type
         self.amount = amount
         self.fee = fee
         self.currency = currency
+        self.source = source
     }
 }
 

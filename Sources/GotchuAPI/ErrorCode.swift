@@ -30,6 +30,15 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case refundTooLarge = "REFUND_TOO_LARGE"
     case shareTaken = "SHARE_TAKEN"
     case notRefundable = "NOT_REFUNDABLE"
+    case signatureInvalid = "SIGNATURE_INVALID"
+    case fundingNotConfigured = "FUNDING_NOT_CONFIGURED"
+    case depositLimit = "DEPOSIT_LIMIT"
+    case intentSettled = "INTENT_SETTLED"
+    case payeeNotOnboarded = "PAYEE_NOT_ONBOARDED"
+    case walletOwes = "WALLET_OWES"
+    case withdrawalTooLate = "WITHDRAWAL_TOO_LATE"
+    case providerRefused = "PROVIDER_REFUSED"
+    case providerUnavailable = "PROVIDER_UNAVAILABLE"
 
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
@@ -47,16 +56,17 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     /// The one HTTP status that goes with this code.
     var httpStatus: Int {
         switch self {
-        case .validationError, .idempotencyKeyRequired: 400
+        case .validationError, .idempotencyKeyRequired, .signatureInvalid: 400
         case .unauthorized: 401
         case .insufficientWalletBalance: 402
         case .forbidden, .ownSession, .notPermitted, .browserRefused: 403
-        case .notFound: 404
+        case .notFound, .fundingNotConfigured: 404
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
             .paymentCancelled, .notLoggedIn, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .tipNotAllowed, .shareTaken, .notRefundable:
+            .tipNotAllowed, .shareTaken, .notRefundable, .depositLimit, .intentSettled,
+            .payeeNotOnboarded, .walletOwes, .withdrawalTooLate:
             409
         case .sessionExpired: 410
         case .contentTooLarge: 413
@@ -64,7 +74,10 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .idempotencyKeyReused: 422
         case .rateLimited: 429
         case .internalError: 500
-        case .tryAgain, .radioUnavailable, .serverUnreachable, .journalUnwritable: 503
+        case .providerRefused: 502
+        case .tryAgain, .providerUnavailable, .radioUnavailable, .serverUnreachable,
+            .journalUnwritable:
+            503
         }
     }
 }

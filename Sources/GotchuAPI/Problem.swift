@@ -67,6 +67,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
         case 415: "Unsupported Media Type"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
+        case 502: "Bad Gateway"
         case 503: "Service Unavailable"
         case 500: "Internal Server Error"
         default: "HTTP \(status)"

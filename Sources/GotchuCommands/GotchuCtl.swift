@@ -20,6 +20,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                 subcommands: [
                     RequestCommand.self, CancelCommand.self, PayCommand.self, WalletCommand.self,
                     RefundCommand.self, HistoryCommand.self, ReportCommand.self,
+                    WithdrawCommand.self, PayoutsCommand.self,
                 ]
             ),
             CommandGroup(

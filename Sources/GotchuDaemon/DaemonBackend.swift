@@ -14,6 +14,7 @@ struct DaemonBackend: LocalBackend {
     let calibrationStore: CalibrationStore
     let requestService: RequestService
     let paymentService: PaymentService
+    let withdrawalService: WithdrawalService
     let logins: any LocalLogins
     let tills: TillService
     let reloading: Reload
@@ -43,18 +44,10 @@ struct DaemonBackend: LocalBackend {
             journal: core.journal,
             hub: core.hub,
             logger: core.logger
-        ) { step in
-            core.apply(step)
-        }
+        ) { core.apply($0) }
         calibrationStore = CalibrationStore(stateDirectory: core.configuration.stateDirectory)
-        if calibrationStore.wasUnreadable {
-            core.logger.warning("The calibration cannot be read; the configured levels apply")
-        }
         let hub = core.hub
         tills = TillService(stateDirectory: core.configuration.stateDirectory) { hub.endReaders() }
-        if tills.wasUnreadable {
-            core.logger.warning("The list of tills cannot be read; they must be paired again")
-        }
         presenceService = PresenceService(
             radio: radio,
             listen: core.configuration.listen,
@@ -68,8 +61,14 @@ struct DaemonBackend: LocalBackend {
             await requests.apply(radio: state)
         }
         paymentService = PaymentService(core, proximity: presenceService, sessions: sessions)
+        withdrawalService = WithdrawalService(core)
         requestService = requests
-        logins = LoginService(core: core, payments: paymentService, requests: requests)
+        logins = LoginService(
+            core: core,
+            payments: paymentService,
+            withdrawals: withdrawalService,
+            requests: requests
+        )
         reloading = Reload(
             current: core.configuration,
             reread: reread,
@@ -83,6 +82,16 @@ struct DaemonBackend: LocalBackend {
             status: core.status,
             logger: core.logger
         )
+        warnOfUnreadable()
+    }
+
+    private func warnOfUnreadable() {
+        if calibrationStore.wasUnreadable {
+            core.logger.warning("The calibration cannot be read; the configured levels apply")
+        }
+        if tills.wasUnreadable {
+            core.logger.warning("The list of tills cannot be read; they must be paired again")
+        }
     }
 
     var requests: any LocalCollection<NewRequest, RequestView, SessionID> { requestService }

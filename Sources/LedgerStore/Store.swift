@@ -136,13 +136,21 @@ package struct StoreReading: Equatable, Sendable, RowValue {
     package var waitingWebhooks = 0
     /// Webhook deliveries that were given up.
     package var deadWebhooks = 0
+    /// The time since which the longest due record of a kind that a worker claims is due.
+    package var oldestDue: Timestamp?
+    /// The sum of what users owe, in minor units.
+    package var owed: Int64 = 0
 
     /// The statement. Its cost grows with open records and waiting deliveries only.
     static let query = Select<StoreReading>(
         """
-        SELECT (SELECT count(*) FROM due),
+        SELECT (SELECT count(*) FROM due WHERE NOT (\(Schema.isListed))),
             (SELECT count(*) FROM deliveries WHERE dead_at IS NULL),
-            (SELECT count(*) FROM deliveries WHERE dead_at IS NOT NULL)
+            (SELECT count(*) FROM deliveries WHERE dead_at IS NOT NULL),
+            (SELECT min(due_at) FROM due WHERE \(Schema.isListed)),
+            (SELECT coalesce(-sum(balance), 0) FROM accounts
+                WHERE owner >= '\(UserHouseAccount.owed.rawValue):'
+                    AND owner < '\(UserHouseAccount.owed.rawValue);')
         """
     )
 
@@ -152,5 +160,7 @@ package struct StoreReading: Equatable, Sendable, RowValue {
         liveRecords = Int(try row.integer(0))
         waitingWebhooks = Int(try row.integer(1))
         deadWebhooks = Int(try row.integer(2))
+        oldestDue = try row.optionalInteger(3).map { Timestamp(milliseconds: $0) }
+        owed = try row.integer(4)
     }
 }

@@ -6,7 +6,7 @@ extension TransferKind {
     package static let payment = TransferKind(
         "PAYMENT",
         from: [.user],
-        to: [.user],
+        to: [.user, .houseOf(.take)],
         steps: .once("paid"),
         debitName: "SEND_P2P",
         creditName: "RECEIVE_P2P",
@@ -17,7 +17,7 @@ extension TransferKind {
     /// The kind of a refund, full or partial, by the payee.
     package static let refund = TransferKind(
         "REFUND",
-        from: [.user],
+        from: [.user, .houseOf(.take)],
         to: [.user],
         steps: .numbered("refund"),
         debit: .refund,
@@ -81,10 +81,9 @@ package struct Pay: KeyedCommand {
                 on: &books,
                 at: time
             )
-            let source = Account.Key(.user(payer), paid.share.amount.currency)
             return Outcome(
                 transfer: paid.transfer.key.id,
-                newBalance: paid.transfer.balance(of: source),
+                newBalance: books.balance(of: payer, in: paid.share.amount.currency),
                 tip: nil
             )
         }
@@ -96,13 +95,9 @@ package struct Pay: KeyedCommand {
         let amount = session.amount
         if let expectedAmount, expectedAmount != amount.minorUnits { throw Refusal(.amountChanged) }
         let paid = try session.paid(by: payer, tip: tip, at: time)
-        let source = Account.Key(.user(payer), amount.currency)
         let transfer = try books.post(
             .payment,
-            [
-                (source, -paid.total),
-                (Account.Key(.user(session.payee), amount.currency), paid.total),
-            ],
+            paid.paymentLines(from: payer),
             record: session.recordID,
             step: "paid",
             at: time
@@ -110,7 +105,7 @@ package struct Pay: KeyedCommand {
         books.put(paid, at: time)
         return Outcome(
             transfer: transfer.key.id,
-            newBalance: transfer.balance(of: source),
+            newBalance: books.balance(of: payer, in: amount.currency),
             tip: paid.tip
         )
     }
@@ -150,9 +145,11 @@ package struct RefundPayment: KeyedCommand {
         footprint.records.insert(RecordID(session))
         if let group = session.group { footprint.records.insert(RecordID(group)) }
         guard let rows else { return footprint.asksAgain = true }
-        if let record = rows.records[RecordID(session)], let payer = (try? Session(record))?.payer {
-            footprint.owners.insert(.user(payer))
+        guard let record = rows.records[RecordID(session)], let paid = try? Session(record) else {
+            return
         }
+        if let payer = paid.payer { footprint.owners.insert(.user(payer)) }
+        if paid.take != nil { footprint.owners.insert(paid.takeAccount.owner) }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome {
@@ -176,12 +173,10 @@ package struct RefundPayment: KeyedCommand {
         guard rest > 0 else { throw Refusal(.sessionRefunded) }
         let amount = amount ?? rest
         guard amount > 0, amount <= rest else { throw Refusal(.refundTooLarge) }
-        let currency = session.amount.currency
-        let source = Account.Key(.user(payee), currency)
         let refunded = session.refunded(by: amount)
         let transfer = try books.post(
             .refund,
-            [(source, -amount), (Account.Key(.user(payer), currency), amount)],
+            session.refundLines(of: amount, after: session.refunded, to: payer),
             record: session.recordID,
             step: "refund/\(refunded.refunded)",
             at: time
@@ -192,7 +187,7 @@ package struct RefundPayment: KeyedCommand {
             amount: amount,
             tip: refunded.tip(inRefund: amount, total: refunded.refunded),
             total: refunded.refunded,
-            newBalance: transfer.balance(of: source)
+            newBalance: books.balance(of: payee, in: session.amount.currency)
         )
     }
 }
@@ -202,14 +197,9 @@ extension Transfer.Key {
     var refunded: Int64 { step.split(separator: "/").last.flatMap { Int64($0) } ?? 0 }
 }
 
-extension Transfer {
-    /// The balance of an account right after it.
-    ///
-    /// - Precondition: It has an entry of that account.
-    fileprivate func balance(of account: Account.Key) -> Int64 {
-        guard let entry = entries.first(where: { $0.account == account }) else {
-            preconditionFailure("a posted account has an entry")
-        }
-        return entry.balance
+extension Books {
+    /// A user's balance, in minor units. The user has an account.
+    fileprivate func balance(of user: UserID, in currency: Currency) -> Int64 {
+        rows.accounts[Account.Key(.user(user), currency)]?.balance ?? 0
     }
 }

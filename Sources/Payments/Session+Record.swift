@@ -24,6 +24,7 @@ extension Session {
             version: record.version,
             rotations: body.rotations,
             tip: body.tip,
+            take: body.take,
             refunded: body.refunded,
             role: role
         )
@@ -66,6 +67,7 @@ extension Session {
         let tip = body.tip ?? 0
         return Money.allowedRequest.contains(body.amount)
             && Money.allowedTip(on: body.amount).contains(tip)
+            && body.take.map { $0 > 0 && $0 <= body.amount / 2 } ?? true
             && (0...body.amount + tip).contains(body.refunded)
             && (body.refunded == 0 && tip == 0 || body.paidAt != nil)
             && body.payer != record.owner
@@ -105,6 +107,7 @@ extension Session {
             returned: share?.isReturned == true ? 1 : nil,
             rotations: rotations,
             stake: share?.stake?.step,
+            take: take,
             tip: tip
         )
         return Record(

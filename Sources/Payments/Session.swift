@@ -26,6 +26,8 @@ package struct Session: Equatable, Sendable {
     package var rotations: Int64
     /// The tip in minor units, 0 until it is paid; `nil` if none is allowed.
     package var tip: Int64?
+    /// The house's part of the amount in minor units, fixed when it was made; `nil` for none.
+    let take: Int64?
     /// The amount refunded to the payer, in minor units; never more than the total.
     package var refunded: Int64
     package var role: Role
@@ -43,6 +45,7 @@ package struct Session: Equatable, Sendable {
         version: Int64,
         rotations: Int64 = 0,
         tip: Int64? = nil,
+        take: Int64? = nil,
         refunded: Int64 = 0,
         role: Role = .sole
     ) {
@@ -58,6 +61,7 @@ package struct Session: Equatable, Sendable {
         self.version = version
         self.rotations = rotations
         self.tip = tip
+        self.take = take
         self.refunded = refunded
         self.role = role
     }

@@ -29,6 +29,7 @@ extension Session {
         package let rotations: Int64
         /// The step by which its money came into a pot.
         let stake: String?
+        let take: Int64?
         package let tip: Int64?
     }
 }
@@ -62,6 +63,7 @@ extension Session.Body {
             returned: members.integer("returned"),
             rotations: rotations,
             stake: members.text("stake"),
+            take: members.integer("take"),
             tip: members.integer("tip")
         )
         guard members.areTaken else { throw .corrupt("a session's body") }
@@ -92,6 +94,7 @@ extension Session.Body {
         text.add(#","rotations":"#)
         text.add(Int(rotations))
         text.add(#","stake":"#, stake)
+        text.add(#","take":"#, take)
         text.add(#","tip":"#, tip)
         text.add(UInt8(ascii: "}"))
         return text.text

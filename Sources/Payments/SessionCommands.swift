@@ -20,6 +20,8 @@ package struct CreateSession: LedgerCommand {
     package let eids: [EID]
     /// The number of sessions of the payee that may be open, this one included.
     package let liveLimit: Int
+    /// The house's part of the amount, in basis points, unless the payee has one of their own.
+    package let usualTake: Int64
 
     package init(
         id: SessionID = .make(),
@@ -30,7 +32,8 @@ package struct CreateSession: LedgerCommand {
         lifetime: Duration,
         allowsTip: Bool = false,
         eids: [EID] = (0..<Self.eidProposals).map { _ in .random() },
-        liveLimit: Int = Self.usualLiveLimit
+        liveLimit: Int = Self.usualLiveLimit,
+        usualTake: Int64 = 0
     ) {
         self.id = id
         self.payee = payee
@@ -41,18 +44,20 @@ package struct CreateSession: LedgerCommand {
         self.allowsTip = allowsTip
         self.eids = eids
         self.liveLimit = liveLimit
+        self.usualTake = usualTake
     }
 
     private var group: RecordGroup { RecordGroup(owner: payee, kind: Session.kind) }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
+        footprint.users.insert(payee)
         footprint.names.formUnion(eids.map(Session.name(of:)))
         footprint.dueGroups.insert(group)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
-        guard books.rows.knows(payee) else { throw Refusal(.unknownUser) }
+        guard let user = books.rows.users[payee] else { throw Refusal(.unknownUser) }
         guard books.rows.accounts[Account.Key(.user(payee), amount.currency)] != nil else {
             throw Refusal(.noWalletInCurrency)
         }
@@ -71,7 +76,11 @@ package struct CreateSession: LedgerCommand {
             expiresAt: time.advanced(by: lifetime),
             state: .advertising,
             version: 1,
-            tip: allowsTip ? 0 : nil
+            tip: allowsTip ? 0 : nil,
+            take: Take.part(
+                of: amount.minorUnits,
+                basisPoints: user.terms.takeBasisPoints ?? usualTake
+            )
         )
         books.put(session, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))

@@ -38,7 +38,7 @@ extension Session {
         }
         // The record of the pot says who has put money into it.
         if share?.stake != nil { return payments.isEmpty ? nil : "it was paid twice" }
-        guard payments.count == 1, moves(payments[0], total, from: payer, to: payee)
+        guard payments.count == 1, payments[0].has(paymentLines(from: payer))
         else { return "no transfer of \(total) from its payer paid it" }
         guard let answer = file.answer(to: payments[0]),
             let outcome = answer.decode(Pay.Outcome.self), answer.key.user == payer,
@@ -60,7 +60,7 @@ extension Session {
         var total: Int64 = 0
         for refund in refunds {
             let amount = refund.key.refunded - total
-            guard moves(refund, amount, from: payee, to: payer) else {
+            guard amount > 0, refund.has(refundLines(of: amount, after: total, to: payer)) else {
                 return "transfer \(refund.key.step) does not refund \(amount) to its payer"
             }
             total = refund.key.refunded
@@ -69,27 +69,11 @@ extension Session {
                 answer.key.command == RefundPayment.name, outcome.amount == amount,
                 outcome.tip == tip(inRefund: amount, total: total),
                 outcome.total == total, outcome.transfer == refund.key.id,
-                outcome.newBalance == refund.balance(of: payee)
+                refund.balance(of: payee).map({ $0 == outcome.newBalance }) ?? true
             else { return "transfer \(refund.key.step) is not what its key was answered with" }
         }
         let expected = share?.isReturned == true ? refunded - self.total : refunded
         return total == expected ? nil : "refunded \(refunded), transfers \(total)"
-    }
-
-    private func moves(
-        _ transfer: Transfer,
-        _ amount: Int64,
-        from source: UserID,
-        to destination: UserID
-    ) -> Bool {
-        let currency = self.amount.currency
-        return amount > 0 && transfer.entries.count == 2
-            && transfer.entries.contains {
-                $0.account == Account.Key(.user(source), currency) && $0.amount == -amount
-            }
-            && transfer.entries.contains {
-                $0.account == Account.Key(.user(destination), currency) && $0.amount == amount
-            }
     }
 }
 
@@ -107,6 +91,15 @@ extension Answer {
 }
 
 extension Transfer {
+    /// Returns true if these lines, and no others, are its entries.
+    fileprivate func has(_ lines: [(account: Account.Key, amount: Int64)]) -> Bool {
+        entries.count == lines.count
+            && lines.allSatisfy { line in
+                entries.contains { $0.account == line.account && $0.amount == line.amount }
+            }
+    }
+
+    /// The balance of a user right after it; `nil` if it did not change.
     func balance(of user: UserID) -> Int64? {
         entries.first { $0.account.owner == .user(user) }?.balance
     }

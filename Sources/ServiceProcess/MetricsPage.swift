@@ -27,13 +27,26 @@ package struct MetricsPage {
 
     /// - Parameter name: Ends in `_seconds`.
     package mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
+        self.histogram(name, help, [([:], histogram)])
+    }
+
+    /// - Parameter name: Ends in `_seconds`.
+    package mutating func histogram(
+        _ name: String,
+        _ help: String,
+        _ histograms: [(labels: [String: String], histogram: Histogram)]
+    ) {
         head(name, help, "histogram")
-        for (bound, count) in zip(histogram.bounds, histogram.cumulativeCounts) {
-            line("\(name)_bucket", ["le": "\(bound.inSeconds)"], "\(count)")
+        for (labels, histogram) in histograms {
+            for (bound, count) in zip(histogram.bounds, histogram.cumulativeCounts) {
+                let labels = labels.merging(["le": "\(bound.inSeconds)"]) { $1 }
+                line("\(name)_bucket", labels, "\(count)")
+            }
+            let last = labels.merging(["le": "+Inf"]) { $1 }
+            line("\(name)_bucket", last, "\(histogram.count)")
+            line("\(name)_sum", labels, "\(histogram.sum.inSeconds)")
+            line("\(name)_count", labels, "\(histogram.count)")
         }
-        line("\(name)_bucket", ["le": "+Inf"], "\(histogram.count)")
-        line("\(name)_sum", [:], "\(histogram.sum.inSeconds)")
-        line("\(name)_count", [:], "\(histogram.count)")
     }
 
     private mutating func add(_ name: String, _ help: String, _ type: String, _ samples: [Sample]) {

@@ -32,8 +32,8 @@ final class CallPace: Sendable {
     /// Waits for the time of a call.
     ///
     /// - Returns: False if it should not be made: too many wait, or the task was cancelled.
-    func wait(for endpoint: String, now: @Sendable () -> MonotonicTime) async -> Bool {
-        let time = now()
+    func wait(for endpoint: String) async -> Bool {
+        let time = MonotonicTime.now
         guard let wait = pacing.withLock({ $0.reserve(endpoint, at: time) }) else { return false }
         guard wait > .zero else { return true }
         do {

@@ -1,6 +1,6 @@
 package import AsyncHTTPClient
 import FoundationEssentials
-package import GotchuCore
+import GotchuCore
 import NIOCore
 import NIOHTTP1
 import OutboundHTTP
@@ -25,7 +25,6 @@ package struct StripeClient: Sendable {
     private let http: HTTPClient
     private let pace: CallPace
     private let limit: Duration
-    private let clock: @Sendable () -> MonotonicTime
     private let onOutcome: @Sendable (StripeCallReport) -> Void
 
     /// - Parameters:
@@ -38,14 +37,12 @@ package struct StripeClient: Sendable {
         secret: StripeSecretKey,
         http: HTTPClient,
         limit: Duration = StripeClient.usualLimit,
-        clock: @escaping @Sendable () -> MonotonicTime = { .now },
         onOutcome: @escaping @Sendable (StripeCallReport) -> Void = { _ in }
     ) {
         self.address = address
         self.secret = secret
         self.http = http
         self.limit = limit
-        self.clock = clock
         self.onOutcome = onOutcome
         pace = CallPace()
     }
@@ -63,18 +60,26 @@ package struct StripeClient: Sendable {
 
     /// Makes a call, after a wait if there were many before it.
     package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
-        let start = clock()
+        let start = MonotonicTime.now
         let raw: StripeOutcome<[UInt8]>
-        if await pace.wait(for: call.endpoint, now: clock) {
-            raw = await exchange(request(call))
+        var isReplay = false
+        if await pace.wait(for: call.endpoint) {
+            (raw, isReplay) = await exchange(request(call))
         } else {
             raw = .throttled(retryAfter: nil)
         }
         let outcome: StripeOutcome<Reply> = raw.then { body in
             Self.decode(body).map { .done($0) } ?? .unknown(StripeFault(.unreadable, status: 200))
         }
-        let report = StripeCallReport(call: call.name, outcome: outcome.name, time: clock() - start)
-        onOutcome(report)
+        onOutcome(
+            StripeCallReport(
+                call: call.name,
+                outcome: outcome.kind,
+                isAnswer: outcome.isAnswer,
+                isReplay: isReplay,
+                time: .now - start
+            )
+        )
         return outcome
     }
 
@@ -116,7 +121,9 @@ package struct StripeClient: Sendable {
         return request
     }
 
-    private func exchange(_ request: HTTPClientRequest) async -> StripeOutcome<[UInt8]> {
+    private func exchange(
+        _ request: HTTPClientRequest
+    ) async -> (outcome: StripeOutcome<[UInt8]>, isReplay: Bool) {
         do {
             return try await withTimeout(limit) { [http, limit] in
                 let response = try await http.execute(
@@ -134,10 +141,10 @@ package struct StripeClient: Sendable {
                     retryAfter: seconds.map { .seconds(Int64($0)) },
                     requestID: headers.first(name: "Request-Id")
                 )
-                return reply.outcome
+                return (reply.outcome, reply.isReplay)
             }
         } catch {
-            return .unknown(StripeFault(Self.reason(error)))
+            return (.unknown(StripeFault(Self.reason(error))), false)
         }
     }
 
@@ -157,6 +164,10 @@ package struct StripeClient: Sendable {
 /// One call, for metrics.
 package struct StripeCallReport: Sendable {
     package let call: String
-    package let outcome: String
+    package let outcome: StripeOutcomeKind
+    /// A Boolean that is true if Stripe itself has answered.
+    package let isAnswer: Bool
+    /// A Boolean that is true if the answer was that of an earlier try with the key.
+    package let isReplay: Bool
     package let time: Duration
 }

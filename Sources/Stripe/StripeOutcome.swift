@@ -36,17 +36,17 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
-    /// The name in metrics.
-    package var name: String {
+    /// The kind of the outcome.
+    var kind: StripeOutcomeKind {
         switch self {
-        case .done: "done"
-        case .refused: "refused"
-        case .insufficient: "insufficient"
-        case .unknown: "unknown"
-        case .unresolved: "unresolved"
-        case .throttled: "throttled"
-        case .misconfigured: "misconfigured"
-        case .keyReused: "key_reused"
+        case .done: .done
+        case .refused: .refused
+        case .insufficient: .insufficient
+        case .unknown: .unknown
+        case .unresolved: .unresolved
+        case .throttled: .throttled
+        case .misconfigured: .misconfigured
+        case .keyReused: .keyReused
         }
     }
 
@@ -58,6 +58,12 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         case .throttled: true
         }
     }
+}
+
+/// The kinds of outcomes, as metrics name them.
+package enum StripeOutcomeKind: String, Sendable {
+    case done, refused, insufficient, unknown, unresolved, throttled, misconfigured
+    case keyReused = "key_reused"
 }
 
 /// A refusal of Stripe's. Its words hold no secret of ours.

@@ -32,11 +32,11 @@ package struct StripeSecretKey: Sendable, CustomStringConvertible {
 }
 
 /// The key that an app shows: no secret, and of the same mode as the server's.
-struct StripePublishableKey: Equatable, Sendable {
-    let text: String
-    let isLive: Bool
+package struct StripePublishableKey: Equatable, Sendable {
+    package let text: String
+    package let isLive: Bool
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasPrefix("pk_test_") || text.hasPrefix("pk_live_"),
             (9...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ StripeSecretKey.isWord($0) })

@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
-import GotchuCore
+package import GotchuCore
 
 /// The secret with which Stripe signs what it sends to one endpoint. It is never printed.
-struct EndpointSecret: Sendable, CustomStringConvertible {
+package struct EndpointSecret: Sendable, CustomStringConvertible {
     /// The whole text is the key: unlike with Standard Webhooks nothing of it is decoded.
     fileprivate var key: SymmetricKey { reveal() }
 
@@ -11,7 +11,7 @@ struct EndpointSecret: Sendable, CustomStringConvertible {
     private let reveal: @Sendable () -> SymmetricKey
 
     /// - Returns: `nil` for a text that is no secret of an endpoint.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasPrefix("whsec_"), (7...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
@@ -19,14 +19,14 @@ struct EndpointSecret: Sendable, CustomStringConvertible {
         reveal = { key }
     }
 
-    var description: String { "an endpoint's secret" }
+    package var description: String { "an endpoint's secret" }
 }
 
 /// The header `Stripe-Signature`: `t=1700000000,v1=…[,v1=…]`.
 ///
 /// Source: docs.stripe.com/webhooks/signature. While a secret is rolled there is one `v1` for
 /// each.
-struct WebhookSignature: Sendable {
+package struct WebhookSignature: Sendable {
     /// The longest difference of the clocks, in either direction: nobody can use an old call
     /// again.
     static let tolerance: Duration = .seconds(300)
@@ -40,7 +40,7 @@ struct WebhookSignature: Sendable {
     private let codes: [[UInt8]]
 
     /// - Returns: `nil` for a header without one time and a signature.
-    init?(_ header: String) {
+    package init?(_ header: String) {
         guard header.utf8.count <= Self.headerLimit else { return nil }
         var times: [Substring] = []
         var codes: [[UInt8]] = []
@@ -64,7 +64,7 @@ struct WebhookSignature: Sendable {
     }
 
     /// The verdict on a call.
-    enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         case genuine
         /// Signed with none of the secrets.
         case foreign
@@ -73,7 +73,7 @@ struct WebhookSignature: Sendable {
     }
 
     /// Compares the signatures of a body, as it came, with those of each secret.
-    func verdict(
+    package func verdict(
         on body: [UInt8],
         secrets: [EndpointSecret],
         at now: Timestamp

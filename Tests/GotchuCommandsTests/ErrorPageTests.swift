@@ -116,6 +116,17 @@ extension ErrorCode {
         case .notRefundable:
             "A shared bill is not refunded as a whole, and a share of all or nothing not before "
                 + "the payee has it."
+        case .signatureInvalid: "The webhook's signature is wrong, or older than 300 seconds."
+        case .fundingNotConfigured: "This server cannot fill or empty wallets, or not this user's."
+        case .depositLimit:
+            "The deposit is larger than may be, the wallet would hold too much, or there are too "
+                + "many deposits. Nothing was charged."
+        case .intentSettled: "The deposit has come to another end. Its status says which."
+        case .payeeNotOnboarded: "The payee's account at the provider cannot receive money yet."
+        case .walletOwes: "A card payment was taken back after its money was spent."
+        case .withdrawalTooLate: "The provider may be paying the withdrawal already."
+        case .providerRefused: "The payment provider refused. No money moved."
+        case .providerUnavailable: "The payment provider did not answer. Nothing is lost."
         case .notPermitted: "The caller's level on the socket is too low; `fix` says what gives it."
         case .browserRefused:
             "The request looks like a web page's: `Origin`, `Referer`, `Sec-Fetch-Site` or a "
@@ -139,7 +150,8 @@ extension ErrorCode {
     /// The answer to "may the call be repeated, and how".
     fileprivate var retry: String {
         switch self {
-        case .tryAgain, .serverUnreachable: "yes: in a second or more, same key"
+        case .tryAgain, .serverUnreachable, .providerUnavailable:
+            "yes: in a second or more, same key"
         case .internalError: "yes, a few times: same key"
         case .rateLimited: "yes: after `Retry-After`, same key"
         case .radioUnavailable, .journalUnwritable: "once the cause is removed"
@@ -150,18 +162,22 @@ extension ErrorCode {
         case .amountChanged, .payeeChanged, .tipNotAllowed:
             "with what the person confirms now, new key"
         case .insufficientWalletBalance: "with more in the wallet, new key"
+        case .depositLimit: "later or with a smaller amount, new key"
+        case .payeeNotOnboarded: "after payouts are set up, new key"
+        case .walletOwes: "after what is owed is paid in, new key"
+        case .fundingNotConfigured: "once the operator has configured it"
         case .sessionNotLocked: "after locking, new key"
         case .idempotencyKeyReused: "with a new key, if it is another payment"
         case .refundTooLarge: "with a smaller amount, new key"
         case .shareTaken: "with another place, new key"
         case .notRefundable: "once the payee has it: the share, new key"
         case .validationError, .contentTooLarge, .unsupportedMediaType, .methodNotAllowed,
-            .idempotencyKeyRequired:
+            .idempotencyKeyRequired, .signatureInvalid:
             "no: correct the call"
         case .notFound: "no; the outcome of a key was asked for: send the payment, same key"
         case .forbidden, .ownSession, .sessionPaid, .sessionCancelled, .sessionExpired,
             .tooManyRotations, .sessionNotPaid, .sessionRefunded, .notPermitted, .browserRefused,
-            .paymentCancelled:
+            .paymentCancelled, .intentSettled, .withdrawalTooLate, .providerRefused:
             "no"
         }
     }

@@ -11,7 +11,12 @@ import Testing
 @Suite("Logging in and out", .timeLimit(.minutes(hangLimit)))
 struct LoginTests {
     private func logins(_ bench: Bench) -> LoginService {
-        LoginService(core: bench.core, payments: bench.payments, requests: bench.requests)
+        LoginService(
+            core: bench.core,
+            payments: bench.payments,
+            withdrawals: WithdrawalService(bench.core),
+            requests: bench.requests
+        )
     }
 
     private func login(as user: String) -> LocalLogin { LocalLogin(token: Bench.token(of: user)) }

@@ -33,7 +33,8 @@ struct PaymentDriveTests {
                 #expect(record.stage == .open(.sending))
                 #expect(call.key == record.key.rawValue && call.body == record.body)
             case .unlock: #expect(record.isOpen || record.refusal == .cancelled)
-            case .resolve, .lookUp, .refund, .session, .refresh, .wallet, .devLogin: break
+            case .resolve, .lookUp, .refund, .session, .refresh, .wallet, .devLogin, .withdraw:
+                break
             }
         }
         #expect(Set(bench.server.calls(.send).map(\.key)).count <= 1)

@@ -241,12 +241,14 @@ struct CommandTests {
         #expect(full.text.contains("There are 32 endpoints already"), "\(full.text)")
     }
 
-    @Test("each option is a variable too, and one that is misspelt is named")
+    @Test("Each option is a variable, as are limits of money, and a misspelt one is named")
     func variables() async throws {
         let help = try await ServerProcess.run("serve", "--help").text
         let options = help.matches(of: /\n  (?:-h, )?--([a-z-]+)/).map { String($0.output.1) }
         let names = ServerSettings.table.map { $0.key.replacing("_", with: "-") }
-        #expect(Set(options) == Set(names + ["help", "version"]))
+        let limits = ServerSettings.fundingTable.map { $0.key.replacing("_", with: "-") }
+        #expect(Set(options + limits) == Set(names + ["help", "version"]))
+        #expect(Set(options).isDisjoint(with: limits))
         let server = try await ServerProcess(
             environment: ["GOTCHU_SERVER_TRUSTED_PROXIES": "::1", "GOTCHU_SERVER_QUEUE": "99"]
         )

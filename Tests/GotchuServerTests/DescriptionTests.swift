@@ -99,7 +99,9 @@ struct DescriptionTests {
                 if operation["security"] == nil { expected.insert(.unauthorized) }
             }
             if operation["requestBody"] != nil {
-                expected.formUnion([.validationError, .contentTooLarge, .unsupportedMediaType])
+                expected.formUnion([.validationError, .contentTooLarge])
+                // The bytes of a signed body are judged by their signature.
+                if name != "POST /api/webhooks/stripe" { expected.insert(.unsupportedMediaType) }
             }
             let parameters = operation["parameters"]?.elements.compactMap { $0["$ref"]?.string }
             for parameter in parameters ?? [] {
@@ -108,6 +110,7 @@ struct DescriptionTests {
                 case "idempotencyKey":
                     expected.formUnion([.idempotencyKeyRequired, .idempotencyKeyReused])
                 case "key": expected.formUnion([.validationError, .notFound])
+                case "id": expected.formUnion([.fundingNotConfigured, .notFound])
                 case "page", "limit", "cursor": expected.insert(.validationError)
                 default: break
                 }
@@ -173,7 +176,10 @@ struct DescriptionTests {
         arguments: BooksKind.single
     )
     func schemathesis(kind: BooksKind) async throws {
-        let server = try await kind.server(opening: 100_000_000)
+        let server = try await kind.server(
+            opening: 100_000_000,
+            environment: ["GOTCHU_SERVER_BALANCE_MAXIMUM": "100000000000"]
+        )
         let judge = try await Python.run("contract.py", [server.wire.base, "60"])
         let code = try await judge.exitCode(within: .seconds(150))
         #expect(code == 0, "\(judge.text)")

@@ -43,9 +43,9 @@ struct AuditDamageTests {
         Damage("DELETE FROM users WHERE id = 'user-0'", .names, "user-0, which is missing"),
         Damage("UPDATE users SET id = 'x' WHERE id = 'user-0'", .users, "user "),
         Damage("UPDATE users SET login = 'x' WHERE id = 'user-0'", .users, "user user-0"),
-        Damage("INSERT INTO users VALUES ('x', 'x', 'x', 1)", .users, "user x"),
+        Damage("INSERT INTO users VALUES ('x', 'x', 'x', 1, NULL, NULL, NULL)", .users, "user x"),
         Damage(
-            "INSERT INTO users VALUES ('x', 'x', 'x', 1); "
+            "INSERT INTO users VALUES ('x', 'x', 'x', 1, NULL, NULL, NULL); "
                 + "INSERT INTO names VALUES ('login:x', 'x', NULL)",
             .users,
             "user x has no account"

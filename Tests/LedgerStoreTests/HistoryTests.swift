@@ -28,7 +28,7 @@ struct HistoryTests {
             """
             PRAGMA synchronous = OFF;
             BEGIN;
-            INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1);
+            INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1, NULL, NULL, NULL);
             INSERT INTO accounts VALUES ('user-0', 'usd', \(Self.transfers), 0,
                 \(Self.transfers), \(Self.transfers));
             INSERT INTO accounts VALUES ('DEV_MINT', 'usd', -\(Self.transfers), 0,
@@ -76,7 +76,7 @@ struct HistoryTests {
 
     /// A million entries of one account, ten a record. The ledger is not right, but as long as any.
     private static let longScript = """
-        INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1);
+        INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1, NULL, NULL, NULL);
         INSERT INTO accounts VALUES ('user-0', 'usd', 1000000, 0, 1000000, 1);
         INSERT INTO records
             SELECT 'record-' || lpad(n::text, 8, '0'), 'session', 'user-0', 'PAID', 1, 1, NULL, '{}'

@@ -145,7 +145,7 @@ struct PlanTests {
     }
 
     private static let filling = """
-        INSERT INTO users
+        INSERT INTO users (id, login, display_name, created_at)
             SELECT 'u' || n, 'l' || n, 'd', 1 FROM generate_series(1, \(rows)) AS s (n);
         INSERT INTO names SELECT 'n' || n, 'r' || n, NULL FROM generate_series(1, \(rows)) AS s (n);
         INSERT INTO accounts

@@ -66,8 +66,8 @@ package struct MemoryBooks: Equatable, Sendable {
         if footprint.needsNewestSeal { loaded.newestSeal = seals.last ?? .origin }
         guard !footprint.asksAgain else { return }
         let recordOwners = footprint.ownedRecords.intersection(footprint.records)
-            .compactMap { rows.records[$0]?.owner }
-        let owners = footprint.owners.union(recordOwners.map { .user($0) })
+            .compactMap { rows.records[$0]?.accountOwners }
+        let owners = footprint.owners.union(recordOwners.joined())
         for (key, account) in rows.accounts where owners.contains(key.owner) {
             loaded.accounts[key] = account
         }
@@ -84,6 +84,9 @@ package struct MemoryBooks: Equatable, Sendable {
     package mutating func save(_ effects: Effects) {
         for user in effects.newUsers {
             promise(rows.users.updateValue(user, forKey: user.id) == nil, "a user taken in twice")
+        }
+        for user in effects.changedUsers {
+            promise(rows.users.updateValue(user, forKey: user.id) != nil, "terms of nobody")
         }
         for name in effects.names + effects.endedNames {
             let known = rows.names.updateValue(name, forKey: name.text)

@@ -80,7 +80,7 @@ struct UnitTests {
         #expect(settings.contains("SystemCallFilter=setpriority"))
         #expect(settings.contains("SystemCallErrorNumber=EPERM"))
         // A wrong command line or configuration must not loop, nor a journal that cannot be read.
-        let fatal = unit == "gotchud" ? "64 65 78" : "64 78"
+        let fatal = "64 65 78"
         #expect(settings.contains("RestartPreventExitStatus=\(fatal)"))
         // What is away at boot may be away for long, and comes back.
         #expect(settings.contains("StartLimitIntervalSec=0"))

@@ -116,6 +116,31 @@ def email(case, _):
     return None
 
 
+def intent(case, world):
+    case.headers = {**(case.headers or {}), "Idempotency-Key": uuid.uuid4().hex}
+    case.body = {"amount_cents": 500}
+    return world.payer
+
+
+def withdrawal(case, world):
+    case.headers = {**(case.headers or {}), "Idempotency-Key": uuid.uuid4().hex}
+    case.body = {"amount_cents": 500}
+    return world.payer
+
+
+def empty(case, world):
+    case.body = {}
+    return world.payer
+
+
+def made(path, name):
+    def seed(case, world):
+        reply = call("POST", path, world.payer, uuid.uuid4().hex, amount_cents=500)
+        case.path_parameters = {"id": reply[name]}
+        return world.payer
+    return seed
+
+
 # How an operation gets what it needs; the others need nothing but a user.
 SEEDS = {
     "POST /auth/dev-login": email,
@@ -130,9 +155,22 @@ SEEDS = {
     "POST /sessions/{sid}/refund": refund,
     "POST /wallet/send": send,
     "GET /wallet/sends/{key}": sends,
+    "POST /api/payments/intents": intent,
+    "GET /api/payments/intents/{id}": made("/api/payments/intents", "payment_intent_id"),
+    "POST /api/payments/intents/{id}/cancel": made("/api/payments/intents", "payment_intent_id"),
+    "POST /api/wallet/withdrawals": withdrawal,
+    "GET /api/wallet/withdrawals/{id}": made("/api/wallet/withdrawals", "withdrawal_id"),
+    "POST /api/wallet/withdrawals/{id}/cancel": made("/api/wallet/withdrawals", "withdrawal_id"),
+    "POST /api/connect/links": empty,
 }
-# Without a device there is no credential to show: refused is the best that can be had.
-WITHOUT_SUCCESS = {"POST /auth/token"}
+# Without a device there is no credential to show: refused is the best that can be had. The mint of
+# a development server pays at once, so that nothing can be cancelled, and no provider calls.
+WITHOUT_SUCCESS = {
+    "POST /auth/token",
+    "POST /api/payments/intents/{id}/cancel",
+    "POST /api/wallet/withdrawals/{id}/cancel",
+    "POST /api/webhooks/stripe",
+}
 statuses, findings = {}, []
 
 

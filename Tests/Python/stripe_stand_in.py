@@ -14,7 +14,9 @@ import html
 import http.client
 import http.server
 import json
+import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -29,6 +31,9 @@ EXPANDABLE = {
     "failure_balance_transaction": "lines",
 }
 """Members that hold an id, and where the object is."""
+
+SOURCES = {"ch": "charges", "re": "refunds", "du": "disputes", "tr": "transfers"}
+"""What changes a balance, by the beginning of its id."""
 
 
 class Lost(Exception):
@@ -96,6 +101,9 @@ class Stripe:
             after = self.fault("after", call)
             self.publish(at_once=True)
         if after:
+            if after["kind"] == "kill after":
+                os.kill(after["pid"], signal.SIGKILL)
+                raise Lost
             if after["kind"] == "slow":
                 time.sleep(after.get("seconds", 1))
             elif after["kind"] == "torn":
@@ -106,6 +114,9 @@ class Stripe:
 
     def fail(self, fault):
         kind = fault["kind"]
+        if kind == "kill before":
+            os.kill(fault["pid"], signal.SIGKILL)
+            raise Lost
         if kind == "refused":
             raise Lost
         if kind == "conflict":
@@ -238,8 +249,12 @@ class Stripe:
             name = made.get(first)
             if name is None:
                 continue
-            things = getattr(self.world, EXPANDABLE[first])
-            made[first] = self.shown(name if isinstance(name, dict) else things[name], [rest] if rest else [])
+            if isinstance(name, dict):
+                made[first] = self.shown(name, [rest] if rest else [])
+                continue
+            things = SOURCES.get(name.split("_")[0]) if first == "source" else EXPANDABLE[first]
+            if things:
+                made[first] = self.shown(getattr(self.world, things)[name], [rest] if rest else [])
         return made
 
     # Events
@@ -367,7 +382,7 @@ class Control:
         return values
 
     def do_fault(self, kind, call="", times=1, **more):
-        moments = {"lost": "after", "torn": "after", "slow": "after", "kept": "kept"}
+        moments = {"kill after": "after", "lost": "after", "torn": "after", "slow": "after", "kept": "kept"}
         self.stripe.faults.append({"kind": kind, "call": call, "times": times,
                                    "moment": moments.get(kind, "before"), **more})
         return {}
@@ -390,19 +405,47 @@ class Control:
         self.stripe.other_keys[key] = account
         return {}
 
-    def do_endpoint(self, url, secrets, **more):
-        self.stripe.bells.endpoints.append({"url": url, "secrets": secrets, **more})
+    def do_endpoints(self, endpoints):
+        """{"url", "secrets", "connect", "skew"} of each; those before are no more."""
+        self.stripe.bells.endpoints = endpoints
         return {}
 
     def do_webhooks(self, mode):
         self.stripe.bells.mode = mode
         return {}
 
+    def do_lie(self, what):
+        """Changes Stripe's own account of the money behind everybody's back."""
+        world = self.stripe.world
+        charge = next(line for line in world.lines.values() if line["type"] == "charge")
+        if what == "adjust":
+            world.adjust(-1_500)
+        elif what == "forget charge":
+            del world.lines[charge["id"]]
+        elif what == "charge more":
+            charge.update(amount=charge["amount"] + 100, net=charge["net"] + 100)
+        elif what == "forget fee":
+            charge.update(fee=charge["fee"] - 1, net=charge["net"] + 1)
+        elif what == "transfer by hand":
+            form = {"amount": "100", "currency": "usd", "destination": next(iter(world.accounts))}
+            world.create_transfer(form)
+        elif what == "taken away":
+            world.line("payout", -100, world.name("po"), next(iter(world.accounts)))
+        else:
+            raise ValueError(what)
+        return {}
+
+    def do_stray(self, user):
+        """A paid deposit of ours, of which nobody here knows any more."""
+        names = {"gotchu_deposit": "01990000-0000-7000-8000-000000000001", "gotchu_user": user}
+        intent = self.stripe.world.create_intent({"amount": "900", "currency": "usd", "metadata": names})
+        return self.stripe.world.pay(intent["id"])
+
     def do_flush(self):
         self.stripe.bells.flush()
         return {}
 
-    def do_send(self, event, secrets=None):
+    def do_send(self, event):
         """Sends any event: one that this world never had."""
         self.stripe.bells.waiting.put((event, 1))
         return {}

@@ -65,7 +65,7 @@ struct ClientTests {
             #expect(disputes.data.first?.balanceTransactions.map(\.net) == [-3_500])
             let cancel = StripeCall.cancelPaymentIntent(made.id)
             let refused = await client.send(cancel)
-            #expect(refused.name == "refused")
+            #expect(refused.kind.rawValue == "refused")
         }
     }
 
@@ -132,13 +132,16 @@ struct ClientTests {
             func transfer(_ key: String) throws -> StripeCall<StripeTransfer> {
                 .createTransfer(moving, to: account.id, group: "w1", key: try Self.key(key))
             }
-            #expect(await client.send(try transfer("t1")).name == "refused")
+            #expect(await client.send(try transfer("t1")).kind.rawValue == "refused")
             try await standIn.order("onboard", ["name": .text(account.id)])
             let active = try Self.done(await client.send(.account(account.id)))
             #expect(active.transfers == .active && active.isPayoutsEnabled)
-            #expect(await client.send(try transfer("t2")).name == "insufficient")
+            #expect(await client.send(try transfer("t2")).kind.rawValue == "insufficient")
             try await standIn.order("fund", ["amount": .integer(1_000)])
-            #expect(await client.send(try transfer("t2")).name == "insufficient", "it is kept")
+            #expect(
+                await client.send(try transfer("t2")).kind.rawValue == "insufficient",
+                "it is kept"
+            )
             let sent = try Self.done(await client.send(try transfer("t3")))
             let payout = StripeCall.createPayout(
                 moving,

@@ -31,10 +31,10 @@ struct FaultTests {
             let client = try standIn.client(limit: .milliseconds(fault == "slow" ? 500 : 10_000))
             try await standIn.fault(fault, of: "POST /v1/payment_intents", ["seconds": .integer(2)])
             let first = await client.send(try Self.call("a"))
-            #expect(first.name == outcome)
+            #expect(first.kind.rawValue == outcome)
             let patient = try standIn.client()
-            #expect(await patient.send(try Self.call("a")).name == "done")
-            #expect(await patient.send(try Self.call("a")).name == "done")
+            #expect(await patient.send(try Self.call("a")).kind.rawValue == "done")
+            #expect(await patient.send(try Self.call("a")).kind.rawValue == "done")
             #expect(try await Self.count(standIn) == 1)
         }
     }
@@ -47,8 +47,8 @@ struct FaultTests {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
             try await standIn.fault("kept", ["effect": .boolean(hasEffect)])
-            #expect(await client.send(try Self.call("a")).name == "unknown")
-            #expect(await client.send(try Self.call("a")).name == "unresolved")
+            #expect(await client.send(try Self.call("a")).kind.rawValue == "unknown")
+            #expect(await client.send(try Self.call("a")).kind.rawValue == "unresolved")
             let from = Timestamp.now.advanced(by: .seconds(-60))
             let to = Timestamp.now.advanced(by: .seconds(60))
             let list = await client.send(.paymentIntents(from: from, to: to, after: nil))
@@ -57,7 +57,10 @@ struct FaultTests {
             }
             #expect(found.data.map(\.metadata) == (hasEffect ? [["gotchu_deposit": "a"]] : []))
             try await standIn.order("advance", ["seconds": .integer(86_400)])
-            #expect(await client.send(try Self.call("a")).name == "done", "keys are kept a day")
+            #expect(
+                await client.send(try Self.call("a")).kind.rawValue == "done",
+                "keys are kept a day"
+            )
         }
     }
 
@@ -76,7 +79,9 @@ struct FaultTests {
                 return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
             }
             #expect(ids.count == 1 && ids.first.flatMap(\.self) != nil)
-            #expect(await client.send(try Self.call("a", amount: 501)).name == "key_reused")
+            #expect(
+                await client.send(try Self.call("a", amount: 501)).kind.rawValue == "key_reused"
+            )
         }
     }
 
@@ -86,15 +91,15 @@ struct FaultTests {
             let client = try standIn.client()
             try await standIn.order("revoke")
             let revoked = await client.send(.ownAccount)
-            #expect(revoked.name == "misconfigured" && revoked.isAnswer)
+            #expect(revoked.kind.rawValue == "misconfigured" && revoked.isAnswer)
             guard case .misconfigured(let problem) = revoked else { return }
             #expect(problem.message == "" && problem.requestID?.hasPrefix("req_") == true)
             try await standIn.order("clear")
             try await standIn.order("away")
             let away = await client.send(.ownAccount)
-            #expect(away.name == "unknown" && !away.isAnswer)
+            #expect(away.kind.rawValue == "unknown" && !away.isAnswer)
             try await standIn.order("clear")
-            #expect(await client.send(.ownAccount).name == "done")
+            #expect(await client.send(.ownAccount).kind.rawValue == "done")
         }
     }
 
@@ -122,7 +127,7 @@ struct FaultTests {
             // Each with a new client: calls to one keep a distance.
             try await Self.withClient(of: server) { client in
                 let outcome = await client.send(.ownAccount)
-                #expect(outcome.name == "unknown", "\(reply.name): \(outcome)")
+                #expect(outcome.kind.rawValue == "unknown", "\(reply.name): \(outcome)")
             }
         }
     }

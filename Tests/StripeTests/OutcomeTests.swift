@@ -33,7 +33,7 @@ struct OutcomeTests {
     )
     func known(status: Int, type: String, code: String, outcome: String) {
         let reply = RawReply(status: status, body: Self.problem(type, code))
-        #expect(reply.outcome.name == outcome)
+        #expect(reply.outcome.kind.rawValue == outcome)
     }
 
     @Test("Every status has an outcome, and without Stripe's own words none is definite but 2xx")
@@ -41,10 +41,11 @@ struct OutcomeTests {
         let bodies = [[], Array("<html>".utf8), Array(#"{"error":"no"}"#.utf8), [0xFF, 0]]
         for status in 0..<1_000 {
             for body in bodies {
-                let name = RawReply(status: status, body: body).outcome.name
+                let name = RawReply(status: status, body: body).outcome.kind.rawValue
                 #expect(name == ((200..<300).contains(status) ? "done" : "unknown"), "\(status)")
             }
-            let own = RawReply(status: status, body: Self.problem(Self.invalid)).outcome.name
+            let own = RawReply(status: status, body: Self.problem(Self.invalid)).outcome.kind
+                .rawValue
             if (500...).contains(status) || (..<200).contains(status) { #expect(own == "unknown") }
         }
     }
@@ -52,9 +53,16 @@ struct OutcomeTests {
     @Test("A failure that is replayed, or that Stripe says not to repeat, has to be looked for")
     func kept() {
         let body = Self.problem("api_error")
-        #expect(RawReply(status: 500, body: body, isReplay: true).outcome.name == "unresolved")
-        #expect(RawReply(status: 500, body: body, shouldRetry: false).outcome.name == "unresolved")
-        #expect(RawReply(status: 500, body: body, shouldRetry: true).outcome.name == "unknown")
+        #expect(
+            RawReply(status: 500, body: body, isReplay: true).outcome.kind.rawValue == "unresolved"
+        )
+        #expect(
+            RawReply(status: 500, body: body, shouldRetry: false).outcome.kind.rawValue
+                == "unresolved"
+        )
+        #expect(
+            RawReply(status: 500, body: body, shouldRetry: true).outcome.kind.rawValue == "unknown"
+        )
     }
 
     @Test("A sentence of Stripe's that holds a part of a key is not kept")

@@ -19,6 +19,11 @@ package struct EarningsReply: Codable, Equatable, Sendable {
     package var weekCents: WireInteger
     package var monthCents: WireInteger
     package var allTimeCents: WireInteger
+    /// The part of all earnings that is in the wallet still, that is on its way to a bank, and that
+    /// was paid out or spent.
+    package var pendingCents: WireInteger?
+    package var processingCents: WireInteger?
+    package var paidCents: WireInteger?
     /// The hours or days of the period, each of them; absent unless asked for.
     package var parts: [EarningsPart]?
 
@@ -60,6 +65,9 @@ package struct EarningsReply: Codable, Equatable, Sendable {
         case weekCents = "week_cents"
         case monthCents = "month_cents"
         case allTimeCents = "all_time_cents"
+        case pendingCents = "pending_cents"
+        case processingCents = "processing_cents"
+        case paidCents = "paid_cents"
     }
 }
 
@@ -122,5 +130,74 @@ package struct EarningsPart: Codable, Equatable, Sendable {
         case startsAt = "starts_at"
         case endsAt = "ends_at"
         case localTime = "local_time"
+    }
+}
+
+/// The answer to `GET /api/payments/earnings/history`, newest first.
+package struct EarningsHistoryReply: Codable, Equatable, Sendable {
+    package var entries: [EarningsEntry]
+    package var nextCursor: String?
+
+    package init(entries: [EarningsEntry], nextCursor: String?) {
+        self.entries = entries
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case entries
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// A payment that was received, or a refund of one.
+package struct EarningsEntry: Codable, Equatable, Sendable {
+    package enum Kind: String, Codable, Sendable {
+        case earning, refund
+    }
+
+    package enum PayoutStatus: String, Codable, Sendable {
+        case pending, processing, paid
+    }
+
+    package var id: String
+    package var sessionID: SessionID?
+    package var type: Kind
+    /// Without the house's part; positive.
+    package var amountCents: WireInteger
+    package var currency: Currency
+    package var earnedAt: Timestamp
+    package var payoutStatus: PayoutStatus
+    package var memo: String?
+    package var payeeReference: String?
+
+    package init(
+        id: String,
+        sessionID: SessionID?,
+        type: Kind,
+        amountCents: WireInteger,
+        currency: Currency,
+        earnedAt: Timestamp,
+        payoutStatus: PayoutStatus,
+        memo: String?,
+        payeeReference: String?
+    ) {
+        self.id = id
+        self.sessionID = sessionID
+        self.type = type
+        self.amountCents = amountCents
+        self.currency = currency
+        self.earnedAt = earnedAt
+        self.payoutStatus = payoutStatus
+        self.memo = memo
+        self.payeeReference = payeeReference
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, type, currency, memo
+        case amountCents = "amount_cents"
+        case earnedAt = "earned_at"
+        case payeeReference = "payee_reference"
+        case payoutStatus = "payout_status"
+        case sessionID = "session_id"
     }
 }

@@ -3,16 +3,27 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl wallet`: the balance and the newest entries.
-struct WalletCommand: SocketCommand {
+/// `gotchu-ctl wallet`: the wallet, and filling it.
+struct WalletCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wallet",
-        abstract: "Show the wallet's balance and its newest entries.",
+        abstract: "Show the wallet's balance and its newest entries, or fill it.",
         discussion: """
             EXAMPLES:
               gotchu-ctl wallet
               gotchu-ctl wallet --json
-            """
+              gotchu-ctl wallet add 20.00
+            """,
+        subcommands: [WalletShowCommand.self, WalletAddCommand.self],
+        defaultSubcommand: WalletShowCommand.self
+    )
+}
+
+/// `gotchu-ctl wallet show`: the balance and the newest entries.
+struct WalletShowCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the wallet's balance and its newest entries."
     )
 
     @OptionGroup var options: CommonOptions
@@ -59,6 +70,12 @@ struct WalletCommand: SocketCommand {
         case "SEND_REFUND": "refunded"
         case "RECEIVE_REFUND": "got back"
         case "DEV_OPENING": "opening balance"
+        case "DEPOSIT": "added"
+        case "WITHDRAWAL": "withdrawn"
+        case "WITHDRAWAL_RETURNED": "withdrawal returned"
+        case "CARD_REFUND", "DISPUTE": "taken back"
+        case "CARD_REFUND_BACK", "DISPUTE_WON": "given back"
+        case "DEBT_SETTLED": "debt settled"
         default: type.printable
         }
     }

@@ -9,6 +9,8 @@ extension DemoScript {
     private static let walk = [2.5, 1.0, 0.5, 0.05]
     /// The time that the payer stays at each distance.
     private static let stride = Duration.milliseconds(500)
+    /// The time between two looks at a withdrawal.
+    private static let pause = Duration.milliseconds(100)
     /// The largest output of `verify` that is read, in bytes.
     private static let proofLimit = 64 * 1024
 
@@ -112,9 +114,34 @@ extension DemoScript {
             let (earned, left) = (Money(minorUnits: till), Money(minorUnits: wallet))
             return ((), "Balances: the kiosk has \(earned), the payer \(left)")
         }
+        try await moveMoney()
         try await output.step {
             for line in try await proof() { output.detail(line) }
             return ((), "The ledger proves that its books add up")
+        }
+    }
+
+    /// Fills the payer's wallet and empties the kiosk's, with the development mint's money.
+    private func moveMoney() async throws {
+        try await output.step {
+            let deposit = try await payer.openDeposit(
+                NewDeposit(amountCents: amount.minorUnits),
+                key: .random()
+            )
+            guard deposit.status == .succeeded else {
+                throw Self.failure("The deposit is \(deposit.status.rawValue).")
+            }
+            return ((), "The payer adds \(amount) to the wallet")
+        }
+        try await output.step {
+            let new = NewWithdrawal(amountCents: amount.minorUnits)
+            var view = try await kiosk.withdraw(new, key: .random())
+            while view.state == .sending || view.state == .unknown {
+                try await Task.sleep(for: Self.pause)
+                view = try await kiosk.withdrawal(view.id)
+            }
+            guard view.withdrawal?.status == .paid else { throw Self.failure(view.detail) }
+            return ((), "The kiosk withdraws the \(amount) that it earned to its bank")
         }
     }
 

@@ -9,17 +9,18 @@ extension ErrorCode {
             .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged,
             .notNear, .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations,
             .sessionNotPaid, .sessionRefunded, .refundTooLarge, .tipNotAllowed, .shareTaken,
-            .notRefundable:
+            .notRefundable, .depositLimit,
+            .intentSettled, .payeeNotOnboarded, .walletOwes, .withdrawalTooLate, .providerRefused:
             .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
-            .unsupportedMediaType:
+            .unsupportedMediaType, .signatureInvalid:
             .bug
         case .radioUnavailable, .journalUnwritable: .inputOutput
-        case .rateLimited, .tryAgain, .serverUnreachable: .tryAgain
+        case .rateLimited, .tryAgain, .serverUnreachable, .providerUnavailable: .tryAgain
         case .methodNotAllowed: .apiMismatch
         case .forbidden, .notPermitted, .browserRefused: .notPermitted
-        case .unauthorized, .notLoggedIn: .configuration
+        case .unauthorized, .notLoggedIn, .fundingNotConfigured: .configuration
         }
     }
 
@@ -27,7 +28,10 @@ extension ErrorCode {
     var usualFix: String {
         switch self {
         case .unauthorized, .notLoggedIn: "gotchu-ctl login"
-        case .insufficientWalletBalance: "gotchu-ctl wallet"
+        case .insufficientWalletBalance, .depositLimit, .intentSettled: "gotchu-ctl wallet"
+        case .payeeNotOnboarded: "gotchu-ctl payouts setup"
+        case .walletOwes: "gotchu-ctl wallet add"
+        case .withdrawalTooLate: "gotchu-ctl payouts"
         case .notNear, .ambiguous: "gotchu-ctl scan --explain"
         case .notFound, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations,
@@ -40,9 +44,10 @@ extension ErrorCode {
         case .validationError, .contentTooLarge: "gotchu-ctl --help"
         case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,
             .idempotencyKeyRequired, .idempotencyKeyReused, .unsupportedMediaType,
-            .methodNotAllowed, .forbidden, .notPermitted, .browserRefused:
+            .methodNotAllowed, .forbidden, .notPermitted, .browserRefused, .signatureInvalid,
+            .fundingNotConfigured, .providerRefused:
             "gotchu-ctl doctor"
-        case .rateLimited, .tryAgain: "gotchu-ctl status"
+        case .rateLimited, .tryAgain, .providerUnavailable: "gotchu-ctl status"
         }
     }
 }

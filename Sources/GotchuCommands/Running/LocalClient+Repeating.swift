@@ -69,14 +69,17 @@ extension ErrorCode {
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
             .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
             .sessionRefunded, .refundTooLarge, .tipNotAllowed, .shareTaken, .notRefundable,
-            .insufficientWalletBalance:
+            .insufficientWalletBalance,
+            .depositLimit, .intentSettled, .payeeNotOnboarded, .walletOwes, .withdrawalTooLate,
+            .providerRefused, .fundingNotConfigured:
             true
         // Permissions, the login and the form of the call are checked before the key is looked up;
         // a reused key has created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
             .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
-            .radioUnavailable, .serverUnreachable, .journalUnwritable:
+            .radioUnavailable, .serverUnreachable, .journalUnwritable, .signatureInvalid,
+            .providerUnavailable:
             false
         }
     }

@@ -1,11 +1,12 @@
 import GotchuAPI
 import GotchuCore
 
-/// One line of the journal: the newest state of a payment, a refund or a request.
+/// One line of the journal: the newest state of a payment, a refund, a request or a withdrawal.
 enum JournalRecord: Codable, Equatable, Sendable {
     case payment(PaymentRecord)
     case refund(RefundRecord)
     case request(RequestRecord)
+    case withdrawal(WithdrawalRecord)
 }
 
 /// Everything that the journal knows.
@@ -13,6 +14,7 @@ struct JournalContents: Equatable, Sendable {
     var payments: [String: PaymentRecord] = [:]
     var refunds: [String: RefundRecord] = [:]
     var requests: [String: RequestRecord] = [:]
+    var withdrawals: [String: WithdrawalRecord] = [:]
     /// The number of lines that it was read from.
     var lineCount = 0
 
@@ -29,13 +31,18 @@ struct JournalContents: Equatable, Sendable {
         case .payment(let payment): payments[payment.id] = payment
         case .refund(let refund): refunds[refund.id] = refund
         case .request(let request): requests[request.sid.rawValue] = request
+        case .withdrawal(let withdrawal): withdrawals[withdrawal.id] = withdrawal
         }
     }
 
     /// The records of a rewritten journal: all that is open and the newest that have ended.
     var worthKeeping: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
+        let orders = withdrawals.values.sorted { $0.createdAt < $1.createdAt }
         return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)
+            + orders.filter { $0.end != nil }.suffix(Self.endedLimit)
+            .map(JournalRecord.withdrawal)
+            + orders.filter { $0.end == nil }.map(JournalRecord.withdrawal)
             + requests.values.filter(\.state.isFinal)
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
             .map(JournalRecord.request)

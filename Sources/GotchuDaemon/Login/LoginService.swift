@@ -7,6 +7,7 @@ import PaymentClient
 struct LoginService: LocalLogins {
     let core: DaemonCore
     let payments: PaymentService
+    let withdrawals: WithdrawalService
     let requests: RequestService
 
     private var tokens: TokenStore { core.tokens }
@@ -41,14 +42,16 @@ struct LoginService: LocalLogins {
     private func refuseWhileOpen(for user: String?) async throws(Problem) {
         // The same user may log in anew whatever is open.
         guard user == nil || user != tokens.identity else { return }
+        let hasWithdrawal = await withdrawals.hasOpenRecord(notOf: user)
         let hasPayment = await payments.hasOpenRecord(notOf: user)
         // With nobody logged in an open request waits for a login, and its user is not known here.
         let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
         let hasRequest = isChange ? await requests.hasOpenRequest : false
-        guard hasPayment || hasRequest else { return }
+        guard hasPayment || hasRequest || hasWithdrawal else { return }
         throw Problem(
             .paymentInProgress,
-            detail: "A \(hasPayment ? "payment" : "request") of this user is still open.",
+            detail: "A \(hasPayment ? "payment" : hasRequest ? "request" : "withdrawal") "
+                + "of this user is still open.",
             fix: "gotchu-ctl history"
         )
     }

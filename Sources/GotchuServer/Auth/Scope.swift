@@ -4,6 +4,8 @@ enum Scope: String, CaseIterable, Sendable {
     case payee
     /// Spending money.
     case payer
+    /// Withdrawing money to a bank.
+    case payouts
 }
 
 extension [Scope] {

@@ -41,6 +41,9 @@ struct AddDevice: AsyncParsableCommand {
     @Flag(help: "Let it spend from the wallet too; otherwise it can only request money.")
     var maySpend = false
 
+    @Flag(help: "Let it withdraw the wallet's money to a bank. Not for tills.")
+    var mayWithdraw = false
+
     @OptionGroup var database: DatabaseOption
 
     func validate() throws {
@@ -56,7 +59,8 @@ struct AddDevice: AsyncParsableCommand {
             let store = try database.store
             let device = DeviceID.make()
             let credential = DeviceCredential(for: device)
-            let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
+            let scopes: [Scope] =
+                [.payee] + (maySpend ? [.payer] : []) + (mayWithdraw ? [.payouts] : [])
             let owner = try await owner(of: device, in: store)
             try await DeviceRegistry(store).add(
                 Device(

@@ -101,6 +101,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The lifetime of a device's access token: 1 to 900 seconds, else 600.")
     var tokenSeconds: String?
 
+    @OptionGroup(title: "Stripe") var stripe: StripeFlags
+
     @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
 
@@ -118,7 +120,7 @@ struct Serve: AsyncParsableCommand {
             "trusted_proxy": trustedProxy.isEmpty ? nil : trustedProxy.joined(separator: ","),
             "open_metrics": openMetrics ? "true" : nil, "token_seconds": tokenSeconds,
             "log_level": logLevel,
-        ]
+        ].merging(stripe.values) { $1 }
     }
 
     func run() async throws {

@@ -16,7 +16,8 @@ package struct ServerCommand: AsyncParsableCommand {
             """,
         version: GotchuVersion.current,
         subcommands: [
-            Serve.self, Verify.self, Migrate.self, Backup.self, Devices.self, Webhooks.self,
+            Serve.self, Verify.self, Reconcile.self, Migrate.self, Backup.self, Devices.self,
+            Webhooks.self, Deposits.self, Payouts.self, Payees.self,
             PrintDescription.self,
         ],
         defaultSubcommand: Serve.self

@@ -23,11 +23,15 @@ struct ServerSettings: Settings {
     var clientSecretFile: String?
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
+    var funding = FundingOptions()
+    var stripe = StripeSettings()
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_SERVER_"
 
-    static let table: [Setting<Self>] = [
+    static let table = serverTable + fundingTable + stripeTable
+
+    private static let serverTable: [Setting<Self>] = [
         .database,
         Setting("listen", \.listen, .own),
         Setting("dev", \.isDevelopment, .boolean),

@@ -11,7 +11,9 @@ extension StripeProvider {
     private static let product = "Gotchu wallet"
 
     func open(_ order: DepositOrder) async -> Shown {
-        var metadata = [Self.depositName: order.deposit.rawValue]
+        var metadata = [
+            Self.depositName: order.deposit.rawValue, Self.userName: order.user.rawValue,
+        ]
         metadata[Self.referenceName] = order.reference
         let charging = Charging(
             amount: order.amount.minorUnits,

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 internal import Ledger
@@ -42,6 +43,7 @@ struct Problems: RouterMiddleware {
         }
         let note = RateLimitStatus()
         let named = context
+        let start = MonotonicTime.now
         var response: Response
         do {
             response = try await RateLimitStatus.$current.withValue(note) {
@@ -58,6 +60,7 @@ struct Problems: RouterMiddleware {
         // The client would take a body for the answer to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
+        metrics.took(.now - start, on: route)
         Self.name(&response.headers, context.requestID, note)
         record(response.status, to: request.head, on: route, context.requestID, context.logger)
         return response
@@ -183,7 +186,7 @@ struct Problems: RouterMiddleware {
     private static func problem(for error: HTTPError) -> Problem {
         switch error.status {
         case .notFound: Problem(.notFound, detail: "There is nothing at this address.")
-        case .contentTooLarge: .tooLarge
+        case .contentTooLarge: .tooLarge(Request.bodyLimit)
         default: .invalid("The request cannot be understood.")
         }
     }
@@ -216,8 +219,9 @@ extension LedgerError {
 extension Problem {
     static let unknownUser = Refusal(.unknownUser).problem
 
-    static var tooLarge: Problem {
-        Problem(.contentTooLarge, detail: "A body may have at most 64 KiB.")
+    /// - Parameter limit: In bytes.
+    static func tooLarge(_ limit: Int) -> Problem {
+        Problem(.contentTooLarge, detail: "A body may have at most \(limit / 1024) KiB.")
     }
 }
 
@@ -229,6 +233,7 @@ extension HTTPField.Name {
     static let forwardedFor = known("X-Forwarded-For")
     static let realIP = known("X-Real-IP")
     static let lastEventID = known("Last-Event-ID")
+    static let stripeSignature = known("Stripe-Signature")
 
     /// Returns a header's name, made once each: checking and lowercasing a name takes a while.
     static func known(_ name: String) -> HTTPField.Name {

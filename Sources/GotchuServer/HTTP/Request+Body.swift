@@ -29,16 +29,17 @@ extension Request {
 
     /// Returns the body once all of it has arrived.
     ///
+    /// - Parameter limit: The largest body that is read, in bytes.
     /// - Throws: A problem: 413 for too much, 400 if it breaks off.
-    func wholeBody() async throws -> ByteBuffer {
+    func wholeBody(limit: Int = bodyLimit) async throws -> ByteBuffer {
         // The decoder has checked for digits: a value that does not fit an Int is too large.
-        if let length = headers[.contentLength], Int(length) ?? .max > Self.bodyLimit {
-            throw Problem.tooLarge
+        if let length = headers[.contentLength], Int(length) ?? .max > limit {
+            throw Problem.tooLarge(limit)
         }
         do {
-            return try await body.collect(upTo: Self.bodyLimit)
+            return try await body.collect(upTo: limit)
         } catch is NIOTooManyBytesError {
-            throw Problem.tooLarge
+            throw Problem.tooLarge(limit)
         } catch {
             // The client has gone, or took too long: no failure of ours.
             throw Problem.invalid("The body did not come whole.")

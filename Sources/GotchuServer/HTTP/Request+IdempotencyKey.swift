@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -36,10 +37,33 @@ extension Fingerprint {
         Self("POST /sessions/refund", session, amount)
     }
 
+    /// The fingerprint of a deposit.
+    static func deposit(
+        _ amount: Money,
+        reference: String?,
+        _ presentation: Presentation
+    ) -> Self {
+        Self([
+            "POST /api/payments/intents", "\(amount.minorUnits)", amount.currency.rawValue,
+            reference.map { "\"\($0)\"" } ?? "-", presentation.rawValue,
+        ])
+    }
+
+    /// The fingerprint of a withdrawal.
+    static func withdrawal(_ amount: Money, to bankAccount: String?) -> Self {
+        Self([
+            "POST /api/wallet/withdrawals", "\(amount.minorUnits)", amount.currency.rawValue,
+            bankAccount ?? "-",
+        ])
+    }
+
+    private init(_ call: String, _ session: SessionID, _ amounts: Int64?...) {
+        self.init(["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" })
+    }
+
     /// Computes the fingerprint from the parsed values, not from the bytes: another order of
     /// members is the same request.
-    private init(_ call: String, _ session: SessionID, _ amounts: Int64?...) {
-        let parameters = ["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" }
+    private init(_ parameters: [String]) {
         let text = parameters.joined(separator: "\n")
         let digest = Array(SHA256.hash(data: Array(text.utf8)))
         guard let fingerprint = Fingerprint(bytes: digest) else {

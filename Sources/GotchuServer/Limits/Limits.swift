@@ -15,6 +15,8 @@ struct Limits: Sendable {
     /// The limiter of unknown credentials, like that of EIDs: no number of addresses makes more
     /// than fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
+    /// The limiter of webhooks that Stripe has not signed.
+    private let forgeries = MissLimiter()
 
     /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at
     ///   once.
@@ -60,6 +62,19 @@ struct Limits: Sendable {
     /// Counts a credential of no device.
     func missedCredential(from client: ClientAddress) {
         unknownCredentials.missed(.address(client))
+    }
+
+    /// Limits webhooks of an address that has sent forged ones.
+    func allowWebhook(from client: ClientAddress) throws {
+        if let wait = forgeries.wait(for: .address(client)) {
+            throw Problem(.rateLimited, detail: "Too many webhooks were not signed.")
+                .retry(after: wait)
+        }
+    }
+
+    /// Counts a forged webhook.
+    func missedWebhook(from client: ClientAddress) {
+        forgeries.missed(.address(client))
     }
 
     /// Limits all calls of a login: they burden the writer or a reader, or hold a connection.

@@ -16,6 +16,8 @@ struct MetricsRoute: Sendable {
     let misses: MissLimiter
     let store: StoreWatch
     let readiness: Readiness
+    /// The figures of deposits and payouts; `nil` without a provider.
+    let funding: FundingMetrics?
     let isOpen: Bool
 
     @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -30,7 +32,9 @@ struct MetricsRoute: Sendable {
         addLedger(&page)
         addRequests(&page)
         page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
-        if let reading = await store.reading { addStore(reading, to: &page) }
+        let reading = await store.reading
+        funding?.add(to: &page)
+        if let reading { addStore(reading, to: &page) }
         page.gauge(
             "gotchu_server_clock_ahead_milliseconds",
             "The lead of this machine's clock over the database's, which counts.",
@@ -66,6 +70,18 @@ struct MetricsRoute: Sendable {
             "gotchu_server_webhooks_dead",
             "Webhook deliveries that were given up.",
             reading.deadWebhooks
+        )
+        guard funding != nil else { return }
+        let wait = reading.oldestDue.map { max(.zero, $0.duration(to: ledger.now)) } ?? .zero
+        page.gauge(
+            "gotchu_server_funding_oldest_seconds",
+            "The time for which the longest due deposit or withdrawal waits for a look.",
+            Int(wait.wholeMilliseconds / 1_000)
+        )
+        page.gauge(
+            "gotchu_server_owed_cents",
+            "The sum of what users owe: refunds and disputes of money that they had spent.",
+            Int(reading.owed)
         )
     }
 
@@ -137,6 +153,11 @@ struct MetricsRoute: Sendable {
             "gotchu_server_http_requests_total",
             "Requests that were answered, by address and status.",
             answered.map { (["route": $0.key.route, "status": "\($0.key.status)"], $0.value) }
+        )
+        page.histogram(
+            "gotchu_server_http_request_seconds",
+            "The time of a request from its head to its answer, by address.",
+            requests.times.sorted { $0.key < $1.key }.map { (["route": $0.key], $0.value) }
         )
         let counts = misses.counts
         page.counter(

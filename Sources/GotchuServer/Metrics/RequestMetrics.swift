@@ -1,3 +1,4 @@
+internal import GotchuCore
 internal import Synchronization
 
 /// Counts answered requests by route and status. Both are bounded sets.
@@ -9,8 +10,18 @@ final class RequestMetrics: Sendable {
     }
 
     private let counts = Mutex<[Key: Int]>([:])
+    private let durations = Mutex<[String: Histogram]>([:])
 
     var reading: [Key: Int] { counts.withLock { $0 } }
+
+    /// The times of requests to addresses below `/api/`, by the router's pattern.
+    var times: [String: Histogram] { durations.withLock { $0 } }
+
+    /// Notes the time of a request, if its address is below `/api/`: streams are not.
+    func took(_ time: Duration, on route: String?) {
+        guard let route, route.hasPrefix("/api/"), !route.hasSuffix("/events") else { return }
+        durations.withLock { $0[route, default: .human].observe(time) }
+    }
 
     func answered(_ route: String?, _ status: Int) {
         let key = Key(route: route ?? "NotFound", status: status)

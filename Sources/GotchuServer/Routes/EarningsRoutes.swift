@@ -3,6 +3,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
+internal import Payments
 
 /// The caller's earnings by day: what a merchant's page, a till's end of day and `gotchu-ctl`
 /// read.
@@ -11,6 +12,7 @@ struct EarningsRoutes: Sendable {
 
     let ledger: Ledger
     let authentication: CallerAuthentication
+    let desk: FundingDesk
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
@@ -24,7 +26,49 @@ struct EarningsRoutes: Sendable {
         guard let found else {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
-        return try Reply.json(try question.reply(found))
+        var reply = try question.reply(found)
+        let shares = try await desk.shares(of: found.account, user: user)
+        reply.pendingCents = WireInteger(shares.pending)
+        reply.processingCents = WireInteger(shares.processing)
+        reply.paidCents = WireInteger(shares.paid)
+        return try Reply.json(reply)
+    }
+
+    /// The payments and refunds themselves, newest first. Entries that earned nothing are passed
+    /// over, so that a page may be shorter than asked for.
+    @Sendable func history(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payee)
+        var query = try QueryParameters(request)
+        let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
+        let text = query.text("cursor")
+        let question = try EarningsQuestion(&query, now: ledger.now, period: .all)
+        try query.end()
+        let key = Account.Key(.user(user), Self.currency)
+        guard let found = try await ledger.earnings(of: key, question.range) else {
+            throw Problem(.notFound, detail: "This user has no wallet here.")
+        }
+        let cursor = text.map { HistoryCursor($0, of: found.account) }
+        if case .some(nil) = cursor {
+            throw Problem.invalid("The cursor is none of this wallet's.")
+        }
+        let end = min(cursor??.number ?? .max, found.numbers.upperBound)
+        let count = Int(
+            min(limit ?? IntentRoutes.usualLimit, max(0, end - found.numbers.lowerBound))
+        )
+        guard count > 0 else {
+            return try Reply.json(EarningsHistoryReply(entries: [], nextCursor: nil))
+        }
+        let page = try await ledger.history(of: key, HistoryRange(.after(end), limit: count))
+        let entries = page?.entries ?? []
+        let shares = try await desk.shares(of: found.account, user: user)
+        let last = entries.last?.entry.number ?? 1
+        return try Reply.json(
+            EarningsHistoryReply(
+                entries: try entries.compactMap { try EarningsEntry($0.entry, $0.record, shares) },
+                nextCursor: last > found.numbers.lowerBound
+                    ? HistoryCursor(after: last).text(for: found.account) : nil
+            )
+        )
     }
 }
 
@@ -49,7 +93,13 @@ struct EarningsQuestion {
     private let step: Step?
 
     /// - Throws: A problem: 400 for what is no period, date or zone, and for too many days.
-    init(_ query: inout QueryParameters, now: Timestamp) throws(Problem) {
+    ///
+    /// - Parameter usual: The period unless one is named.
+    init(
+        _ query: inout QueryParameters,
+        now: Timestamp,
+        period usual: EarningsPeriod = .today
+    ) throws(Problem) {
         self.now = now
         let texts = ["period", "from", "to", "zone", "by"].map { query.text($0) }
         zoneName = texts[3] ?? "UTC"
@@ -59,7 +109,7 @@ struct EarningsQuestion {
         self.zone = zone
         today = zone.day(at: now)
         let range = try Self.range(from: texts[1], to: texts[2])
-        let named = texts[0] ?? (range == nil ? "today" : "custom")
+        let named = texts[0] ?? (range == nil ? usual : .custom).rawValue
         guard let period = EarningsPeriod(rawValue: named), (period == .custom) == (range != nil)
         else {
             throw .invalid(
@@ -212,6 +262,30 @@ extension EarningsCounts {
             refundedCents -= slice.amount
         case (.nobody, _), (.receiver, true), (.sender, false): break
         }
+    }
+}
+
+extension EarningsEntry {
+    /// - Returns: `nil` for an entry that changes no earnings.
+    fileprivate init?(_ entry: Entry, _ record: Record?, _ shares: EarningsShares) throws {
+        let kind: Kind
+        switch (try TransferKind.of(entry).earner, entry.isDebit) {
+        case (.receiver, false): kind = .earning
+        case (.sender, true): kind = .refund
+        case (.nobody, _), (.receiver, true), (.sender, false): return nil
+        }
+        let session = try record?.session
+        self.init(
+            id: entry.transfer.id,
+            sessionID: session?.id,
+            type: kind,
+            amountCents: WireInteger(abs(entry.amount)),
+            currency: entry.account.currency,
+            earnedAt: entry.at,
+            payoutStatus: shares.status(ofEarningsUpTo: entry.earned),
+            memo: session?.memo,
+            payeeReference: session?.reference
+        )
     }
 }
 

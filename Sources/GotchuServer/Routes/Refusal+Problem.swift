@@ -42,9 +42,15 @@ extension Refusal.Reason {
         case .refundTooLarge: .refundTooLarge
         case .shareTaken: .shareTaken
         case .notRefundable: .notRefundable
+        case .unknownRecord: .notFound
+        case .depositLimit: .depositLimit
+        case .intentSettled: .intentSettled
+        case .payeeNotOnboarded: .payeeNotOnboarded
+        case .walletOwes: .walletOwes
+        case .withdrawalTooLate: .withdrawalTooLate
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
-        case .noFreeEID: .tryAgain
-        case .unreadable: .internalError
+        case .noFreeEID, .accountChanged: .tryAgain
+        case .unreadable, .otherProvider: .internalError
         }
     }
 
@@ -74,6 +80,17 @@ extension Refusal.Reason {
         case .notRefundable:
             "This cannot be refunded now: only a share that the payee has received."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
+        case .unknownRecord: "There is nothing of this id."
+        case .depositLimit:
+            "That is more than may be put into this wallet now. Nothing was charged."
+        case .intentSettled: "The payment has come to another end. Look at its status."
+        case .payeeNotOnboarded:
+            "Payouts are not set up. Set them up first: gotchu-ctl payouts setup."
+        case .walletOwes:
+            "A card payment was taken back after its money was spent. Add what is owed first."
+        case .withdrawalTooLate: "The withdrawal is under way. It can no longer be changed."
+        case .accountChanged: "The wallet changed meanwhile. Nothing was taken."
+        case .otherProvider: "These books belong to another account of the provider."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -82,12 +99,14 @@ extension Refusal.Reason {
     /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
-        case .tooManyLiveSessions, .noFreeEID: true
+        case .tooManyLiveSessions, .noFreeEID, .accountChanged: true
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .shareTaken, .notRefundable, .unreadable:
+            .shareTaken, .notRefundable, .unreadable, .unknownRecord, .depositLimit, .intentSettled,
+            .payeeNotOnboarded,
+            .walletOwes, .withdrawalTooLate, .otherProvider:
             false
         }
     }

@@ -30,6 +30,7 @@ struct Routes: Sendable {
     private let history: HistoryRoutes
     private let walletEvents: WalletEvents
     private let earnings: EarningsRoutes
+    private let funding: FundingRoutes
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
@@ -44,10 +45,12 @@ struct Routes: Sendable {
         tokens: Tokens,
         readiness: Readiness,
         options: ServerOptions,
-        provider: OpenIDClient? = nil
+        provider: OpenIDClient? = nil,
+        stripe: StripeWork? = nil
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
+        let desk = FundingDesk(ledger: ledger, work: stripe, options: options)
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
@@ -62,14 +65,16 @@ struct Routes: Sendable {
             ledger: ledger,
             authentication: authentication,
             liveLimit: options.limits.sessionsPerPayee,
-            publicURL: options.web?.site.origin
+            publicURL: options.web?.site.origin,
+            desk: desk
         )
         events = SessionEvents(ledger: ledger, authentication: authentication)
         wallet = WalletRoutes(ledger: ledger, authentication: authentication)
         refunds = RefundRoutes(ledger: ledger, authentication: authentication)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
-        earnings = EarningsRoutes(ledger: ledger, authentication: authentication)
+        earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
+        funding = FundingRoutes(desk, stripe, authentication, limits, options.publicURL)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -77,6 +82,7 @@ struct Routes: Sendable {
             misses: limits.misses,
             store: StoreWatch(store: store),
             readiness: readiness,
+            funding: stripe?.metrics,
             isOpen: options.limits.hasOpenMetrics
         )
         web = options.web.map { [accounts] web in
@@ -84,7 +90,6 @@ struct Routes: Sendable {
                 web,
                 ledger: ledger,
                 store: store,
-                devices: devices,
                 tokens: tokens,
                 limits: limits,
                 development: accounts,
@@ -137,6 +142,8 @@ struct Routes: Sendable {
         router.get("/api/wallet/transactions", use: history.transactions)
         router.get("/api/wallet/events", use: walletEvents.follow)
         router.get("/api/payments/earnings", use: earnings.show)
+        router.get("/api/payments/earnings/history", use: earnings.history)
+        funding.register(on: router)
         router.get("/healthz", use: health.alive)
         router.head("/healthz", use: health.alive)
         router.get("/readyz", use: health.ready)

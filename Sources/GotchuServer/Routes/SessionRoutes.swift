@@ -14,6 +14,7 @@ struct SessionRoutes: Sendable {
     let liveLimit: Int
     /// The origin of the payer's pages, if there are any.
     let publicURL: String?
+    let desk: FundingDesk
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
@@ -30,6 +31,7 @@ struct SessionRoutes: Sendable {
         guard let lifetime = Int(exactly: lifetime), allowed.contains(lifetime) else {
             throw Problem.invalid("ttl_seconds must be from 1 to \(allowed.upperBound).")
         }
+        try await desk.requireOnboarded(payee)
         let session: Session
         if let split {
             session = try await ledger.submit(
@@ -54,7 +56,8 @@ struct SessionRoutes: Sendable {
                     reference: reference,
                     lifetime: .seconds(lifetime),
                     allowsTip: allowsTip,
-                    liveLimit: liveLimit
+                    liveLimit: liveLimit,
+                    usualTake: desk.options.takeBasisPoints
                 )
             ).accepted()
         }

@@ -56,6 +56,7 @@ struct Server: Sendable {
             clock: { ledger.now }
         )
         let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
+        let stripe = options.stripe.map { StripeWork($0, ledger: ledger, logger: logger) }
         let routes = Routes(
             ledger: ledger,
             devices: DeviceRegistry(books.store),
@@ -63,14 +64,16 @@ struct Server: Sendable {
             tokens: tokens,
             readiness: readiness,
             options: options,
-            provider: provider
+            provider: provider,
+            stripe: stripe
         )
         // Stopped in reverse: first streams, which would never end by themselves, then no more
         // requests are accepted, then the queue is finished, then the store ends.
         let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
-        let behind = ledger.services + issuers + [webhooks(books.store, ledger)] + front
+        let workers = [webhooks(books.store, ledger)] + (stripe?.services ?? [])
+        let behind = ledger.services + issuers + workers + front
         // A store that fails ends the server, but waiting callers are answered first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
             named: books.store,

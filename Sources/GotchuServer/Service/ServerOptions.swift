@@ -13,6 +13,13 @@ struct ServerOptions: Sendable {
     let limits: ServerLimits
     /// The settings of the pages; `nil` unless browsers are sent some.
     let web: WebOptions?
+    /// The server's address for browsers, if it has one.
+    let publicURL: PublicURL?
+    let funding: FundingOptions
+    /// The users who see that wallets are filled and emptied.
+    let fundingUsers: FeatureUsers
+    /// The settings of Stripe; `nil` without a key.
+    let stripe: StripeOptions?
 
     /// - Throws: If settings contradict each other, such as development logins and an address that
     ///   other machines can reach.
@@ -35,5 +42,9 @@ struct ServerOptions: Sendable {
         tokenLifetime = settings.tokenLifetime
         limits = settings.limits
         web = try settings.webOptions
+        publicURL = settings.publicURL
+        funding = settings.funding
+        fundingUsers = try FeatureUsers(file: settings.funding.usersFile)
+        stripe = try settings.stripeOptions
     }
 }

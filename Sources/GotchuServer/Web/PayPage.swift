@@ -199,7 +199,9 @@ struct PayPage: Sendable {
             case .unknownSession: ("Not paid", "There is no such request any more.")
             case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
                 .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
-                .refundTooLarge, .shareTaken, .notRefundable, .unreadable:
+                .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
+                .intentSettled, .payeeNotOnboarded,
+                .walletOwes, .withdrawalTooLate, .accountChanged, .otherProvider, .unreadable:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)

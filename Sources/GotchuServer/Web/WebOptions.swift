@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import ServiceProcess
 
 /// The settings of the pages, checked against each other.
@@ -77,34 +75,9 @@ extension ServerSettings {
                 issuer: openID.issuer,
                 id: clientID,
                 secret: try clientSecretFile.map { path throws(ServerFailure) in
-                    try Self.clientSecret(at: path)
+                    try SecretFile.line(at: path, "The client's secret")
                 }
             )
         }
-    }
-
-    /// Reads the client's secret: one line of visible ASCII in a file that its owner alone reads.
-    private static func clientSecret(at path: String) throws(ServerFailure) -> String {
-        func failure(_ what: String) -> ServerFailure {
-            ServerFailure(
-                .configuration,
-                "The client's secret at \(path) cannot be used. \(what)",
-                fix: "Put the secret, and nothing else, into a file of this user's with mode 600."
-            )
-        }
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw failure("It cannot be read.") }
-        guard status.st_mode & 0o077 == 0 else {
-            throw failure("Others than its owner may read it.")
-        }
-        guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= 1_024 else {
-            throw failure("It cannot be read, or is too long.")
-        }
-        var bytes = [UInt8](data)
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw failure("It is not one line of visible ASCII.")
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -25,7 +25,6 @@ struct WebRoutes: Sendable {
         _ options: WebOptions,
         ledger: Ledger,
         store: any Store,
-        devices: DeviceRegistry,
         tokens: Tokens,
         limits: Limits,
         development: DevelopmentLogin?,
@@ -49,7 +48,7 @@ struct WebRoutes: Sendable {
         )
         earnings = EarningsPages(ledger: ledger)
         payments = PaymentPages(gate: gate, ledger: ledger)
-        self.devices = DevicePages(gate: gate, devices: devices)
+        self.devices = DevicePages(gate: gate, devices: DeviceRegistry(store))
         webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
         wallet = WalletPage(ledger: ledger, store: store)

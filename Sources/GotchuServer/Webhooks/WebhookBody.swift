@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
@@ -11,7 +12,27 @@ struct WebhookBody: Encodable, Sendable {
     let timestamp: Timestamp
     let data: Content
 
-    struct Content: Encodable, Sendable {
+    enum Content: Encodable, Sendable {
+        case session(SessionContent)
+        case withdrawal(WithdrawalContent)
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .session(let content): try content.encode(to: encoder)
+            case .withdrawal(let content): try content.encode(to: encoder)
+            }
+        }
+    }
+
+    struct WithdrawalContent: Encodable, Sendable {
+        let withdrawal_id: String
+        let payee_id: String
+        let amount_cents: Int64
+        let currency: Currency
+        let reason: String?
+    }
+
+    struct SessionContent: Encodable, Sendable {
         let sid: SessionID
         let payee_id: String
         let amount_cents: Int64
@@ -34,20 +55,45 @@ struct WebhookBody: Encodable, Sendable {
 
     /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
     init(_ delivery: WebhookDelivery) throws {
+        type = delivery.kind
+        timestamp = delivery.at
+        data =
+            FundingEvent(rawValue: delivery.kind) == nil
+            ? .session(try SessionContent(delivery)) : .withdrawal(try WithdrawalContent(delivery))
+    }
+
+    func bytes() throws -> [UInt8] {
+        try CanonicalJSON.encode(self)
+    }
+}
+
+extension WebhookBody.WithdrawalContent {
+    fileprivate init(_ delivery: WebhookDelivery) throws {
+        let body: WithdrawalBody = try decoded(from: delivery.body)
+        self.init(
+            withdrawal_id: delivery.record.rawValue,
+            payee_id: delivery.owner.rawValue,
+            amount_cents: body.amount.minorUnits,
+            currency: body.amount.currency,
+            reason: body.reason?.code
+        )
+    }
+}
+
+extension WebhookBody.SessionContent {
+    fileprivate init(_ delivery: WebhookDelivery) throws {
         guard let sid = SessionID(rawValue: delivery.record.rawValue) else {
             throw LedgerError.corrupt("a session's id")
         }
-        type = delivery.kind
-        timestamp = delivery.at
         guard !sid.isGroup else {
-            data = try Content(sid, Group.Body(delivery.body), delivery)
+            self.init(sid, try Group.Body(delivery.body), delivery)
             return
         }
         let session = try Session.Body(delivery.body)
         let refundTip = delivery.amount.map {
             Session.tip(inRefund: $0, total: session.refunded, amount: session.amount)
         }
-        data = Content(
+        self.init(
             sid: sid,
             payee_id: delivery.owner.rawValue,
             amount_cents: session.amount,
@@ -67,13 +113,7 @@ struct WebhookBody: Encodable, Sendable {
         )
     }
 
-    func bytes() throws -> [UInt8] {
-        try CanonicalJSON.encode(self)
-    }
-}
-
-extension WebhookBody.Content {
-    fileprivate init(_ sid: SessionID, _ group: Group.Body, _ delivery: WebhookDelivery) {
+    private init(_ sid: SessionID, _ group: Group.Body, _ delivery: WebhookDelivery) {
         self.init(
             sid: sid,
             payee_id: delivery.owner.rawValue,

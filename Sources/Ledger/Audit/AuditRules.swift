@@ -162,7 +162,9 @@ package struct LedgerRules: Sendable {
         guard expected.contains(answers.count) else {
             return "\(name) has \(answers.count) answers"
         }
-        return !answers.isEmpty && !isRecorded ? "\(name) is about nothing" : nil
+        // A user's opening names the user; a kind that there is not is another finding.
+        guard let kind = kinds[transfer.kind], kind != .opening, !isRecorded else { return nil }
+        return "\(name) is about nothing"
     }
 
     /// The change of an account's earnings by an entry.

@@ -12,6 +12,7 @@ package struct Books: Sendable {
     private var changedNames: Set<String> = []
     /// The names with another end that this batch has not claimed.
     private var endedNames: Set<String> = []
+    private var changedUsers: Set<UserID> = []
     private var changedAccounts: Set<Account.Key> = []
     private var changedRecords: Set<RecordID> = []
     private var posted: Set<Transfer.Key> = []
@@ -26,6 +27,8 @@ package struct Books: Sendable {
     /// one database always lock them in the same order.
     package var effects: Effects {
         var effects = written
+        effects.changedUsers = changedUsers.sorted { $0.rawValue < $1.rawValue }
+            .compactMap { rows.users[$0] }
         effects.names = changedNames.sorted().compactMap { rows.names[$0] }
         effects.endedNames = endedNames.sorted().compactMap { rows.names[$0] }
         effects.records = changedRecords.compactMap { rows.records[$0] }
@@ -49,6 +52,17 @@ package struct Books: Sendable {
         written.newUsers.append(user)
         put(Name(User.name(ofLogin: user.login), target: user.id.rawValue))
         put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
+    }
+
+    /// Gives a user other terms.
+    ///
+    /// - Precondition: The user was loaded.
+    package mutating func set(_ terms: User.Terms, of id: UserID) {
+        guard var user = rows.users[id] else { preconditionFailure("the user was loaded") }
+        changeCount += 1
+        user.terms = terms
+        rows.users[id] = user
+        changedUsers.insert(id)
     }
 
     /// Claims a free name for ever.

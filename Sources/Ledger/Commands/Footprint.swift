@@ -11,8 +11,8 @@ package struct Footprint: Equatable, Sendable {
     package var children: Set<RecordID> = []
     /// Owners whose accounts are locked, in every currency.
     package var owners: Set<Account.Owner> = []
-    /// Records, among `records`, whose owners' accounts are locked too, so that a command that
-    /// knows only a record's id is loaded in one round.
+    /// Records, among `records`, whose owners' accounts are locked too, and the house's for its
+    /// part, so that a command that knows only a record's id is loaded in one round.
     package var ownedRecords: Set<RecordID> = []
     /// Groups whose records with a row in `due` must be counted.
     package var dueGroups: Set<RecordGroup> = []
@@ -77,8 +77,7 @@ package struct Snapshot: Equatable, Sendable {
             footprint.records.insert(parent)
             footprint.records.formUnion(children[parent, default: [:]].values)
         }
-        let owners = footprint.ownedRecords.compactMap { records[$0] }
-            .map { Account.Owner.user($0.owner) }
+        let owners = footprint.ownedRecords.compactMap { records[$0] }.flatMap(\.accountOwners)
         return !held.records.isDisjoint(with: footprint.records)
             || !held.owners.isDisjoint(with: footprint.owners.union(owners))
             || !held.names.isDisjoint(with: footprint.names)
@@ -88,6 +87,8 @@ package struct Snapshot: Equatable, Sendable {
 /// The rows that a batch writes, each in its last state; nothing else is written.
 package struct Effects: Equatable, Sendable {
     package var newUsers: [User] = []
+    /// Users with other terms, in the order of their ids.
+    package var changedUsers: [User] = []
     /// Names that were claimed, in the order of their texts.
     package var names: [Name] = []
     /// Names with another end, which need not be loaded: their records were.

@@ -51,6 +51,11 @@ package struct Child: Equatable, Sendable {
     }
 }
 
+extension Record {
+    /// The owners of the accounts that `Footprint.ownedRecords` stands for.
+    package var accountOwners: [Account.Owner] { [.user(owner), .houseOf(.take, owner)] }
+}
+
 /// The records of one owner that are of one kind.
 package struct RecordGroup: Hashable, Sendable {
     package let owner: UserID
@@ -89,12 +94,41 @@ package struct User: Equatable, Codable, Sendable {
     /// The name shown to payers.
     package let displayName: String
     package let createdAt: Timestamp
+    /// The terms that the operator has set for the user.
+    package var terms: Terms
 
-    package init(id: UserID, login: String, displayName: String, createdAt: Timestamp) {
+    package init(
+        id: UserID,
+        login: String,
+        displayName: String,
+        createdAt: Timestamp,
+        terms: Terms = Terms()
+    ) {
         self.id = id
         self.login = login
         self.displayName = displayName
         self.createdAt = createdAt
+        self.terms = terms
+    }
+
+    /// The terms agreed with one user, in place of the usual ones.
+    package struct Terms: Equatable, Codable, Sendable {
+        /// The house's part of what the user is paid, in basis points.
+        package var takeBasisPoints: Int64?
+        /// The largest deposit, in minor units.
+        package var depositMaximum: Int64?
+        /// The largest balance that a deposit may lead to, in minor units.
+        package var balanceMaximum: Int64?
+
+        package init(
+            takeBasisPoints: Int64? = nil,
+            depositMaximum: Int64? = nil,
+            balanceMaximum: Int64? = nil
+        ) {
+            self.takeBasisPoints = takeBasisPoints
+            self.depositMaximum = depositMaximum
+            self.balanceMaximum = balanceMaximum
+        }
     }
 
     /// The unique name of a login.

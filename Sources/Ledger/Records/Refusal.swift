@@ -52,6 +52,22 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case shareTaken = "SHARE_TAKEN"
         /// A payment that is not to be refunded by itself, or not yet.
         case notRefundable = "NOT_REFUNDABLE"
+        /// The caller has no such record.
+        case unknownRecord = "UNKNOWN_RECORD"
+        /// The user has as many deposits as may be, or as much money.
+        case depositLimit = "DEPOSIT_LIMIT"
+        /// The deposit has come to another end.
+        case intentSettled = "INTENT_SETTLED"
+        /// The payee's account at the provider cannot receive money.
+        case payeeNotOnboarded = "PAYEE_NOT_ONBOARDED"
+        /// Money that the provider took back is owed.
+        case walletOwes = "WALLET_OWES"
+        /// The provider may be paying it already.
+        case withdrawalTooLate = "WITHDRAWAL_TOO_LATE"
+        /// The account has changed since its credits were added up.
+        case accountChanged = "ACCOUNT_CHANGED"
+        /// The books belong to another account or mode of the provider.
+        case otherProvider = "OTHER_PROVIDER"
         /// A balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.
@@ -65,7 +81,9 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
     /// decisions about money: they are made anew each time.
     var isRemembered: Bool {
         switch reason {
-        case .unknownUser, .forbidden, .ownSession, .keyReused, .unreadable: false
+        case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
+            .otherProvider, .unreadable:
+            false
         default: true
         }
     }

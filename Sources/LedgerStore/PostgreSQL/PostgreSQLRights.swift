@@ -5,7 +5,7 @@ internal import Postgres
 enum PostgreSQLRights {
     static let needed: [(table: String, rights: [String])] = [
         ("gotchu_migrations", ["SELECT"]),
-        ("users", ["SELECT", "INSERT"]),
+        ("users", ["SELECT", "INSERT", "UPDATE"]),
         ("names", ["SELECT", "INSERT", "UPDATE"]),
         ("accounts", ["SELECT", "INSERT", "UPDATE"]),
         ("records", ["SELECT", "INSERT", "UPDATE"]),

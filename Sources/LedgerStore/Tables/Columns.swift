@@ -11,6 +11,9 @@ enum Columns {
             .init("login", .text) { .text($0.login) },
             .init("display_name", .text) { .text($0.displayName) },
             .init("created_at", .integer) { .integer($0.createdAt.milliseconds) },
+            .init("take_bps", .integer) { .integer($0.terms.takeBasisPoints) },
+            .init("deposit_maximum", .integer) { .integer($0.terms.depositMaximum) },
+            .init("balance_maximum", .integer) { .integer($0.terms.balanceMaximum) },
         ]
     )
 
@@ -169,6 +172,9 @@ enum Columns {
     )
 
     static let newUsers = users.insertion()
+    static let changedUsers = users.change(
+        of: ["take_bps", "deposit_maximum", "balance_maximum"]
+    )
     static let claimedNames = names.insertion()
     static let changedNames = names.change(of: ["target", "until"])
     static let endedNames = names.insertion(orUpdate: ["until"])

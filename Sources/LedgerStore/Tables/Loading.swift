@@ -51,7 +51,7 @@ struct Loading {
         let found = footprint.children.flatMap { rows.children[$0, default: [:]].values }
         foundChildren = Set(found.map(\.rawValue))
         let records = footprint.ownedRecords.compactMap { rows.records[$0] }
-        footprint.owners.formUnion(records.map { .user($0.owner) })
+        footprint.owners.formUnion(records.flatMap(\.accountOwners))
         footprint.ownedRecords = []
     }
 
@@ -166,18 +166,23 @@ struct Loading {
         guard !footprint.owners.isEmpty || !footprint.ownedRecords.isEmpty else { return [] }
         let list = Columns.accounts.list
         let owners = footprint.owners.map(\.rawValue)
+        let part = UserHouseAccount.take.prefix
         let found: String
         switch dialect {
         case .sqlite:
             found = """
                 IN (
                     SELECT value FROM json_each($1) UNION
-                    SELECT owner FROM records WHERE id IN (SELECT value FROM json_each($2))
+                    SELECT prefix || owner FROM (SELECT '' AS prefix UNION SELECT '\(part)')
+                        JOIN records WHERE id IN (SELECT value FROM json_each($2))
                 )
                 """
         case .postgresql:
             found = """
-                = ANY ($1::text[] || ARRAY(SELECT owner FROM records WHERE id = ANY ($2::text[])))
+                = ANY ($1::text[] || ARRAY(
+                    SELECT unnest(ARRAY[owner, '\(part)' || owner])
+                    FROM records WHERE id = ANY ($2::text[])
+                ))
                 """
         case .distributed:
             return steps(list, "FROM accounts WHERE owner", in: owners, end: end, take: take)

@@ -8,7 +8,12 @@ extension User: RowValue {
             id: UserID(trusted: try row.text(0)),
             login: try row.text(1),
             displayName: try row.text(2),
-            createdAt: try row.time(3)
+            createdAt: try row.time(3),
+            terms: Terms(
+                takeBasisPoints: try row.optionalInteger(4),
+                depositMaximum: try row.optionalInteger(5),
+                balanceMaximum: try row.optionalInteger(6)
+            )
         )
     }
 }

@@ -26,6 +26,7 @@ struct Saving {
         let records = split(effects.records) { loaded.records[$0.id] != nil }
         return [
             Columns.newUsers.on(effects.newUsers),
+            Columns.changedUsers.on(effects.changedUsers),
             Columns.claimedNames.on(names.new),
             Columns.changedNames.on(names.changed),
             Columns.endedNames.on(effects.endedNames),

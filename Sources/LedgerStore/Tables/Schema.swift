@@ -39,7 +39,10 @@ enum Schema {
             id TEXT PRIMARY KEY,
             login TEXT NOT NULL,
             display_name TEXT NOT NULL,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            take_bps INTEGER,
+            deposit_maximum INTEGER,
+            balance_maximum INTEGER
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE names (

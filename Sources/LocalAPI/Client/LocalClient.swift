@@ -115,6 +115,53 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
     }
 
+    /// Opens a deposit; returns it with the page on which it is paid.
+    ///
+    /// - Parameter key: The same key is the same deposit.
+    package func openDeposit(_ deposit: NewDeposit, key: IdempotencyKey) async throws -> IntentReply
+    {
+        let limit = Self.serverBoundLimit
+        return try await call(.POST, "/v1/wallet/deposits", body: deposit, key: key, limit: limit)
+    }
+
+    /// One deposit as it stands.
+    package func deposit(_ id: String) async throws -> IntentReply {
+        let path = "/v1/wallet/deposits/\(percentEncoded(id))"
+        return try await call(.GET, path, limit: Self.serverBoundLimit)
+    }
+
+    /// Cancels a deposit that was not paid.
+    package func cancelDeposit(_ id: String) async throws -> IntentReply {
+        let path = "/v1/wallet/deposits/\(percentEncoded(id))"
+        return try await call(.DELETE, path, limit: Self.serverBoundLimit)
+    }
+
+    /// Orders a withdrawal; returns once the daemon has written down that it will.
+    ///
+    /// - Parameter key: Repeated with the same key, the call orders nothing new.
+    package func withdraw(
+        _ withdrawal: NewWithdrawal,
+        key: IdempotencyKey
+    ) async throws -> WithdrawalView {
+        let (path, limit) = ("/v1/wallet/withdrawals", Self.serverBoundLimit)
+        return try await call(.POST, path, body: withdrawal, key: key, limit: limit)
+    }
+
+    /// One of the daemon's withdrawals as it stands.
+    package func withdrawal(_ id: String) async throws -> WithdrawalView {
+        try await call(.GET, "/v1/wallet/withdrawals/\(percentEncoded(id))")
+    }
+
+    /// The state of payouts, the earnings and the newest withdrawals.
+    package func payouts() async throws -> PayoutsReply {
+        try await call(.GET, "/v1/wallet/payouts", limit: Self.serverBoundLimit)
+    }
+
+    /// A fresh link to the pages on which a payee says who they are.
+    package func payoutLink() async throws -> ConnectLinkReply {
+        try await call(.POST, "/v1/wallet/payouts/link", limit: Self.serverBoundLimit)
+    }
+
     /// A day's books; those of today, and of the daemon's time zone, unless others are given.
     package func report(day: CalendarDay?, zone: ZoneName?) async throws -> ReportReply {
         let parameters = [

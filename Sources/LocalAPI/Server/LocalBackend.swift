@@ -27,6 +27,20 @@ package protocol LocalBackend: Sendable {
     /// Asks the payment server how much of a paid request has gone back.
     func refreshRequest(_ id: SessionID) async throws(Problem) -> RequestView
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
+    /// - Parameter key: The same key is the same deposit.
+    func openDeposit(_ new: NewDeposit, key: IdempotencyKey?) async throws(Problem) -> IntentReply
+    func deposit(_ id: String) async throws(Problem) -> IntentReply
+    func cancelDeposit(_ id: String) async throws(Problem) -> IntentReply
+    /// - Parameter key: The key of a call that may be repeated.
+    func withdraw(
+        _ new: NewWithdrawal,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<WithdrawalView>
+    func withdrawal(_ id: String) async throws(Problem) -> WithdrawalView
+    /// The state of payouts, the earnings and the newest withdrawals.
+    func payouts() async throws(Problem) -> PayoutsReply
+    /// A fresh link to the pages on which a payee says who they are.
+    func payoutLink() async throws(Problem) -> ConnectLinkReply
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
     /// A day's books; those of today, and of this machine's time zone, unless others are given.

@@ -110,6 +110,7 @@ struct LocalRoutes {
             return .json(try await backend.resolve(body.eid))
         }
         table.add(.spender, .get, "/v1/wallet") { _, _ in .json(try await backend.wallet()) }
+        addFunding(to: table)
         table.add(.spender, .post, "/v1/login") { request, _ in
             let login = try LocalLogin(try await fields(request))
             try await backend.logins.logIn(login)
@@ -118,6 +119,33 @@ struct LocalRoutes {
         table.add(.spender, .delete, "/v1/login") { _, _ in
             try await backend.logins.logOut()
             return .json(await backend.status())
+        }
+    }
+
+    private func addFunding(to table: LevelledRouter) {
+        table.add(.spender, .post, "/v1/wallet/deposits") { request, _ in
+            let new = try NewDeposit(try await fields(request))
+            return .json(try await backend.openDeposit(new, key: try calls.key(of: request)))
+        }
+        table.add(.spender, .get, "/v1/wallet/deposits/{id}") { _, context in
+            .json(try await backend.deposit(try context.parameters.require("id")))
+        }
+        table.add(.spender, .delete, "/v1/wallet/deposits/{id}") { _, context in
+            .json(try await backend.cancelDeposit(try context.parameters.require("id")))
+        }
+        table.add(.spender, .post, "/v1/wallet/withdrawals") { request, _ in
+            let new = try NewWithdrawal(try await fields(request))
+            let created = try await backend.withdraw(new, key: try calls.key(of: request))
+            return .created(created, status: .accepted)
+        }
+        table.add(.spender, .get, "/v1/wallet/withdrawals/{id}") { _, context in
+            .json(try await backend.withdrawal(try context.parameters.require("id")))
+        }
+        table.add(.spender, .get, "/v1/wallet/payouts") { _, _ in
+            .json(try await backend.payouts())
+        }
+        table.add(.spender, .post, "/v1/wallet/payouts/link") { _, _ in
+            .json(try await backend.payoutLink())
         }
     }
 

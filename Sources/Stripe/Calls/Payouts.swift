@@ -45,7 +45,7 @@ extension StripeCall<ConnectedAccount> {
     }
 
     /// Reads the account that the key belongs to.
-    static var ownAccount: Self { Self.get("account.get", "/v1/account") }
+    package static var ownAccount: Self { Self.get("account.get", "/v1/account") }
 }
 
 extension StripeCall<StripeList<ConnectedAccount>> {
@@ -161,25 +161,27 @@ extension StripeCall<StripeList<StripePayout>> {
 
 extension StripeCall<StripeBalance> {
     /// Reads a balance; `nil` for the platform's.
-    static func balance(of account: String?) -> Self {
+    package static func balance(of account: String?) -> Self {
         get("balance.get", "/v1/balance", account: account)
     }
 }
 
 extension StripeCall<StripeList<BalanceTransaction>> {
-    /// Lists everything that has changed the platform's balance since a time, newest first.
-    static func balanceTransactions(
+    /// Lists everything that has changed the platform's balance since a time, with what did it,
+    /// newest first.
+    package static func balanceTransactions(
         from: Timestamp,
         to: Timestamp?,
         after: String?
     ) -> Self {
-        get("balance_transactions.list", "/v1/balance_transactions", .page(from, to, after: after))
+        let form = Form.page(from, to, after: after).adding("expand", ["data.source"])
+        return get("balance_transactions.list", "/v1/balance_transactions", form)
     }
 }
 
 extension StripeCall<StripeList<StripeEvent>> {
     /// Lists the events since a time, newest first. Stripe keeps them for 30 days.
-    static func events(
+    package static func events(
         from: Timestamp,
         to: Timestamp?,
         after: String?

@@ -12,7 +12,7 @@ package struct BalanceTransaction: StripeObject, Identified {
     package let net: Int64
     package let currency: String
     package let type: String
-    package let source: Expandable<AnyStripeObject>?
+    package let source: Expandable<LineSource>?
     package let created: Timestamp
 
     enum CodingKeys: String, CodingKey {
@@ -32,20 +32,34 @@ package struct BalanceTransaction: StripeObject, Identified {
     }
 }
 
+/// The object that has changed a balance.
+package struct LineSource: StripeObject, Identified {
+    package static let kind = ""
+
+    package let id: String
+    /// The payment of a charge.
+    package let paymentIntent: Expandable<AnyStripeObject>?
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case paymentIntent = "payment_intent"
+    }
+}
+
 /// An account's money at Stripe.
-struct StripeBalance: StripeObject {
-    static let kind = "balance"
+package struct StripeBalance: StripeObject {
+    package static let kind = "balance"
 
     /// An amount of one currency.
-    struct Amount: Decodable, Sendable {
-        let amount: Int64
-        let currency: String
+    package struct Amount: Decodable, Sendable {
+        package let amount: Int64
+        package let currency: String
     }
 
-    let available: [Amount]
-    let pending: [Amount]
-    let reserved: [Amount]?
-    let isLive: Bool
+    package let available: [Amount]
+    package let pending: [Amount]
+    package let reserved: [Amount]?
+    package let isLive: Bool
 
     enum CodingKeys: String, CodingKey {
         case available, pending
@@ -55,17 +69,17 @@ struct StripeBalance: StripeObject {
 }
 
 /// Something that happened at Stripe. Only its ids are read: it says where to look.
-struct StripeEvent: StripeObject, Identified {
-    static let kind = "event"
+package struct StripeEvent: StripeObject, Identified {
+    package static let kind = "event"
 
     /// The object that it is about.
-    struct Subject: Decodable, Sendable {
+    package struct Subject: Decodable, Sendable {
         /// `account` for one that has no id of its own.
-        let id: String?
-        let kind: String
+        package let id: String?
+        package let kind: String
         /// The payment of a charge, a refund, a dispute or a checkout.
-        let paymentIntent: String?
-        let metadata: [String: String]
+        package let paymentIntent: String?
+        package let metadata: [String: String]
 
         private enum CodingKeys: String, CodingKey {
             case id, metadata
@@ -73,7 +87,7 @@ struct StripeEvent: StripeObject, Identified {
             case paymentIntent = "payment_intent"
         }
 
-        init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             id = try? values.decodeIfPresent(String.self, forKey: .id)
             kind = try values.decode(String.self, forKey: .kind)
@@ -87,13 +101,13 @@ struct StripeEvent: StripeObject, Identified {
         }
     }
 
-    let id: String
-    let type: String
-    let isLive: Bool
-    let created: Timestamp
+    package let id: String
+    package let type: String
+    package let isLive: Bool
+    package let created: Timestamp
     /// The connected account that it happened at; `nil` for the platform.
-    let account: String?
-    let subject: Subject
+    package let account: String?
+    package let subject: Subject
 
     private enum CodingKeys: String, CodingKey {
         case id, type, created, account, data
@@ -104,7 +118,13 @@ struct StripeEvent: StripeObject, Identified {
         let object: Subject
     }
 
-    init(from decoder: any Decoder) throws {
+    /// Parses what a webhook brings.
+    package init?(_ body: [UInt8]) {
+        guard let event: StripeEvent = StripeClient.decode(body) else { return nil }
+        self = event
+    }
+
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         id = try values.decode(String.self, forKey: .id)
         type = try values.decode(String.self, forKey: .type)

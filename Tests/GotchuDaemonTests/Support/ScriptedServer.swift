@@ -13,7 +13,8 @@ import Synchronization
 /// that works, and remembers its decisions by their keys.
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
-        case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin
+        case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
+            withdraw
     }
 
     /// A call as it arrived.
@@ -161,6 +162,14 @@ final class ScriptedServer: HTTPTransport {
             let known = state.decided[key] ?? (200, paid)
             state.decided[key] = known
             return (known.status, known.body, isReplay)
+        case .withdraw:
+            let isReplay = state.decided[key] != nil
+            let made =
+                #"{"withdrawal_id":"w-1","amount_cents":500,"currency":"usd","#
+                + #""status":"pending","created_at":"2030-01-01T00:00:00.000Z"}"#
+            let known = state.decided[key] ?? (200, made)
+            state.decided[key] = known
+            return (known.status, known.body, isReplay)
         case .lookUp:
             guard let known = state.decided[key] else { return (404, problem("NOT_FOUND"), false) }
             let outcome = known.status == 200 ? "paid" : "declined"
@@ -198,7 +207,7 @@ final class ScriptedServer: HTTPTransport {
                 + #""version":1}"#
         case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
         case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#
-        case .send, .lookUp, .refund, .refresh: "{}"
+        case .send, .lookUp, .refund, .refresh, .withdraw: "{}"
         }
     }
 
@@ -227,6 +236,7 @@ final class ScriptedServer: HTTPTransport {
         case "/auth/token": .refresh
         case "/auth/dev-login": .devLogin
         case "/wallet/me": .wallet
+        case "/api/wallet/withdrawals": .withdraw
         case _ where path.hasPrefix("/wallet/sends/"): .lookUp
         case _ where path.hasSuffix("/unlock"): .unlock
         case _ where path.hasSuffix("/refund"): .refund

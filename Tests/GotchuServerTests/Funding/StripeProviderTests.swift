@@ -236,7 +236,7 @@ struct StripeProviderTests {
             }
             #expect(urls.count == 2)
             let none = await provider.link(to: "acct_nobody", back: "/", key: "l3")
-            #expect(none.name == "refused")
+            #expect(none.kind == .refused)
         }
     }
 }

@@ -37,10 +37,18 @@ enum BooksKind: String, Sendable {
     }
 
     /// A new server on new books.
-    func server(opening: Int64 = 10_000) async throws -> ServerProcess {
+    func server(
+        opening: Int64 = 10_000,
+        environment: [String: String] = [:]
+    ) async throws -> ServerProcess {
         let folder = try TemporaryFolder()
         let books = try makeBooks(in: folder)
-        return try await ServerProcess(folder: folder, database: books.database, opening: opening)
+        return try await ServerProcess(
+            folder: folder,
+            database: books.database,
+            opening: opening,
+            environment: environment
+        )
     }
 
     /// The way to a new server, which runs as long as somebody knows it.

@@ -92,7 +92,8 @@ struct AnswerTests {
     )
     func refusals(reason: Refusal.Reason) throws {
         let forgotten: Set<Refusal.Reason> = [
-            .unknownUser, .forbidden, .ownSession, .keyReused, .unreadable,
+            .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
+            .otherProvider, .unreadable,
         ]
         let refusal = Refusal(reason, required: 7, available: 3)
         var books = books()

@@ -1,0 +1,366 @@
+package import GotchuCore
+internal import Ledger
+
+/// A payer's wish to fill their wallet from a card: an intent.
+package typealias Deposit = Subject<DepositBody>
+
+package struct DepositBody: Particulars {
+    package static let kind = "deposit"
+    /// The time within which it can be paid.
+    static let lifetime: Duration = .seconds(2 * 3_600)
+    /// The time after which one of which the provider knows nothing has ended: nobody got its
+    /// secret.
+    static let creationLimit: Duration = .seconds(80 * 60)
+    /// The time for which the fee of a charge is looked for; later a bell tells of it.
+    static let feePatience: Duration = .seconds(3_600)
+    /// The number of facts that one deposit may have.
+    static let factLimit = 200
+
+    /// The states. The raw values are stored and, but for `held`, sent.
+    package enum State: String, CaseIterable, Sendable {
+        /// Not known to the provider yet.
+        case created = "CREATED"
+        case requiresPaymentMethod = "REQUIRES_PAYMENT_METHOD"
+        case requiresConfirmation = "REQUIRES_CONFIRMATION"
+        case requiresAction = "REQUIRES_ACTION"
+        case processing = "PROCESSING"
+        case succeeded = "SUCCEEDED"
+        case failed = "FAILED"
+        case canceled = "CANCELED"
+        /// Paid, but not what was ordered: nothing is booked before the operator has decided.
+        case held = "HELD"
+
+        /// A Boolean that is true while it may be paid.
+        package var isOpen: Bool {
+            switch self {
+            case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction,
+                .processing:
+                true
+            case .succeeded, .failed, .canceled, .held: false
+            }
+        }
+    }
+
+    let minorUnits: Int64
+    let currency: Currency
+    /// The payer's own reference.
+    package let reference: String?
+    package let presentation: Presentation
+    package let expiresAt: Timestamp
+    /// A Boolean that is true if it is real money's.
+    package let isLive: Bool
+    package internal(set) var intent: String?
+    package internal(set) var checkout: String?
+    package var booked: [String: Int64] = [:]
+    package internal(set) var error: ProviderNotice?
+    package internal(set) var creditedAt: Timestamp?
+    /// A Boolean that is true once the payer has asked for its end.
+    var isEndAsked = false
+    /// The amount that was received instead of the ordered one, of the same currency.
+    package internal(set) var received: Int64?
+    /// A Boolean that is true once the operator has accepted what was received.
+    var isAccepted = false
+    /// The looks since it last changed.
+    var looks = 0
+    package internal(set) var lookedAt: Timestamp?
+    var tries = Tries()
+
+    /// A Boolean that is true once the fee of its charge is booked, or known to be none.
+    var isFeeKnown = false
+
+    package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
+
+    package func canBe(in state: State) -> Bool {
+        Money.allowedRequest.contains(amount.minorUnits)
+            && (state == .succeeded) == (creditedAt != nil)
+            && (state == .succeeded || booked.isEmpty)
+            && booked.values.allSatisfy { $0 != 0 && $0.magnitude <= Pace.largestFact }
+    }
+}
+
+extension Subject where Body == DepositBody {
+    /// A new deposit, which the provider does not know yet.
+    init(
+        id: RecordID,
+        user: UserID,
+        amount: Money,
+        reference: String?,
+        presentation: Presentation,
+        isLive: Bool,
+        at time: Timestamp
+    ) {
+        self.init(
+            id: id,
+            owner: user,
+            createdAt: time,
+            state: .created,
+            lookAt: time.advanced(by: Pace.handover),
+            body: DepositBody(
+                minorUnits: amount.minorUnits,
+                currency: amount.currency,
+                reference: reference,
+                presentation: presentation,
+                expiresAt: time.advanced(by: DepositBody.lifetime),
+                isLive: isLive
+            )
+        )
+    }
+
+    /// The amount that its D1 books.
+    var creditedAmount: Int64 {
+        body.isAccepted ? body.received ?? amount.minorUnits : amount.minorUnits
+    }
+
+    var order: DepositOrder {
+        DepositOrder(
+            deposit: id,
+            user: owner,
+            amount: amount,
+            reference: body.reference,
+            presentation: body.presentation,
+            createdAt: createdAt,
+            expiresAt: body.expiresAt,
+            key: "gotchu-\(id)-intent-\(body.tries.attempt)"
+        )
+    }
+
+    var providerReference: DepositReference? {
+        guard body.intent != nil || body.checkout != nil else { return nil }
+        return DepositReference(deposit: id, intent: body.intent, checkout: body.checkout)
+    }
+}
+
+/// The decisions about deposits.
+extension Funding {
+    /// Decides what an observation means for a deposit. Total: any observation in any state.
+    package static func next(
+        _ deposit: Deposit,
+        _ observation: Observation,
+        at now: Timestamp
+    ) -> Next<DepositBody> {
+        var next = Next(deposit)
+        switch observation {
+        case .deposit(let seen): next.see(seen, at: now)
+        case .refused(let refusal): next.refuse(refusal, at: now)
+        case .absent: next.miss(at: now)
+        case .unknown(let delay):
+            next.subject.lookAgain(within: delay ?? Pace.retry(deposit.body.looks), at: now)
+            next.endUnlessKnown(at: now)
+        case .payee, .transfer, .payout: break
+        }
+        return next
+    }
+
+    /// Decides which call a deposit needs now, if any.
+    package static func look(at deposit: Deposit, now: Timestamp) -> Next<DepositBody> {
+        var next = Next(deposit)
+        guard let reference = deposit.providerReference else {
+            guard deposit.state == .created else {
+                next.subject.lookAt = deposit.state == .held ? now.advanced(by: Pace.slow) : nil
+                return next
+            }
+            next.call =
+                next.subject.body.tries.begin(at: now)
+                ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
+            next.subject.lookAgain(within: Pace.retry(deposit.body.looks), at: now)
+            return next
+        }
+        let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
+        next.call =
+            isOver && deposit.state.isOpen && deposit.state != .processing
+            ? .endDeposit(reference) : .readDeposit(reference)
+        if deposit.lookAt != nil {
+            let delay = deposit.state == .held ? Pace.slow : Pace.open(deposit.body.looks)
+            next.subject.lookAgain(within: delay, at: now)
+        }
+        return next
+    }
+}
+
+extension Subject where Body == DepositBody {
+    fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
+        body.looks += 1
+        body.lookedAt = now
+        lookAt = now.advanced(by: delay)
+    }
+}
+
+extension Next where Body == DepositBody {
+    /// Lets a development server's mint pay it.
+    mutating func mint(_ fact: String, at now: Timestamp) {
+        subject.state = .succeeded
+        subject.body.creditedAt = now
+        subject.lookAt = nil
+        book(
+            .deposit,
+            fact,
+            subject.amount.minorUnits,
+            .move(from: .house(.developmentMint), to: .user(subject.owner))
+        )
+    }
+
+    fileprivate mutating func see(_ seen: SeenDeposit, at now: Timestamp) {
+        guard seen.deposit == subject.id.rawValue,
+            subject.body.intent == nil || seen.intent == nil || seen.intent == subject.body.intent
+        else {
+            if seen.status == .succeeded { hold(seen, at: now) }
+            return
+        }
+        let before = subject.state
+        subject.body.intent = seen.intent ?? subject.body.intent
+        subject.body.checkout = seen.checkout ?? subject.body.checkout
+        subject.body.error = seen.error ?? subject.body.error
+        switch seen.status {
+        case .succeeded: succeed(seen, at: now)
+        case .canceled: if before.isOpen { become(.canceled) }
+        case .requiresPaymentMethod: if before.isOpen { become(.requiresPaymentMethod) }
+        case .requiresConfirmation: if before.isOpen { become(.requiresConfirmation) }
+        case .requiresAction: if before.isOpen { become(.requiresAction) }
+        case .processing: if before.isOpen { become(.processing) }
+        }
+        if subject.state.isOpen {
+            if subject.state != before { subject.body.looks = 0 }
+            subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+            endSoon(at: now)
+        }
+    }
+
+    /// Looks again when it expires, or at once if its end was asked for.
+    private mutating func endSoon(at now: Timestamp) {
+        guard subject.state != .processing, let lookAt = subject.lookAt else { return }
+        if subject.body.isEndAsked {
+            if let reference = subject.providerReference, call == nil {
+                call = .endDeposit(reference)
+            }
+        } else if subject.body.expiresAt > now {
+            subject.lookAt = min(lookAt, subject.body.expiresAt)
+        }
+    }
+
+    private mutating func become(_ state: DepositBody.State) {
+        subject.state = state
+        if !state.isOpen { subject.lookAt = nil }
+    }
+
+    private mutating func hold(_ seen: SeenDeposit, at now: Timestamp) {
+        guard subject.state != .succeeded else { return }
+        if seen.currency.lowercased() == subject.amount.currency.rawValue,
+            seen.isLive == subject.body.isLive, Money.allowedRequest.contains(seen.amount)
+        {
+            subject.body.received = seen.amount
+        }
+        hold(at: now)
+    }
+
+    /// Waits for the operator, and looks now and then if something has changed.
+    private mutating func hold(at now: Timestamp) {
+        subject.state = .held
+        subject.lookAt = now.advanced(by: Pace.slow)
+    }
+
+    private mutating func succeed(_ seen: SeenDeposit, at now: Timestamp) {
+        guard let intent = seen.intent, seen.isLive == subject.body.isLive,
+            seen.currency.lowercased() == subject.amount.currency.rawValue,
+            seen.amount == subject.creditedAmount
+        else { return hold(seen, at: now) }
+        if subject.state != .succeeded {
+            subject.body.creditedAt = now
+            subject.body.looks = 0
+            subject.state = .succeeded
+        }
+        book(.deposit, intent, subject.creditedAmount, .credit(subject.owner))
+        if let charge = seen.charge { book(charge) }
+        let isWaiting =
+            !subject.body.isFeeKnown
+            && now < subject.body.creditedAt.map { $0.advanced(by: DepositBody.feePatience) } ?? now
+        subject.lookAt = nil
+        if isWaiting { subject.lookAgain(within: Pace.open(subject.body.looks), at: now) }
+    }
+
+    private mutating func book(_ charge: SeenCharge) {
+        let user = subject.owner
+        if let transaction = charge.transaction {
+            book(feeOf: transaction)
+            subject.body.isFeeKnown = true
+        }
+        for refund in charge.refunds {
+            if let out = refund.out {
+                book(.cardRefund, refund.id, refund.amount, .debit(user))
+                book(feeOf: out)
+            }
+            if let back = refund.back, refund.out != nil {
+                book(.cardRefundBack, "\(refund.id):back", refund.amount, .credit(user))
+                book(feeOf: back)
+            }
+        }
+        for dispute in charge.disputes {
+            guard let out = dispute.out, isOurs(out) else { continue }
+            book(.dispute, "\(dispute.id):out", -out.amount, .debit(user))
+            book(feeOf: out)
+            guard let back = dispute.back, isOurs(back) else { continue }
+            book(.disputeWon, "\(dispute.id):in", back.amount, .credit(user))
+            book(feeOf: back)
+        }
+    }
+
+    private mutating func book(feeOf transaction: SeenTransaction) {
+        guard transaction.fee != 0, isOurs(transaction) else { return }
+        book(
+            .providerFee,
+            transaction.id,
+            transaction.fee,
+            .move(from: .house(.stripeFees), to: .house(.stripeBalance))
+        )
+    }
+
+    private func isOurs(_ transaction: SeenTransaction) -> Bool {
+        transaction.currency.lowercased() == subject.amount.currency.rawValue
+    }
+
+    /// Books a fact unless the record says that it is booked.
+    private mutating func book(
+        _ kind: TransferKind,
+        _ fact: String,
+        _ amount: Int64,
+        _ lines: Posting.Lines
+    ) {
+        let isPossible =
+            kind == .providerFee
+            ? amount.magnitude <= Pace.largestFact : (1...Pace.largestFact).contains(amount)
+        guard isPossible, subject.body.booked[fact] == nil,
+            subject.body.booked.count < DepositBody.factLimit
+        else { return }
+        subject.body.booked[fact] = amount
+        postings.append(Posting(kind, fact, amount, lines))
+    }
+
+    fileprivate mutating func refuse(_ refusal: ProviderRefusal, at now: Timestamp) {
+        let notice = ProviderNotice(code: refusal.code, message: refusal.message)
+        switch (subject.state, refusal.reason) {
+        case (.created, .keyReused):
+            subject.body.error = notice
+            hold(at: now)
+        case (.created, _):
+            subject.body.error = notice
+            become(.failed)
+        default:
+            // A look or an end was refused: the object tells by itself what became of it.
+            if subject.lookAt != nil {
+                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+            }
+        }
+    }
+
+    fileprivate mutating func miss(at now: Timestamp) {
+        guard subject.state == .created, subject.providerReference == nil else { return }
+        subject.lookAgain(within: subject.body.tries.isAbsent(), at: now)
+        endUnlessKnown(at: now)
+    }
+
+    fileprivate mutating func endUnlessKnown(at now: Timestamp) {
+        let end = subject.createdAt.advanced(by: DepositBody.creationLimit)
+        if subject.state == .created, subject.providerReference == nil, now >= end {
+            become(.canceled)
+        }
+    }
+}

@@ -1,0 +1,330 @@
+package import GotchuCore
+package import Ledger
+
+/// The limits of deposits, for one user.
+package struct DepositLimits: Equatable, Sendable {
+    /// The deposits that may be open at once.
+    package static let open = 5
+    /// The deposits that may be made within an hour.
+    package static let hourly = 10
+
+    /// The largest deposit in minor units, unless the user has a limit of their own.
+    package let usualDeposit: Int64
+    /// The largest balance in minor units that a new deposit may lead to, unless the user has a
+    /// limit of their own.
+    package let usualBalance: Int64
+    /// The deposits that the user has made within an hour.
+    package let recent: Int
+
+    package init(usualDeposit: Int64, usualBalance: Int64, recent: Int) {
+        self.usualDeposit = usualDeposit
+        self.usualBalance = usualBalance
+        self.recent = recent
+    }
+}
+
+/// The source and the destination of money outside.
+package enum FundingSource: Equatable, Sendable {
+    /// The provider, with test money or real money.
+    case provider(isLive: Bool)
+    /// The mint of a development server: everything is done at once.
+    case mint
+}
+
+/// Opens a deposit. A development server's mint pays it at once.
+package struct OpenDeposit: RecordCommand {
+    package static let name = "open-deposit"
+
+    package let user: UserID
+    package let amount: Money
+    package let reference: String?
+    package let presentation: Presentation
+    package let source: FundingSource
+    package let limits: DepositLimits
+    package let record: RecordID
+
+    package init(
+        user: UserID,
+        amount: Money,
+        reference: String?,
+        presentation: Presentation,
+        source: FundingSource,
+        limits: DepositLimits,
+        id: RecordID = .make()
+    ) {
+        self.user = user
+        self.amount = amount
+        self.reference = reference
+        self.presentation = presentation
+        self.source = source
+        self.limits = limits
+        record = id
+    }
+
+    private var group: RecordGroup { RecordGroup(owner: user, kind: DepositBody.kind) }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
+        footprint.owners.insert(.user(user))
+        footprint.dueGroups.insert(group)
+        guard source == .mint else { return }
+        footprint.owners.formUnion([.house(.developmentMint), .houseOf(.owed, user)])
+        footprint.names.insert(Posting.name(ofFact: fact))
+    }
+
+    /// The key of the only fact of a deposit that the mint pays.
+    private var fact: String { "dev_\(record)" }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
+        guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
+        guard let account = books.rows.accounts[Account.Key(.user(user), amount.currency)] else {
+            throw Refusal(.noWalletInCurrency)
+        }
+        let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
+        guard amount.minorUnits <= known.terms.depositMaximum ?? limits.usualDeposit, !overflows,
+            balance <= known.terms.balanceMaximum ?? limits.usualBalance,
+            limits.recent < DepositLimits.hourly,
+            books.rows.dueCounts[group, default: 0] < DepositLimits.open
+        else { throw Refusal(.depositLimit) }
+        let isLive = source == .provider(isLive: true)
+        var next = Next(
+            Deposit(
+                id: record,
+                user: user,
+                amount: amount,
+                reference: reference,
+                presentation: presentation,
+                isLive: isLive,
+                at: time
+            )
+        )
+        if source == .mint { next.mint(fact, at: time) }
+        try books.put(next, at: time)
+        return record
+    }
+}
+
+/// Takes money of a payee's wallet, to be paid to their bank.
+package struct RequestWithdrawal: RecordCommand {
+    package static let name = "request-withdrawal"
+
+    package let user: UserID
+    package let amount: Money
+    package let bankAccount: String?
+    package let source: FundingSource
+    /// Credits that are too young to be withdrawn.
+    package let hold: WithdrawalHold
+    /// A Boolean that is true if the operator must release the withdrawals of a payee whom nobody
+    /// knows yet.
+    package let needsRelease: Bool
+    package let record: RecordID
+
+    package init(
+        user: UserID,
+        amount: Money,
+        bankAccount: String?,
+        source: FundingSource,
+        hold: WithdrawalHold,
+        needsRelease: Bool,
+        id: RecordID = .make()
+    ) {
+        self.user = user
+        self.amount = amount
+        self.bankAccount = bankAccount
+        self.source = source
+        self.hold = hold
+        self.needsRelease = needsRelease
+        record = id
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Payee.id(of: user))
+        let destination: HouseAccount = source == .mint ? .developmentMint : .withdrawals
+        footprint.owners.formUnion([.user(user), .houseOf(.owed, user), .house(destination)])
+        footprint.names.insert(Posting.name(ofFact: fact))
+    }
+
+    private var fact: String { WithdrawalBody.taken(record) }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
+        guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
+        guard let account = books.rows.accounts[Account.Key(.user(user), amount.currency)] else {
+            throw Refusal(.noWalletInCurrency)
+        }
+        let payee = try books.payee(of: user)
+        if source != .mint {
+            guard payee?.state == .active else { throw Refusal(.payeeNotOnboarded) }
+        }
+        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
+        guard books.rows.accounts[owed, default: Account(owed, changedAt: time)].balance == 0 else {
+            throw Refusal(.walletOwes)
+        }
+        guard account.entryCount == hold.entryCount else { throw Refusal(.accountChanged) }
+        let available = max(0, account.balance - hold.young)
+        guard amount.minorUnits <= available else {
+            throw Refusal(
+                .insufficientBalance,
+                required: amount.minorUnits,
+                available: available
+            )
+        }
+        var next = Next(
+            Withdrawal(
+                id: record,
+                user: user,
+                amount: amount,
+                account: source == .mint ? nil : payee?.body.account,
+                bankAccount: bankAccount,
+                needsRelease: needsRelease && source != .mint && payee?.body.isReleased != true,
+                at: time
+            )
+        )
+        next.begin(at: time)
+        try books.put(next, at: time)
+        return record
+    }
+}
+
+/// The credits of an account that are too young to be withdrawn, as of one of its entries.
+package struct WithdrawalHold: Equatable, Sendable {
+    /// The number of the account's newest entry when they were added up.
+    package let entryCount: Int64
+    /// Their sum in minor units.
+    package let young: Int64
+
+    package init(entryCount: Int64, young: Int64) {
+        self.entryCount = entryCount
+        self.young = young
+    }
+}
+
+/// Asks for the end of a deposit. The provider decides if it comes in time.
+package struct CancelDeposit: LedgerCommand {
+    package static let name = "cancel-deposit"
+
+    package let deposit: RecordID
+    package let user: UserID
+
+    package init(_ deposit: RecordID, user: UserID) {
+        self.deposit = deposit
+        self.user = user
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(deposit)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
+        var deposit: Deposit = try books.subject(deposit, of: user)
+        switch deposit.state {
+        case .canceled: return deposit
+        case .succeeded, .failed, .held, .processing: throw Refusal(.intentSettled)
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: break
+        }
+        guard !deposit.body.isEndAsked else { return deposit }
+        deposit.body.isEndAsked = true
+        deposit.lookAt = time.advanced(by: Pace.handover)
+        deposit.version += 1
+        books.put(deposit.record)
+        return deposit
+    }
+}
+
+/// Cancels a withdrawal of which the provider knows nothing yet.
+package struct CancelWithdrawal: LedgerCommand {
+    package static let name = "cancel-withdrawal"
+
+    package let withdrawal: RecordID
+    package let user: UserID
+
+    package init(_ withdrawal: RecordID, user: UserID) {
+        self.withdrawal = withdrawal
+        self.user = user
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(withdrawal)
+        footprint.owners.formUnion([.user(user), .house(.withdrawals)])
+        footprint.names.insert(Posting.name(ofFact: WithdrawalBody.returned(withdrawal)))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
+        let withdrawal: Withdrawal = try books.subject(withdrawal, of: user)
+        guard withdrawal.state != .cancelled else { return withdrawal }
+        var next = Next(withdrawal)
+        guard next.cancel(at: time) else { throw Refusal(.withdrawalTooLate) }
+        return try books.put(next, at: time)
+    }
+}
+
+/// Makes the record of a payee, whose account at the provider the worker then opens; or looks at
+/// it again.
+package struct PutPayee: LedgerCommand {
+    package static let name = "put-payee"
+
+    package let user: UserID
+
+    package init(_ user: UserID) {
+        self.user = user
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
+        footprint.records.insert(Payee.id(of: user))
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
+        guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
+        guard var payee = try books.payee(of: user) else {
+            let payee = Payee(user, at: time)
+            books.put(payee.record)
+            return payee
+        }
+        guard payee.lookAt == nil, payee.state != .active else { return payee }
+        payee.lookAt = time.advanced(by: Pace.handover)
+        payee.version += 1
+        books.put(payee.record)
+        return payee
+    }
+}
+
+extension Books {
+    func payee(of user: UserID) throws(Refusal) -> Payee? {
+        guard let record = rows.records[Payee.id(of: user)] else { return nil }
+        return try readable(record)
+    }
+
+    /// Returns a record of a user.
+    ///
+    /// - Throws: `unknownRecord` also if it is another's, and `unreadable`.
+    func subject<Body: Particulars>(
+        _ id: RecordID,
+        of user: UserID? = nil
+    ) throws(Refusal) -> Subject<Body> {
+        guard let record = rows.records[id], record.kind == Body.kind,
+            user.map({ $0 == record.owner }) ?? true
+        else { throw Refusal(.unknownRecord) }
+        return try readable(record)
+    }
+
+    func readable<Body: Particulars>(_ record: Record) throws(Refusal) -> Subject<Body> {
+        do { return try Subject(record) } catch { throw Refusal(.unreadable) }
+    }
+
+    /// Writes the decision about an observation: the record, if it has changed, and its facts.
+    @discardableResult
+    mutating func put<Body: Particulars>(
+        _ next: Next<Body>,
+        at time: Timestamp
+    ) throws(Refusal) -> Subject<Body> {
+        var subject = next.subject
+        // First what may be refused: a refused command has changed nothing.
+        try book(next.postings, of: subject.id, in: subject.amount.currency, at: time)
+        let stored = rows.records[subject.id]
+        guard subject.record != stored else { return subject }
+        if stored != nil { subject.version += 1 }
+        let record = subject.record
+        put(record, telling: next.event.map { Event(kind: $0.rawValue, record: record, at: time) })
+        return subject
+    }
+}

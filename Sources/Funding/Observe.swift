@@ -1,0 +1,174 @@
+package import GotchuCore
+package import Ledger
+
+/// A deposit, withdrawal or payee, of a kind that is known only once its record is read.
+enum FundingStep {
+    case deposit(Next<DepositBody>)
+    case withdrawal(Next<WithdrawalBody>)
+    case payee(Next<PayeeBody>)
+
+    /// The decision about a record: about an observation, or about the next look.
+    ///
+    /// - Throws: `unreadable`, and `unknownRecord` for one of another kind.
+    init(
+        _ record: Record,
+        _ observation: Observation?,
+        at time: Timestamp
+    ) throws(Refusal) {
+        do throws(LedgerError) {
+            switch record.kind {
+            case DepositBody.kind:
+                let deposit = try Deposit(record)
+                self = .deposit(
+                    observation.map { Funding.next(deposit, $0, at: time) }
+                        ?? Funding.look(at: deposit, now: time)
+                )
+            case WithdrawalBody.kind:
+                let withdrawal = try Withdrawal(record)
+                self = .withdrawal(
+                    observation.map { Funding.next(withdrawal, $0, at: time) }
+                        ?? Funding.look(at: withdrawal, now: time)
+                )
+            case PayeeBody.kind:
+                let payee = try Payee(record)
+                self = .payee(
+                    observation.map { Funding.next(payee, $0, at: time) }
+                        ?? Funding.look(at: payee, now: time)
+                )
+            default: throw LedgerError.corrupt("a record of another kind")
+            }
+        } catch {
+            throw Refusal(.unreadable)
+        }
+    }
+
+    var postings: [Posting] {
+        switch self {
+        case .deposit(let next): next.postings
+        case .withdrawal(let next): next.postings
+        case .payee(let next): next.postings
+        }
+    }
+
+    var call: Call? {
+        switch self {
+        case .deposit(let next): next.call
+        case .withdrawal(let next): next.call
+        case .payee(let next): next.call
+        }
+    }
+
+    /// The ids under which the provider knows the record.
+    var objects: [String] {
+        let ids: [String?] =
+            switch self {
+            case .deposit(let next): [next.subject.body.intent, next.subject.body.checkout]
+            case .withdrawal(let next): [next.subject.body.transfer, next.subject.body.payout]
+            case .payee(let next): [next.subject.body.account]
+            }
+        return ids.compactMap { $0 }
+    }
+}
+
+/// Applies what a call to the provider has shown to the record that it is about.
+package struct Observe: LedgerCommand {
+    package static let name = "observe"
+
+    package let record: RecordID
+    package let observation: Observation
+
+    package init(_ record: RecordID, _ observation: Observation) {
+        self.record = record
+        self.observation = observation
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(record)
+        guard let rows else { return footprint.asksAgain = true }
+        guard let record = rows.records[record] else { return }
+        // The time of the decision is not known yet. All that it can add is that patience has
+        // ended.
+        for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
+            guard let step = try? FundingStep(record, observation, at: time) else { continue }
+            footprint.names.formUnion(step.objects.map(Posting.name(ofObject:)))
+            footprint.names.formUnion(step.postings.map { Posting.name(ofFact: $0.fact) })
+            for posting in step.postings { footprint.owners.formUnion(posting.owners) }
+        }
+    }
+
+    /// - Returns: The call to be made next, if there is one.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
+        guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
+        var step = try FundingStep(stored, observation, at: time)
+        if step.objects.contains(where: {
+            !books.isFree(Posting.name(ofObject: $0), for: record)
+        }) {
+            // Another record has this object: a person must look.
+            let refusal = ProviderRefusal(
+                .keyReused,
+                code: "object_of_another",
+                message: "The provider's object belongs to another record."
+            )
+            step = try FundingStep(stored, .refused(refusal), at: time)
+        }
+        switch step {
+        case .deposit(let next): try books.put(books.possible(next), at: time)
+        case .withdrawal(let next): try books.put(books.possible(next), at: time)
+        case .payee(let next): try books.put(next, at: time)
+        }
+        for object in step.objects {
+            _ = books.claim(
+                Posting.name(ofObject: object),
+                for: record.rawValue,
+                until: nil,
+                at: time
+            )
+        }
+        return step.call
+    }
+}
+
+/// Says which call a record needs now, and when it is to be looked at again if nobody says what
+/// came of that.
+package struct Wake: LedgerCommand {
+    package static let name = "wake"
+
+    package let record: RecordID
+
+    package init(_ record: RecordID) {
+        self.record = record
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(record)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
+        guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
+        let step = try FundingStep(stored, nil, at: time)
+        switch step {
+        case .deposit(let next): try books.put(next, at: time)
+        case .withdrawal(let next): try books.put(next, at: time)
+        case .payee(let next): try books.put(next, at: time)
+        }
+        return step.call
+    }
+}
+
+extension Books {
+    fileprivate func isFree(_ name: String, for record: RecordID) -> Bool {
+        rows.names[name].map { $0.target == record.rawValue } ?? true
+    }
+
+    /// Leaves out the facts that another record has: each is booked once for ever.
+    fileprivate func possible<Body: Particulars>(_ next: Next<Body>) -> Next<Body> {
+        var possible = next
+        possible.postings = next.postings.filter {
+            isFree(Posting.name(ofFact: $0.fact), for: next.subject.id)
+        }
+        for posting in next.postings where !possible.postings.contains(posting) {
+            possible.subject.body.booked[posting.fact] = nil
+        }
+        return possible
+    }
+}

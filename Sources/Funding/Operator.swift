@@ -1,0 +1,157 @@
+package import GotchuCore
+package import Ledger
+
+/// Books what was received for a deposit that is held, instead of what was ordered.
+package struct AcceptDeposit: LedgerCommand {
+    package static let name = "accept-deposit"
+
+    package let deposit: RecordID
+
+    package init(_ deposit: RecordID) {
+        self.deposit = deposit
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(deposit)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
+        var deposit: Deposit = try books.subject(deposit)
+        guard deposit.state == .held, deposit.body.received != nil else {
+            throw Refusal(.intentSettled)
+        }
+        // What it books is what the next look shows.
+        deposit.body.isAccepted = true
+        deposit.lookAt = time
+        deposit.version += 1
+        books.put(deposit.record)
+        return deposit
+    }
+}
+
+/// Goes on with a withdrawal that is held: pays it again, or gives it back.
+package struct ResumeWithdrawal: LedgerCommand {
+    package static let name = "resume-withdrawal"
+
+    package let withdrawal: RecordID
+    package let isReturned: Bool
+
+    package init(_ withdrawal: RecordID, isReturned: Bool) {
+        self.withdrawal = withdrawal
+        self.isReturned = isReturned
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(withdrawal)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
+        var next = Next<WithdrawalBody>(try books.subject(withdrawal))
+        guard next.resume(returning: isReturned, at: time) else {
+            throw Refusal(.withdrawalTooLate)
+        }
+        return try books.put(next, at: time)
+    }
+}
+
+/// Lets a new payee withdraw from now on.
+package struct ReleasePayee: LedgerCommand {
+    package static let name = "release-payee"
+
+    package let user: UserID
+    /// Withdrawals of the payee that wait for it.
+    package let withdrawals: [RecordID]
+
+    package init(_ user: UserID, withdrawals: [RecordID]) {
+        self.user = user
+        self.withdrawals = withdrawals
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Payee.id(of: user))
+        footprint.records.formUnion(withdrawals)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
+        guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
+        var waiting: [Next<WithdrawalBody>] = []
+        for id in withdrawals {
+            var next = Next<WithdrawalBody>(try books.subject(id, of: user))
+            next.release(at: time)
+            waiting.append(next)
+        }
+        for next in waiting { try books.put(next, at: time) }
+        guard !payee.body.isReleased else { return payee }
+        payee.body.isReleased = true
+        payee.version += 1
+        books.put(payee.record)
+        return payee
+    }
+}
+
+/// Forgives a part of what a user owes.
+package struct ForgiveDebt: LedgerCommand {
+    package static let name = "forgive-debt"
+
+    package let user: UserID
+    package let amount: Money
+    private let fact: String
+
+    package init(_ user: UserID, _ amount: Money, id: RecordID = .make()) {
+        self.user = user
+        self.amount = amount
+        fact = "forgiven_\(id)"
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Provider.id)
+        footprint.owners.formUnion([.houseOf(.owed, user), .house(.losses)])
+        footprint.names.insert(Posting.name(ofFact: fact))
+    }
+
+    /// - Returns: The rest that is owed, in minor units.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
+        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
+        let debt = -(books.rows.accounts[owed]?.balance ?? 0)
+        guard amount.minorUnits > 0, amount.minorUnits <= debt else {
+            throw Refusal(.insufficientBalance, required: amount.minorUnits, available: debt)
+        }
+        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        next.book(
+            Posting(
+                .debtForgiven,
+                fact,
+                amount.minorUnits,
+                .move(from: .house(.losses), to: owed.owner)
+            )
+        )
+        try books.put(next, at: time)
+        return debt - amount.minorUnits
+    }
+}
+
+/// Sets a user's own terms.
+package struct SetTerms: LedgerCommand {
+    package static let name = "set-terms"
+
+    package let user: UserID
+    /// Makes the new terms of the old ones.
+    package let change: @Sendable (inout User.Terms) -> Void
+
+    package init(_ user: UserID, _ change: @escaping @Sendable (inout User.Terms) -> Void) {
+        self.user = user
+        self.change = change
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> User {
+        guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
+        var terms = known.terms
+        change(&terms)
+        if terms != known.terms { books.set(terms, of: user) }
+        return books.rows.users[user] ?? known
+    }
+}

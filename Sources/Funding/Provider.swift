@@ -1,0 +1,201 @@
+package import GotchuCore
+package import Ledger
+
+/// The account of the platform at the provider, to which these books belong. There is one.
+package typealias Provider = Subject<ProviderBody>
+
+package struct ProviderBody: Particulars {
+    package static let kind = "provider"
+
+    package enum State: String, Sendable {
+        case bound = "BOUND"
+    }
+
+    /// `acct_…`
+    package let account: String
+    package let isLive: Bool
+    /// The time up to which all events were seen.
+    package internal(set) var watermark: Timestamp
+    let currency: Currency
+
+    /// The currency of its transactions.
+    package var amount: Money { Money(minorUnits: 0, currency: currency) }
+    /// Its transactions are too many for a body: their transfers and names tell of them.
+    package var booked: [String: Int64] {
+        get { [:] }
+        set {}
+    }
+
+    /// Nobody looks at it: its events are read.
+    package var lookedAt: Timestamp? { nil }
+
+    package func canBe(in state: State) -> Bool { !account.isEmpty }
+}
+
+extension Subject where Body == ProviderBody {
+    package static let id = RecordID(trusted: computedID(ProviderBody.kind))
+    /// The user that owns the record: every record has an owner.
+    static let user = UserID(trusted: computedID("user", ProviderBody.kind))
+    /// No address and no token's subject can be this.
+    static let login = "<provider>"
+}
+
+extension Next where Body == ProviderBody {
+    mutating func book(_ posting: Posting) { postings.append(posting) }
+}
+
+/// Binds the books to an account and a mode of the provider, at the first start with a key.
+package struct BindProvider: LedgerCommand {
+    package static let name = "bind-provider"
+
+    package let account: String
+    package let isLive: Bool
+    package let currency: Currency
+
+    package init(account: String, isLive: Bool, currency: Currency = .usd) {
+        self.account = account
+        self.isLive = isLive
+        self.currency = currency
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Provider.id)
+        footprint.users.insert(Provider.user)
+        footprint.names.insert(User.name(ofLogin: Provider.login))
+    }
+
+    /// - Throws: `otherProvider` if the books belong to another account or mode.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Provider {
+        if let record = books.rows.records[Provider.id] {
+            let provider: Provider = try books.readable(record)
+            guard provider.body.account == account, provider.body.isLive == isLive else {
+                throw Refusal(.otherProvider)
+            }
+            return provider
+        }
+        if books.rows.users[Provider.user] == nil {
+            let user = User(
+                id: Provider.user,
+                login: Provider.login,
+                displayName: "",
+                createdAt: time
+            )
+            books.insert(user, accountIn: currency)
+        }
+        let provider = Provider(
+            id: Provider.id,
+            owner: Provider.user,
+            createdAt: time,
+            state: .bound,
+            lookAt: nil,
+            body: ProviderBody(
+                account: account,
+                isLive: isLive,
+                watermark: time,
+                currency: currency
+            )
+        )
+        books.put(provider.record)
+        return provider
+    }
+}
+
+/// Notes that all events up to a time were seen.
+package struct AdvanceWatermark: LedgerCommand {
+    package static let name = "advance-watermark"
+
+    package let watermark: Timestamp
+
+    package init(to watermark: Timestamp) {
+        self.watermark = watermark
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Provider.id)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        guard watermark > next.subject.body.watermark else { return false }
+        next.subject.body.watermark = watermark
+        try books.put(next, at: time)
+        return true
+    }
+}
+
+/// Books a transaction of the platform's own: P1.
+package struct BookTransaction: LedgerCommand {
+    package static let name = "book-transaction"
+
+    package let transaction: SeenTransaction
+
+    package init(_ transaction: SeenTransaction) {
+        self.transaction = transaction
+    }
+
+    private var postings: [Posting] { TransactionClass(transaction).postings(of: transaction) }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Provider.id)
+        for posting in postings {
+            footprint.names.insert(Posting.name(ofFact: posting.fact))
+            footprint.owners.formUnion(posting.owners)
+        }
+    }
+
+    /// - Returns: True if it was booked now; false if it was before, or belongs to a deposit or a
+    ///   withdrawal, or has another currency.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        guard transaction.currency.lowercased() == next.subject.amount.currency.rawValue else {
+            return false
+        }
+        for posting in postings where books.rows.names[Posting.name(ofFact: posting.fact)] == nil {
+            next.book(posting)
+        }
+        try books.put(next, at: time)
+        return !next.postings.isEmpty
+    }
+}
+
+/// The meaning of a balance transaction for the books. Total: an unknown type is the platform's.
+package enum TransactionClass: Equatable, Sendable {
+    /// A fact of a deposit or a withdrawal, which books it.
+    case ofRecord
+    /// A fee of the provider that belongs to no charge.
+    case fee
+    /// Top-ups, payouts and adjustments of the platform's own.
+    case platform
+
+    package init(_ transaction: SeenTransaction) {
+        let kind = transaction.source?.split(separator: "_").first
+        self =
+            switch transaction.type {
+            case "charge", "payment", "refund", "payment_refund", "refund_failure",
+                "payment_failure_refund", "transfer", "transfer_refund", "transfer_cancel",
+                "transfer_failure":
+                .ofRecord
+            case "adjustment" where kind == "dp" || kind == "du" || kind == "re": .ofRecord
+            case "stripe_fee", "stripe_fx_fee", "tax_fee", "network_cost": .fee
+            default: .platform
+            }
+    }
+
+    func postings(of transaction: SeenTransaction) -> [Posting] {
+        let amount = transaction.amount
+        guard amount.magnitude <= Pace.largestFact, transaction.fee.magnitude <= Pace.largestFact
+        else { return [] }
+        let fees: Posting.Lines = .move(from: .house(.stripeFees), to: .house(.stripeBalance))
+        let own: Posting.Lines = .move(from: .house(.stripeBalance), to: .house(.platform))
+        let fee = Posting(.providerFee, "\(transaction.id):fee", transaction.fee, fees)
+        switch self {
+        case .ofRecord: return []
+        case .fee:
+            return [Posting(.providerFee, transaction.id, transaction.fee - amount, fees)]
+                .filter { $0.amount != 0 }
+        case .platform:
+            return [Posting(.platform, transaction.id, amount, own), fee]
+                .filter { $0.amount != 0 }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import GotchuCore
+internal import Ledger
+
+/// The orders of people about a withdrawal.
+extension Next where Body == WithdrawalBody {
+    /// Begins it: the money leaves the wallet. A development server's mint has it at once.
+    mutating func begin(at now: Timestamp) {
+        let isMint = subject.body.account == nil
+        book(
+            .withdrawal,
+            WithdrawalBody.taken(subject.id),
+            .move(from: .user(subject.owner), to: .house(isMint ? .developmentMint : .withdrawals))
+        )
+        guard isMint else { return }
+        subject.state = .paid
+        subject.body.paidAt = now
+        subject.lookAt = nil
+        event = .withdrawalPaid
+    }
+
+    /// Cancels it, if no call can have moved money.
+    ///
+    /// - Returns: False if it is too late.
+    mutating func cancel(at now: Timestamp) -> Bool {
+        guard subject.state == .pending, !subject.body.isCalled else { return false }
+        giveBack()
+        enter(.cancelled, at: now)
+        subject.lookAt = nil
+        return true
+    }
+
+    /// Goes on after the operator has decided: with the payout again, or with its return.
+    ///
+    /// - Returns: False if it is not held, or that cannot be done.
+    mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
+        guard subject.state == .held, let before = subject.body.heldIn else { return false }
+        switch before {
+        case .pending where !returning: enter(.pending, at: now)
+        case .sent, .returning: enter(returning ? .returning : .sent, at: now)
+        case .inTransit where !returning: enter(.inTransit, at: now)
+        case .pending, .inTransit, .paid, .failed, .cancelled, .held: return false
+        }
+        return true
+    }
+
+    /// Lets a new payee's withdrawal go on.
+    mutating func release(at now: Timestamp) {
+        guard subject.body.needsRelease else { return }
+        subject.body.needsRelease = false
+        if subject.state == .pending { subject.lookAt = now }
+    }
+}

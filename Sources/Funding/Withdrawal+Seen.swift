@@ -1,0 +1,225 @@
+internal import GotchuCore
+internal import Ledger
+
+/// The meaning of what the provider shows of a withdrawal.
+extension Next where Body == WithdrawalBody {
+    // MARK: Transfers
+
+    mutating func see(_ seen: SeenTransfer, at now: Timestamp) {
+        let isOurs =
+            seen.amount == subject.amount.minorUnits
+            && seen.currency.lowercased() == subject.amount.currency.rawValue
+            && seen.destination == subject.body.account
+            && (subject.body.transfer ?? seen.id) == seen.id
+        guard isOurs else { return hold("transfer_differs", seen.id, at: now) }
+        switch subject.state {
+        case .pending:
+            subject.body.transfer = seen.id
+            book(
+                .payoutSent,
+                seen.id,
+                .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
+            )
+            enter(.sent, at: now)
+            if let reversal = seen.reversal {
+                reverse(reversal, at: now)
+            } else {
+                callNext(at: now)
+            }
+        case .sent, .returning:
+            if let reversal = seen.reversal {
+                reverse(reversal, at: now)
+            } else {
+                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+            }
+        case .held:
+            // The operator has reversed it at the provider.
+            if let reversal = seen.reversal, subject.body.transfer != nil,
+                [.sent, .returning].contains(subject.body.heldIn)
+            {
+                reverse(reversal, at: now)
+            }
+        case .inTransit, .paid:
+            if seen.reversal != nil { hold("transfer_reversed", seen.id, at: now) }
+        case .failed, .cancelled:
+            if subject.body.transfer == nil { hold("transfer_unexpected", seen.id, at: now) }
+        }
+    }
+
+    private mutating func reverse(_ reversal: String, at now: Timestamp) {
+        book(
+            .payoutReversed,
+            reversal,
+            .move(from: .house(.stripeBalance), to: .house(.stripePayouts))
+        )
+        fail(at: now)
+    }
+
+    // MARK: Payouts
+
+    mutating func see(_ seen: SeenPayout, at now: Timestamp) {
+        guard [.sent, .inTransit, .paid].contains(subject.state) else { return }
+        let isOurs =
+            seen.amount == subject.amount.minorUnits
+            && seen.currency.lowercased() == subject.amount.currency.rawValue
+            && (subject.body.payout ?? seen.id) == seen.id
+        guard isOurs else { return hold("payout_differs", seen.id, at: now) }
+        if subject.state == .sent {
+            subject.body.payout = seen.id
+            enter(.inTransit, at: now)
+        }
+        subject.body.arrivesAt = seen.arrivesAt ?? subject.body.arrivesAt
+        switch seen.status {
+        case .pending, .inTransit:
+            if subject.state == .inTransit {
+                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+            }
+        case .paid: pay(seen.id, at: now)
+        case .failed, .canceled: bounce(seen, at: now)
+        }
+    }
+
+    private mutating func pay(_ payout: String, at now: Timestamp) {
+        if subject.state == .inTransit {
+            book(
+                .payoutPaid,
+                "\(payout):paid",
+                .move(from: .house(.withdrawals), to: .house(.stripePayouts))
+            )
+            subject.body.paidAt = now
+            subject.body.reason = nil
+            enter(.paid, at: now)
+            event = .withdrawalPaid
+        }
+        let end = subject.body.paidAt?.advanced(by: WithdrawalBody.returnPatience) ?? now
+        subject.lookAt = now < end ? now.advanced(by: Pace.settled) : nil
+    }
+
+    private mutating func bounce(_ payout: SeenPayout, at now: Timestamp) {
+        if subject.state == .paid {
+            book(
+                .payoutFailed,
+                "\(payout.id):back",
+                .move(from: .house(.stripePayouts), to: .house(.withdrawals))
+            )
+        }
+        subject.body.reason =
+            payout.failure
+            ?? ProviderNotice(code: "payout_\(payout.status.rawValue)", message: "")
+        enter(.returning, at: now)
+        callNext(at: now)
+    }
+
+    // MARK: Refusals
+
+    mutating func refuse(_ refusal: ProviderRefusal, at now: Timestamp) {
+        let notice = ProviderNotice(code: refusal.code, message: refusal.message)
+        switch (subject.state, refusal.reason) {
+        case (.failed, _), (.cancelled, _), (.held, _): break
+        case (.paid, _):
+            if subject.lookAt != nil { subject.lookAgain(within: Pace.settled, at: now) }
+        case (.pending, .insufficientFunds):
+            subject.body.isCalled = false
+            wait(
+                ProviderNotice(code: "waiting_for_funds", message: refusal.message),
+                patience: WithdrawalBody.fundsPatience,
+                at: now
+            )
+            if subject.body.waitsSince == nil {
+                subject.body.reason = notice
+                fail(at: now)
+            }
+        case (.sent, .insufficientFunds):
+            wait(
+                ProviderNotice(code: "waiting_for_payout", message: refusal.message),
+                patience: WithdrawalBody.payoutPatience,
+                at: now
+            )
+            if subject.body.waitsSince == nil {
+                subject.body.reason = notice
+                enter(.returning, at: now)
+                callNext(at: now)
+            }
+        case (_, .keyReused), (.returning, _), (.inTransit, _):
+            hold(refusal.code, refusal.message, at: now)
+        case (.pending, .other):
+            subject.body.reason = notice
+            fail(at: now)
+        case (.sent, .other):
+            subject.body.reason = notice
+            enter(.returning, at: now)
+            callNext(at: now)
+        }
+    }
+
+    /// Waits for funds, with another key; clears `waitsSince` once that has taken too long.
+    private mutating func wait(
+        _ reason: ProviderNotice,
+        patience: Duration,
+        at now: Timestamp
+    ) {
+        let since = subject.body.waitsSince ?? now
+        guard now < since.advanced(by: patience) else {
+            subject.body.waitsSince = nil
+            return
+        }
+        subject.body.waitsSince = since
+        subject.body.reason = reason
+        subject.body.tries.renew()
+        subject.lookAgain(within: Pace.slow, at: now)
+    }
+
+    mutating func miss(at now: Timestamp) {
+        guard [.pending, .sent].contains(subject.state), subject.lookAt != nil else { return }
+        subject.lookAgain(within: subject.body.tries.isAbsent(), at: now)
+    }
+
+    // MARK: Steps
+
+    private mutating func hold(_ code: String, _ message: String, at now: Timestamp) {
+        guard subject.state != .held else { return }
+        subject.body.heldIn = subject.state
+        subject.body.reason = ProviderNotice(code: code, message: message)
+        subject.state = .held
+        subject.lookAt = now.advanced(by: Pace.slow)
+        call = nil
+    }
+
+    /// Gives the money back to the wallet.
+    private mutating func fail(at now: Timestamp) {
+        giveBack()
+        enter(.failed, at: now)
+        subject.lookAt = nil
+        event = .withdrawalFailed
+    }
+
+    mutating func giveBack() {
+        book(
+            .withdrawalReturned,
+            WithdrawalBody.returned(subject.id),
+            .move(from: .house(.withdrawals), to: .user(subject.owner))
+        )
+    }
+
+    mutating func enter(_ state: WithdrawalBody.State, at now: Timestamp) {
+        subject.state = state
+        subject.body.heldIn = nil
+        subject.body.waitsSince = nil
+        subject.body.looks = 0
+        subject.body.tries.renew()
+        subject.lookAgain(within: Pace.open(0), at: now)
+    }
+
+    /// Decides the call of the state that was just entered.
+    private mutating func callNext(at now: Timestamp) {
+        let looked = Funding.look(at: subject, now: now)
+        subject = looked.subject
+        call = looked.call
+    }
+
+    mutating func book(_ kind: TransferKind, _ fact: String, _ lines: Posting.Lines) {
+        guard subject.body.booked[fact] == nil else { return }
+        subject.body.booked[fact] = subject.amount.minorUnits
+        postings.append(Posting(kind, fact, subject.amount.minorUnits, lines))
+    }
+}

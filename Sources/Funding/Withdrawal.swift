@@ -1,0 +1,214 @@
+package import GotchuCore
+internal import Ledger
+
+/// A payee's wish to have money of their wallet at their bank: a transfer to their connected
+/// account, then a payout from there.
+package typealias Withdrawal = Subject<WithdrawalBody>
+
+package struct WithdrawalBody: Particulars {
+    package static let kind = "withdrawal"
+    /// The time for which the platform's balance may not suffice.
+    static let fundsPatience: Duration = .seconds(14 * 24 * 3_600)
+    /// The time for which the connected account's balance may not suffice.
+    static let payoutPatience: Duration = .seconds(7 * 24 * 3_600)
+    /// The time after which a paid payout is final.
+    static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
+
+    package enum State: String, CaseIterable, Codable, Sendable {
+        /// Taken from the wallet; nothing has been transferred.
+        case pending = "PENDING"
+        /// At the connected account.
+        case sent = "SENT"
+        /// On the way to the bank.
+        case inTransit = "IN_TRANSIT"
+        case paid = "PAID"
+        /// The transfer is to be reversed.
+        case returning = "RETURNING"
+        /// Over, and the money is back in the wallet.
+        case failed = "FAILED"
+        case cancelled = "CANCELLED"
+        /// The operator must decide.
+        case held = "HELD"
+
+        /// A Boolean that is true while the money is neither at the bank nor in the wallet.
+        package var isOpen: Bool {
+            switch self {
+            case .pending, .sent, .inTransit, .returning, .held: true
+            case .paid, .failed, .cancelled: false
+            }
+        }
+    }
+
+    let minorUnits: Int64
+    let currency: Currency
+    /// `acct_…`; `nil` if the development mint pays.
+    package let account: String?
+    /// `ba_…`; `nil` for the account's default one.
+    package let bankAccount: String?
+    package var booked: [String: Int64] = [:]
+    package internal(set) var transfer: String?
+    package internal(set) var payout: String?
+    /// The reason why it waits, or for which it failed.
+    package internal(set) var reason: ProviderNotice?
+    package internal(set) var arrivesAt: Timestamp?
+    package internal(set) var paidAt: Timestamp?
+    /// A Boolean that is true until the operator releases a new payee's withdrawals.
+    package internal(set) var needsRelease: Bool
+    /// A Boolean that is true if a call that is not refused yet may have moved money.
+    var isCalled = false
+    /// The time of the first refusal for lack of funds in its present state.
+    var waitsSince: Timestamp?
+    /// The state that it had before it was held.
+    var heldIn: State?
+    var looks = 0
+    package internal(set) var lookedAt: Timestamp?
+    var tries = Tries()
+
+    package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
+
+    package func canBe(in state: State) -> Bool {
+        minorUnits > 0 && minorUnits <= Pace.largestFact
+            && (state == .held) == (heldIn != nil)
+            && (transfer != nil || ![.sent, .inTransit, .returning].contains(state))
+            && (payout != nil || state != .inTransit)
+            && (state != .paid || paidAt != nil)
+    }
+}
+
+extension Subject where Body == WithdrawalBody {
+    /// A new withdrawal.
+    init(
+        id: RecordID,
+        user: UserID,
+        amount: Money,
+        account: String?,
+        bankAccount: String?,
+        needsRelease: Bool,
+        at time: Timestamp
+    ) {
+        self.init(
+            id: id,
+            owner: user,
+            createdAt: time,
+            state: .pending,
+            lookAt: needsRelease ? nil : time,
+            body: WithdrawalBody(
+                minorUnits: amount.minorUnits,
+                currency: amount.currency,
+                account: account,
+                bankAccount: bankAccount,
+                needsRelease: needsRelease
+            )
+        )
+    }
+
+    private func key(_ call: String) -> String { "gotchu-\(id)-\(call)-\(body.tries.attempt)" }
+
+    fileprivate func transferOrder(to account: String) -> TransferOrder {
+        TransferOrder(
+            withdrawal: id,
+            user: owner,
+            amount: amount,
+            destination: account,
+            key: key("transfer")
+        )
+    }
+
+    fileprivate func payoutOrder(from account: String) -> PayoutOrder {
+        PayoutOrder(
+            withdrawal: id,
+            amount: amount,
+            account: account,
+            bankAccount: body.bankAccount,
+            createdAt: createdAt,
+            key: key("payout")
+        )
+    }
+
+    fileprivate func reversalOrder(of transfer: String) -> ReversalOrder {
+        ReversalOrder(withdrawal: id, transfer: transfer, amount: amount, key: key("reversal"))
+    }
+
+    mutating func lookAgain(within delay: Duration, at now: Timestamp) {
+        body.looks += 1
+        body.lookedAt = now
+        lookAt = now.advanced(by: delay)
+    }
+}
+
+/// The decisions about withdrawals.
+extension Funding {
+    /// Decides what an observation means for a withdrawal. Total: any observation in any state.
+    package static func next(
+        _ withdrawal: Withdrawal,
+        _ observation: Observation,
+        at now: Timestamp
+    ) -> Next<WithdrawalBody> {
+        var next = Next(withdrawal)
+        switch observation {
+        case .transfer(let seen): next.see(seen, at: now)
+        case .payout(let seen): next.see(seen, at: now)
+        case .refused(let refusal): next.refuse(refusal, at: now)
+        case .unknown(let delay):
+            if withdrawal.lookAt != nil {
+                next.subject.lookAgain(
+                    within: delay ?? Pace.retry(withdrawal.body.looks),
+                    at: now
+                )
+            }
+        case .absent: next.miss(at: now)
+        case .deposit, .payee: break
+        }
+        return next
+    }
+
+    /// Decides which call a withdrawal needs now, if any.
+    package static func look(at withdrawal: Withdrawal, now: Timestamp) -> Next<WithdrawalBody> {
+        var next = Next(withdrawal)
+        let body = withdrawal.body
+        guard let account = body.account, !body.needsRelease else {
+            next.subject.lookAt = nil
+            return next
+        }
+        switch withdrawal.state {
+        case .pending:
+            let isKeyGood = next.subject.body.tries.begin(at: now)
+            next.subject.body.isCalled = true
+            let order = withdrawal.transferOrder(to: account)
+            next.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
+        case .sent:
+            let isKeyGood = next.subject.body.tries.begin(at: now)
+            let order = withdrawal.payoutOrder(from: account)
+            next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
+        case .inTransit, .paid:
+            next.call = body.payout.map {
+                .readPayout(PayoutReference(payout: $0, account: account))
+            }
+        case .returning:
+            next.call = body.transfer.map { .reverseTransfer(withdrawal.reversalOrder(of: $0)) }
+        case .held:
+            next.call = body.transfer.map { .readTransfer($0) }
+        case .failed, .cancelled:
+            next.subject.lookAt = nil
+        }
+        if next.subject.lookAt != nil {
+            let pace =
+                switch withdrawal.state {
+                case .paid: Pace.settled
+                case .held: Pace.slow
+                case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
+                    Pace.open(body.looks)
+                }
+            next.subject.lookAgain(within: pace, at: now)
+        }
+        return next
+    }
+}
+
+extension WithdrawalBody {
+    /// The fact with which the money leaves the wallet.
+    static func taken(_ id: RecordID) -> String { "\(id):taken" }
+
+    /// The fact with which it comes back.
+    static func returned(_ id: RecordID) -> String { "\(id):returned" }
+}

@@ -1,0 +1,122 @@
+package import GotchuCore
+
+/// `POST /v1/wallet/deposits`: fill the wallet from a card.
+package struct NewDeposit: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+
+    package init(amountCents: Int64) {
+        self.amountCents = amountCents
+    }
+
+    /// - Throws: A problem: 400 for a missing amount, or one that no request can have.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        amountCents = try fields.requiredInteger("amount_cents")
+        try fields.end()
+        guard Money.allowedRequest.contains(amountCents) else {
+            throw .invalid("amount_cents must be from 1 to 100000000.")
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+    }
+}
+
+/// `POST /v1/wallet/withdrawals`: pay money of the wallet to a bank.
+package struct NewWithdrawal: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+    /// One of the payee's bank accounts; the usual one unless given.
+    package var bankAccountID: String?
+
+    package init(amountCents: Int64, bankAccountID: String? = nil) {
+        self.amountCents = amountCents
+        self.bankAccountID = bankAccountID
+    }
+
+    /// - Throws: A problem: 400 for a missing amount, or one that no request can have.
+    package init(_ fields: JSONFields) throws(Problem) {
+        var fields = fields
+        amountCents = try fields.requiredInteger("amount_cents")
+        bankAccountID = try fields.string("bank_account_id")
+        try fields.end()
+        guard Money.allowedRequest.contains(amountCents) else {
+            throw .invalid("amount_cents must be from 1 to 100000000.")
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+        case bankAccountID = "bank_account_id"
+    }
+}
+
+/// A withdrawal that gotchud orders of the payment server.
+package struct WithdrawalView: Codable, Equatable, Sendable {
+    package enum State: String, Codable, CaseIterable, Sendable {
+        /// Being ordered.
+        case sending
+        /// Ordered, and the server has not answered yet. It is asked again; money moves once.
+        case unknown
+        /// The server has it, and says how far it is.
+        case ordered
+        case declined
+    }
+
+    package var id: String
+    package var state: State
+    package var amountCents: Int64
+    package var createdAt: Timestamp
+    /// The server's word on it.
+    package var withdrawal: WithdrawalReply?
+    package var code: String?
+    /// A sentence for a person.
+    package var detail: String
+    /// The command that helps next, if one does.
+    package var nextStep: String?
+
+    package init(
+        id: String,
+        state: State,
+        amountCents: Int64,
+        createdAt: Timestamp,
+        withdrawal: WithdrawalReply?,
+        code: String?,
+        detail: String,
+        nextStep: String?
+    ) {
+        self.id = id
+        self.state = state
+        self.amountCents = amountCents
+        self.createdAt = createdAt
+        self.withdrawal = withdrawal
+        self.code = code
+        self.detail = detail
+        self.nextStep = nextStep
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, state, withdrawal, code, detail
+        case amountCents = "amount_cents"
+        case createdAt = "created_at"
+        case nextStep = "next_step"
+    }
+}
+
+/// The answer to `GET /v1/wallet/payouts`.
+package struct PayoutsReply: Codable, Equatable, Sendable {
+    package var connect: ConnectStatusReply
+    package var earnings: EarningsReply
+    /// The newest withdrawals, as the server has them.
+    package var withdrawals: [WithdrawalReply]
+
+    package init(
+        connect: ConnectStatusReply,
+        earnings: EarningsReply,
+        withdrawals: [WithdrawalReply]
+    ) {
+        self.connect = connect
+        self.earnings = earnings
+        self.withdrawals = withdrawals
+    }
+}

@@ -1,0 +1,129 @@
+package import GotchuCore
+
+/// `POST /api/payments/intents`, which also carries an `Idempotency-Key` header.
+package struct IntentRequest: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+    package var currency: Currency?
+    package var reference: String?
+    package var presentation: String?
+
+    package init(
+        amountCents: Int64,
+        currency: Currency? = nil,
+        reference: String? = nil,
+        presentation: String? = nil
+    ) {
+        self.amountCents = amountCents
+        self.currency = currency
+        self.reference = reference
+        self.presentation = presentation
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currency, reference, presentation
+        case amountCents = "amount_cents"
+    }
+}
+
+/// A payment intent: a payer's wish to fill their wallet.
+package struct IntentReply: Codable, Equatable, Sendable {
+    package var paymentIntentID: String
+    package var status: IntentStatus
+    package var amountCents: WireInteger
+    package var currency: Currency
+    package var reference: String?
+    package var createdAt: Timestamp
+    /// The time until which it can be paid.
+    package var expiresAt: Timestamp
+    /// The time at which the wallet was credited.
+    package var creditedAt: Timestamp?
+    package var lastError: IntentError?
+    /// For an app with the provider's own form; only where the intent was made.
+    package var clientSecret: String?
+    package var publishableKey: String?
+    /// The page on which it is paid; only where the intent was made.
+    package var checkoutURL: String?
+
+    package init(
+        paymentIntentID: String,
+        status: IntentStatus,
+        amountCents: WireInteger,
+        currency: Currency,
+        reference: String?,
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+        creditedAt: Timestamp?,
+        lastError: IntentError?
+    ) {
+        self.paymentIntentID = paymentIntentID
+        self.status = status
+        self.amountCents = amountCents
+        self.currency = currency
+        self.reference = reference
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.creditedAt = creditedAt
+        self.lastError = lastError
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case status, currency, reference
+        case amountCents = "amount_cents"
+        case checkoutURL = "checkout_url"
+        case clientSecret = "client_secret"
+        case createdAt = "created_at"
+        case creditedAt = "credited_at"
+        case expiresAt = "expires_at"
+        case lastError = "last_error"
+        case paymentIntentID = "payment_intent_id"
+        case publishableKey = "publishable_key"
+    }
+}
+
+/// The states of a payment intent.
+package enum IntentStatus: String, Codable, CaseIterable, Sendable {
+    case created = "CREATED"
+    case requiresPaymentMethod = "REQUIRES_PAYMENT_METHOD"
+    case requiresConfirmation = "REQUIRES_CONFIRMATION"
+    case requiresAction = "REQUIRES_ACTION"
+    case processing = "PROCESSING"
+    case succeeded = "SUCCEEDED"
+    case failed = "FAILED"
+    case canceled = "CANCELED"
+
+    /// A Boolean that is true once it will not change any more.
+    package var isFinal: Bool {
+        switch self {
+        case .succeeded, .failed, .canceled: true
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing:
+            false
+        }
+    }
+}
+
+/// The reason why the newest attempt to pay an intent did not succeed.
+package struct IntentError: Codable, Equatable, Sendable {
+    package var code: String
+    package var message: String
+
+    package init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// The answer to `GET /api/payments/intents`, newest first.
+package struct IntentsReply: Codable, Equatable, Sendable {
+    package var paymentIntents: [IntentReply]
+    package var nextCursor: String?
+
+    package init(paymentIntents: [IntentReply], nextCursor: String?) {
+        self.paymentIntents = paymentIntents
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case paymentIntents = "payment_intents"
+        case nextCursor = "next_cursor"
+    }
+}

@@ -1,0 +1,139 @@
+package import GotchuCore
+
+/// `POST /api/wallet/withdrawals`, which also carries an `Idempotency-Key` header.
+package struct WithdrawalRequest: Codable, Equatable, Sendable {
+    package var amountCents: Int64
+    package var bankAccountID: String?
+
+    package init(amountCents: Int64, bankAccountID: String? = nil) {
+        self.amountCents = amountCents
+        self.bankAccountID = bankAccountID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case amountCents = "amount_cents"
+        case bankAccountID = "bank_account_id"
+    }
+}
+
+/// A withdrawal from the wallet to a bank.
+package struct WithdrawalReply: Codable, Equatable, Sendable {
+    package var withdrawalID: String
+    package var amountCents: WireInteger
+    package var currency: Currency
+    package var status: WithdrawalStatus
+    package var createdAt: Timestamp
+    /// The code of the reason why it waits or has failed.
+    package var reason: String?
+    /// The time at which the bank is expected to have it.
+    package var arrivalDate: Timestamp?
+
+    package init(
+        withdrawalID: String,
+        amountCents: WireInteger,
+        currency: Currency,
+        status: WithdrawalStatus,
+        createdAt: Timestamp,
+        reason: String?,
+        arrivalDate: Timestamp?
+    ) {
+        self.withdrawalID = withdrawalID
+        self.amountCents = amountCents
+        self.currency = currency
+        self.status = status
+        self.createdAt = createdAt
+        self.reason = reason
+        self.arrivalDate = arrivalDate
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currency, status, reason
+        case amountCents = "amount_cents"
+        case arrivalDate = "arrival_date"
+        case createdAt = "created_at"
+        case withdrawalID = "withdrawal_id"
+    }
+}
+
+package enum WithdrawalStatus: String, Codable, CaseIterable, Sendable {
+    case pending, processing, paid, failed, cancelled
+}
+
+/// The answer to `GET /api/wallet/withdrawals`, newest first.
+package struct WithdrawalsReply: Codable, Equatable, Sendable {
+    package var withdrawals: [WithdrawalReply]
+    package var nextCursor: String?
+
+    package init(withdrawals: [WithdrawalReply], nextCursor: String?) {
+        self.withdrawals = withdrawals
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case withdrawals
+        case nextCursor = "next_cursor"
+    }
+}
+
+/// The answer to `POST /api/connect/links`: a link that works once.
+package struct ConnectLinkReply: Codable, Equatable, Sendable {
+    package var url: String
+    package var expiresAt: Timestamp
+
+    package init(url: String, expiresAt: Timestamp) {
+        self.url = url
+        self.expiresAt = expiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case url
+        case expiresAt = "expires_at"
+    }
+}
+
+/// The answer to `GET /api/connect/status`.
+package struct ConnectStatusReply: Codable, Equatable, Sendable {
+    package var status: ConnectStatus
+    package var chargesEnabled: Bool
+    package var payoutsEnabled: Bool
+    package var detailsSubmitted: Bool
+    /// The provider's names of what it still needs to know.
+    package var currentlyDue: [String]
+    package var disabledReason: String?
+    package var currentDeadline: Timestamp?
+
+    package init(
+        status: ConnectStatus,
+        chargesEnabled: Bool,
+        payoutsEnabled: Bool,
+        detailsSubmitted: Bool,
+        currentlyDue: [String] = [],
+        disabledReason: String? = nil,
+        currentDeadline: Timestamp? = nil
+    ) {
+        self.status = status
+        self.chargesEnabled = chargesEnabled
+        self.payoutsEnabled = payoutsEnabled
+        self.detailsSubmitted = detailsSubmitted
+        self.currentlyDue = currentlyDue
+        self.disabledReason = disabledReason
+        self.currentDeadline = currentDeadline
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case status
+        case chargesEnabled = "charges_enabled"
+        case currentDeadline = "current_deadline"
+        case currentlyDue = "currently_due"
+        case detailsSubmitted = "details_submitted"
+        case disabledReason = "disabled_reason"
+        case payoutsEnabled = "payouts_enabled"
+    }
+}
+
+package enum ConnectStatus: String, Codable, CaseIterable, Sendable {
+    case notSetUp = "NOT_SET_UP"
+    case pendingVerification = "PENDING_VERIFICATION"
+    case active = "ACTIVE"
+    case restricted = "RESTRICTED"
+}

@@ -1,0 +1,147 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl wallet add`: fills the wallet from a card.
+struct WalletAddCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Fill the wallet from a card, on a page that any phone opens.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl wallet add 20.00
+              gotchu-ctl wallet add 20.00 --timeout 60 --json
+
+            Prints the address of the payment provider's page, on a terminal also as a QR code, \
+            and waits until the card is charged. Ctrl-C stops waiting and takes nothing back: the \
+            page stays open for two hours. Exits with 0 if the money is in the wallet, 1 if it \
+            certainly is not, and 75 if that is not known yet.
+            """
+    )
+
+    /// The time between two looks.
+    private static let pause: Duration = .seconds(2)
+    /// The time for which a server that does not answer is asked again.
+    private static let patience: Duration = .seconds(60)
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The amount.")
+    var amount: String
+
+    @Option(help: ArgumentHelp("Seconds to wait for the card.", valueName: "seconds"))
+    var timeout = Seconds(7_200)
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        guard let money = Money(amount), Money.allowedRequest.contains(money.minorUnits) else {
+            throw CommandFailure.badData(
+                Money.misreading(amount, in: .usd),
+                next: "gotchu-ctl wallet add 20.00"
+            )
+        }
+        let end = ContinuousClock.now + timeout.duration
+        var deposit = try await open(money, client)
+        if !deposit.status.isFinal { show(deposit, output) }
+        while !deposit.status.isFinal, ContinuousClock.now < end {
+            try await Task.sleep(for: Self.pause)
+            // An answer that does not come is asked for again, until the time is over.
+            if let newer = try? await client.deposit(deposit.paymentIntentID) { deposit = newer }
+        }
+        try await finish(deposit, client, output)
+    }
+
+    /// Opens the deposit under one key, and asks again while the server does not answer.
+    private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
+        let end = ContinuousClock.now + Self.patience
+        var schedule = RetrySchedule()
+        return try await client.repeating { key in
+            while true {
+                do {
+                    return try await client.openDeposit(
+                        NewDeposit(amountCents: money.minorUnits),
+                        key: key
+                    )
+                } catch LocalClientFailure.problem(let problem)
+                    where problem.retryable == true && ContinuousClock.now < end
+                {
+                    let jitter = Double.random(in: 0..<1)
+                    try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
+                }
+            }
+        }
+    }
+
+    private func show(_ deposit: IntentReply, _ output: Output) {
+        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
+        guard let url = deposit.checkoutURL else {
+            return output.talk("\(amount) is on its way.")
+        }
+        if let code = QRCode(url), let picture = code.drawing(on: output.talking) {
+            output.talk(picture)
+        }
+        output.talk("Pay \(amount) until \(deposit.expiresAt.clockText) at")
+        output.talk(output.talking.paint(url.printable, .bold))
+    }
+
+    private func finish(
+        _ deposit: IntentReply,
+        _ client: LocalClient,
+        _ output: Output
+    ) async throws {
+        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
+        switch deposit.status {
+        case .succeeded:
+            if output.isJSON { return try output.json(deposit) }
+            let wallet = try? await client.wallet()
+            let balance = wallet.map { wallet in
+                let currency = wallet.currency ?? .usd
+                return Money(minorUnits: wallet.availableCents.value, currency: currency)
+            }
+            output.line("Added \(amount)" + (balance.map { " · balance \($0)" } ?? ""))
+        case .failed, .canceled:
+            let reason = deposit.lastError.map { ": \($0.message.printable)" } ?? "."
+            throw CommandFailure.about(
+                deposit,
+                .negative(
+                    "Nothing was added\(reason)",
+                    next: "gotchu-ctl wallet add \(amount.plain)"
+                )
+            )
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing:
+            throw CommandFailure.about(
+                deposit,
+                .tryAgain("It is not paid yet. The page stays open.", next: "gotchu-ctl wallet")
+            )
+        }
+    }
+}
+
+extension QRCode {
+    /// The light modules around a code, without which it is not read.
+    private static let margin = 2
+
+    /// Draws the code with two modules in a character; `nil` where it has no room, or would not be
+    /// seen as it is.
+    func drawing(on terminal: Terminal) -> String? {
+        guard terminal.isTerminal, let size = terminal.size, size.columns >= side + 2 * Self.margin,
+            size.rows > (side + 2 * Self.margin) / 2
+        else { return nil }
+        let range = -Self.margin..<side + Self.margin
+        func isLight(_ column: Int, _ row: Int) -> Bool {
+            let isInside = (0..<side).contains(column) && (0..<side).contains(row)
+            return !(isInside && isDark(column: column, row: row))
+        }
+        return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
+            // Light on dark, as most terminals are: a light module is drawn.
+            range.map { column in
+                switch (isLight(column, row), isLight(column, row + 1)) {
+                case (true, true): "█"
+                case (true, false): "▀"
+                case (false, true): "▄"
+                case (false, false): " "
+                }
+            }.joined()
+        }.joined(separator: "\n")
+    }
+}

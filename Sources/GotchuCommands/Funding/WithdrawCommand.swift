@@ -1,0 +1,102 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl withdraw`: pays money of the wallet to a bank.
+struct WithdrawCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "withdraw",
+        abstract: "Pay money of the wallet to your bank.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl withdraw 50.00
+              gotchu-ctl withdraw 50.00 --yes
+
+            Money that came within the last two days stays until then, unless the operator says \
+            otherwise. gotchud writes the order down before it sends it, and pays out once \
+            whatever happens. Exits with 0 once the server has the order, 1 if it certainly has \
+            not, and 75 if that is not known yet.
+            """
+    )
+
+    private static let pause: Duration = .milliseconds(200)
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The amount.")
+    var amount: String
+
+    @Option(
+        name: .customLong("bank-account"),
+        help: ArgumentHelp("One of your bank accounts at the provider.", valueName: "id")
+    )
+    var bankAccount: String?
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Option(help: ArgumentHelp("Seconds to wait for the server's word.", valueName: "seconds"))
+    var timeout = Seconds(10)
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        guard let money = Money(amount), Money.allowedRequest.contains(money.minorUnits) else {
+            throw CommandFailure.badData(
+                Money.misreading(amount, in: .usd),
+                next: "gotchu-ctl withdraw 50.00"
+            )
+        }
+        let question = Question(output: output)
+        guard yes || question.canBeAsked else {
+            throw CommandFailure.usage(
+                "There is no terminal to ask on, so --yes is needed.",
+                next: "gotchu-ctl withdraw \(money.plain) --yes"
+            )
+        }
+        guard yes || question.ask("Pay \(output.talking.paint("\(money)", .bold)) to your bank?")
+        else {
+            throw CommandFailure.negative("Nothing was withdrawn.", next: "gotchu-ctl wallet")
+        }
+        let new = NewWithdrawal(amountCents: money.minorUnits, bankAccountID: bankAccount)
+        var view = try await client.repeating { try await client.withdraw(new, key: $0) }
+        let end = ContinuousClock.now + timeout.duration
+        while view.state == .sending || view.state == .unknown, ContinuousClock.now < end {
+            try await Task.sleep(for: Self.pause)
+            view = try await client.withdrawal(view.id)
+        }
+        try finish(view, output)
+    }
+
+    private func finish(_ view: WithdrawalView, _ output: Output) throws {
+        switch view.state {
+        case .ordered:
+            if output.isJSON { return try output.json(view) }
+            guard let withdrawal = view.withdrawal else { return output.line(view.detail) }
+            output.line(withdrawal.sentence)
+        case .declined:
+            throw CommandFailure.about(
+                view,
+                .negative(view.detail.printable, next: fix(view.code))
+            )
+        case .sending, .unknown:
+            throw CommandFailure.about(
+                view,
+                .tryAgain(view.detail.printable, next: "gotchu-ctl payouts")
+            )
+        }
+    }
+
+    private func fix(_ code: String?) -> String {
+        code.flatMap(ErrorCode.init(rawValue:))?.usualFix ?? "gotchu-ctl payouts"
+    }
+}
+
+extension WithdrawalReply {
+    /// `Withdrawal 0199… of $50.00 pending; the bank has it about 2026-11-25 00:00`
+    var sentence: String {
+        let amount = Money(minorUnits: amountCents.value, currency: currency)
+        let when = arrivalDate.map { "; the bank has it about \($0.dateText)" } ?? ""
+        let why = reason.map { " (\($0.printable))" } ?? ""
+        return "Withdrawal \(withdrawalID.printable) of \(amount) \(status.rawValue)\(why)\(when)"
+    }
+}

@@ -1,0 +1,55 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// Money in and out: deposits are the server's, withdrawals are journalled.
+extension DaemonBackend {
+    func openDeposit(
+        _ new: NewDeposit,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> IntentReply {
+        try await loggedIn().openIntent(new.amountCents, key: key ?? .random())
+            .getOrThrow(core.tokens)
+    }
+
+    func deposit(_ id: String) async throws(Problem) -> IntentReply {
+        try await loggedIn().intent(id).getOrThrow(core.tokens)
+    }
+
+    func cancelDeposit(_ id: String) async throws(Problem) -> IntentReply {
+        try await loggedIn().cancelIntent(id).getOrThrow(core.tokens)
+    }
+
+    func withdraw(
+        _ new: NewWithdrawal,
+        key: IdempotencyKey?
+    ) async throws(Problem) -> Created<WithdrawalView> {
+        try await withdrawalService.create(new, key: key)
+    }
+
+    func withdrawal(_ id: String) async throws(Problem) -> WithdrawalView {
+        try await withdrawalService.view(of: id)
+    }
+
+    func payouts() async throws(Problem) -> PayoutsReply {
+        let client = try loggedIn()
+        async let connect = client.connectStatus()
+        async let earnings = client.allEarnings()
+        async let withdrawals = client.withdrawals()
+        return PayoutsReply(
+            connect: try await connect.getOrThrow(core.tokens),
+            earnings: try await earnings.getOrThrow(core.tokens),
+            withdrawals: try await withdrawals.getOrThrow(core.tokens).withdrawals
+        )
+    }
+
+    func payoutLink() async throws(Problem) -> ConnectLinkReply {
+        try await loggedIn().connectLink().getOrThrow(core.tokens)
+    }
+
+    private func loggedIn() throws(Problem) -> PaymentClient {
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        return core.client
+    }
+}

@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import ServiceProcess
+
+/// A file with a secret on each of its lines, which its owner alone may read.
+enum SecretFile {
+    /// The largest file, in bytes.
+    private static let sizeLimit = 4_096
+
+    /// Reads the only line.
+    ///
+    /// - Parameter what: The name of the secret in a message, which never holds a part of it.
+    static func line(at path: String, _ what: String) throws(ServerFailure) -> String {
+        let lines = try lines(at: path, what)
+        guard lines.count == 1, let line = lines.first else {
+            throw failure(path, what, "It is not one line of visible ASCII.")
+        }
+        return line
+    }
+
+    /// Reads all lines, of which there is at least one.
+    static func lines(at path: String, _ what: String) throws(ServerFailure) -> [String] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw failure(path, what, "It cannot be read.") }
+        guard status.st_mode & 0o077 == 0 else {
+            throw failure(path, what, "Others than its owner may read it.")
+        }
+        guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= sizeLimit else {
+            throw failure(path, what, "It cannot be read, or is too long.")
+        }
+        let lines = [UInt8](data).split(separator: UInt8(ascii: "\n"))
+        guard !lines.isEmpty, lines.joined().allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw failure(path, what, "It is not one line of visible ASCII.")
+        }
+        return lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Describes what is wrong with a file of secrets.
+    static func failure(_ path: String, _ what: String, _ problem: String) -> ServerFailure {
+        ServerFailure(
+            .configuration,
+            "\(what) at \(path) cannot be used. \(problem)",
+            fix: "Put the secret, and nothing else, into a file of this user's with mode 600."
+        )
+    }
+}

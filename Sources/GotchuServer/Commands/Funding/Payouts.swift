@@ -1,0 +1,143 @@
+internal import ArgumentParser
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import LedgerStore
+internal import ServiceProcess
+
+/// `gotchu-server payouts`.
+struct Payouts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows withdrawals, and goes on with those that wait for the operator.",
+        discussion: """
+            Examples:
+              gotchu-server payouts list --held --database sqlite:shop.db
+              gotchu-server payouts return 0199... --database sqlite:shop.db
+              gotchu-server payouts release corner@cafe.example --database sqlite:shop.db
+            """,
+        subcommands: [
+            ListPayouts.self, RetryPayout.self, ReturnPayout.self, ReleasePayouts.self,
+        ]
+    )
+}
+
+/// `gotchu-server payouts list`.
+struct ListPayouts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the newest withdrawals, newest first.",
+        discussion: """
+            Example:
+              gotchu-server payouts list --held --database sqlite:shop.db
+
+            One line for each, separated by tabs: id, user, state, amount, reason, when it was \
+            ordered, the transfer's and the payout's ids at Stripe.
+            """
+    )
+
+    @OptionGroup var database: DatabaseOption
+
+    @Flag(help: "Only those that wait for the operator.")
+    var held = false
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let store = try database.store
+            for record in try await store.all(WithdrawalBody.kind) {
+                let withdrawal = try Withdrawal(record)
+                let waits = withdrawal.state == .held || withdrawal.body.needsRelease
+                guard !held || waits else { continue }
+                let body = withdrawal.body
+                Console.output(
+                    [
+                        withdrawal.id.rawValue, withdrawal.owner.rawValue,
+                        withdrawal.state.rawValue, withdrawal.amount.plain,
+                        body.needsRelease ? "waiting_for_release" : body.reason?.code ?? "-",
+                        withdrawal.createdAt.iso8601, body.transfer ?? "-", body.payout ?? "-",
+                    ].joined(separator: "\t")
+                )
+            }
+        }
+    }
+}
+
+/// `gotchu-server payouts retry`.
+struct RetryPayout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Goes on with a withdrawal that is held.",
+        discussion: """
+            Example:
+              gotchu-server payouts retry 0199... --database sqlite:shop.db
+            """
+    )
+
+    @Argument(help: "The withdrawal's id.")
+    var withdrawal: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: false)
+            let resumed = try await database.store.carryOut(command)
+            Console.output("Withdrawal \(resumed.id) goes on: the running server calls Stripe.")
+        }
+    }
+}
+
+/// `gotchu-server payouts return`.
+struct ReturnPayout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "return",
+        abstract: "Takes the money of a withdrawal that is held back into the wallet.",
+        discussion: """
+            Example:
+              gotchu-server payouts return 0199... --database sqlite:shop.db
+
+            The running server reverses the transfer at Stripe, and then credits the wallet.
+            """
+    )
+
+    @Argument(help: "The withdrawal's id.")
+    var withdrawal: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: true)
+            let resumed = try await database.store.carryOut(command)
+            Console.output("Withdrawal \(resumed.id) returns: the running server calls Stripe.")
+        }
+    }
+}
+
+/// `gotchu-server payouts release`.
+struct ReleasePayouts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Lets a new payee withdraw, now and from now on.",
+        discussion: """
+            Example:
+              gotchu-server payouts release corner@cafe.example --database sqlite:shop.db
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let store = try database.store
+            let user = try await store.user(user)
+            let page = RecordPage(of: user.id, kind: WithdrawalBody.kind, before: nil, limit: 500)
+            let waiting = try await store.records(page).map { try Withdrawal($0) }
+                .filter(\.body.needsRelease)
+            _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting.map(\.id)))
+            Console.output("User \(user.id) may withdraw; \(waiting.count) waiting go on.")
+        }
+    }
+}

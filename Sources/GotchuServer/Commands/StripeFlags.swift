@@ -1,0 +1,42 @@
+internal import ArgumentParser
+
+/// The options of `serve` about Stripe. None holds a secret: a command line is
+/// everybody's to read.
+struct StripeFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The file of Stripe's secret key. Without it nobody can deposit or withdraw.",
+            valueName: "path"
+        )
+    )
+    var stripeKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file of the secrets of Stripe's webhook endpoints, one a line.",
+            valueName: "path"
+        )
+    )
+    var stripeWebhookSecretsFile: String?
+
+    @Flag(help: "Move real money: needed with live keys, refused with test keys.")
+    var stripeLive = false
+
+    @Option(
+        help: ArgumentHelp("Another address of Stripe's API, on this machine.", valueName: "url")
+    )
+    var stripeApi: String?
+
+    @Option(help: ArgumentHelp("Stripe's publishable key, for apps.", valueName: "key"))
+    var stripePublishableKey: String?
+
+    /// The options by the keys of their settings.
+    var values: [String: String?] {
+        [
+            "stripe_key_file": stripeKeyFile,
+            "stripe_webhook_secrets_file": stripeWebhookSecretsFile,
+            "stripe_live": stripeLive ? "true" : nil, "stripe_api": stripeApi,
+            "stripe_publishable_key": stripePublishableKey,
+        ]
+    }
+}

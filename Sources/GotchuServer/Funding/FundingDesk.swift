@@ -1,0 +1,300 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Payments
+
+/// Money in and out, as routes and pages share it.
+struct FundingDesk: Sendable {
+    /// The way in which money comes in and goes out.
+    enum Way: Sendable {
+        /// Not at all: no provider is configured.
+        case none
+        /// The mint of a development server.
+        case mint
+        case provider(any ProviderWork)
+    }
+
+    static let currency = Currency.usd
+    /// The tries of a withdrawal whose account changes meanwhile.
+    private static let tries = 8
+
+    let ledger: Ledger
+    let way: Way
+    let options: FundingOptions
+    let users: FeatureUsers
+
+    /// - Parameter work: The provider's; `nil` without one.
+    init(ledger: Ledger, work: (any ProviderWork)?, options: ServerOptions) {
+        self.ledger = ledger
+        way = work.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint)
+        self.options = options.funding
+        users = options.fundingUsers
+    }
+
+    /// The provider's work; `nil` where there is no provider.
+    var work: (any ProviderWork)? { if case .provider(let work) = way { work } else { nil } }
+
+    /// Returns the source of a user's money.
+    ///
+    /// - Throws: A problem: 404 if there is none, or the user does not see it yet.
+    func source(for user: UserID) throws(Problem) -> FundingSource {
+        guard users.contain(user) else { throw .fundingNotConfigured }
+        switch way {
+        case .none: throw .fundingNotConfigured
+        case .mint: return .mint
+        case .provider(let work): return .provider(isLive: work.isLive)
+        }
+    }
+
+    // MARK: Deposits
+
+    /// Opens a deposit, and lets the provider know of it.
+    ///
+    /// - Returns: The reply to the command, and what only its payer may see.
+    func open(
+        _ amount: Money,
+        reference: String?,
+        presentation: Presentation,
+        as request: KeyedRequest
+    ) async throws -> (reply: CommandReply<RecordID>, secret: String?) {
+        let source = try source(for: request.user)
+        let open = OpenDeposit(
+            user: request.user,
+            amount: amount,
+            reference: reference,
+            presentation: presentation,
+            source: source,
+            limits: DepositLimits(
+                usualDeposit: options.depositMaximum,
+                usualBalance: options.balanceMaximum,
+                recent: source == .mint ? 0 : try await recentDeposits(of: request.user)
+            )
+        )
+        let reply = try await ledger.submit(open, as: request)
+        guard case .success(let id) = reply.outcome, let work else { return (reply, nil) }
+        return (reply, await work.drive(id))
+    }
+
+    /// The number of deposits that a user has made within an hour.
+    private func recentDeposits(of user: UserID) async throws -> Int {
+        let oldest = ledger.now.advanced(by: .seconds(-3_600))
+        let newest = try await ledger.records(
+            of: user,
+            kind: DepositBody.kind,
+            before: nil,
+            limit: DepositLimits.hourly
+        )
+        return newest.count { $0.createdAt > oldest }
+    }
+
+    func deposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
+        try Deposit(await record(id, DepositBody.kind, of: user))
+    }
+
+    // MARK: Withdrawals
+
+    func withdraw(
+        _ amount: Money,
+        to bankAccount: String?,
+        as request: KeyedRequest
+    ) async throws -> CommandReply<RecordID> {
+        let source = try source(for: request.user)
+        let needsRelease = try await needsRelease(request.user, source)
+        for _ in 0..<Self.tries {
+            let withdrawal = RequestWithdrawal(
+                user: request.user,
+                amount: amount,
+                bankAccount: bankAccount,
+                source: source,
+                hold: try await hold(of: request.user, source),
+                needsRelease: needsRelease
+            )
+            let reply = try await ledger.submit(withdrawal, as: request)
+            if case .failure(let refusal) = reply.outcome, refusal.reason == .accountChanged {
+                continue
+            }
+            return reply
+        }
+        throw Refusal(.accountChanged).thrown
+    }
+
+    /// The credits that are too young to be withdrawn. What came back from a bank is not: it was
+    /// old enough before.
+    private func hold(of user: UserID, _ source: FundingSource) async throws -> WithdrawalHold {
+        let hours = source == .mint ? 0 : options.payoutHoldHours
+        let edge = ledger.now.advanced(by: .seconds(-3_600 * Int64(hours)))
+        let range = EarningsRange(
+            marks: [],
+            counted: hours == 0 ? nil : edge..<Timestamp(milliseconds: .max)
+        )
+        let account = Account.Key(.user(user), Self.currency)
+        guard let found = try await ledger.earnings(of: account, range) else {
+            throw Refusal(.unknownUser).thrown
+        }
+        let young = found.slices.filter {
+            !$0.isDebit && $0.kind != TransferKind.withdrawalReturned.name
+        }
+        return WithdrawalHold(
+            entryCount: found.account.entryCount,
+            young: young.reduce(0) { $0 + $1.amount }
+        )
+    }
+
+    /// Returns true for a payee who has too few sales that are old enough.
+    private func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
+        guard source != .mint, options.payoutFirstSales > 0 else { return false }
+        if let payee = try await payee(of: user), payee.body.isReleased { return false }
+        let account = Account.Key(.user(user), Self.currency)
+        let limit = 1_000
+        let newest = try await ledger.history(of: account, .newest)?.account.entryCount ?? 0
+        let range = HistoryRange(.after(min(newest, Int64(limit)) + 1), limit: limit)
+        let entries = try await ledger.history(of: account, range)?.entries ?? []
+        let edge = ledger.now.advanced(by: .seconds(-3_600 * Int64(options.payoutHoldHours)))
+        let sales = entries.count {
+            $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0 && $0.entry.at < edge
+        }
+        return sales < options.payoutFirstSales
+    }
+
+    func withdrawal(_ id: RecordID, of user: UserID) async throws -> Withdrawal {
+        try Withdrawal(await record(id, WithdrawalBody.kind, of: user))
+    }
+
+    // MARK: Payees
+
+    /// A user's payee; `nil` without one.
+    func payee(of user: UserID) async throws -> Payee? {
+        try await ledger.record(Payee.id(of: user)).map { try Payee($0) }
+    }
+
+    /// Returns a user's payee state, as people are told it.
+    func status(of user: UserID) async throws -> ConnectStatusReply {
+        if try source(for: user) == .mint { return .ofMint }
+        return try await payee(of: user).map { ConnectStatusReply($0) } ?? .notSetUp
+    }
+
+    /// Refuses payees who cannot be paid out, where the operator wants that.
+    func requireOnboarded(_ user: UserID) async throws {
+        guard options.requiresOnboarding, work != nil else { return }
+        guard try await payee(of: user)?.state == .active else {
+            throw Refusal(.payeeNotOnboarded).problem
+        }
+    }
+
+    private func record(_ id: RecordID, _ kind: String, of user: UserID) async throws -> Record {
+        guard let record = try await ledger.record(id), record.kind == kind, record.owner == user
+        else { throw Refusal(.unknownRecord).problem }
+        return record
+    }
+}
+
+extension Problem {
+    static let fundingNotConfigured = Problem(
+        .fundingNotConfigured,
+        detail: "This server cannot fill or empty wallets.",
+        fix: "Its operator sets GOTCHU_SERVER_STRIPE_KEY_FILE, or starts it with --dev."
+    )
+
+    static let providerUnavailable = Problem(
+        .providerUnavailable,
+        detail:
+            "The payment provider does not answer. Nothing is lost: ask again with the same key.",
+        retryable: true
+    )
+}
+
+extension ConnectStatusReply {
+    static let ofMint = ConnectStatusReply(
+        status: .active,
+        chargesEnabled: false,
+        payoutsEnabled: true,
+        detailsSubmitted: true
+    )
+
+    static let notSetUp = ConnectStatusReply(
+        status: .notSetUp,
+        chargesEnabled: false,
+        payoutsEnabled: false,
+        detailsSubmitted: false
+    )
+
+    init(_ payee: Payee) {
+        let status: ConnectStatus =
+            switch payee.state {
+            case .notSetUp: .notSetUp
+            case .pendingVerification: .pendingVerification
+            case .active: .active
+            case .restricted: .restricted
+            }
+        self.init(
+            status: status,
+            chargesEnabled: payee.body.chargesEnabled,
+            payoutsEnabled: payee.body.payoutsEnabled,
+            detailsSubmitted: payee.body.detailsSubmitted,
+            currentlyDue: payee.body.currentlyDue,
+            disabledReason: payee.body.disabledReason,
+            currentDeadline: payee.body.currentDeadline
+        )
+    }
+}
+
+extension IntentReply {
+    init(_ deposit: Deposit) {
+        self.init(
+            paymentIntentID: deposit.id.rawValue,
+            status: IntentStatus(deposit.state),
+            amountCents: WireInteger(deposit.amount.minorUnits),
+            currency: deposit.amount.currency,
+            reference: deposit.body.reference,
+            createdAt: deposit.createdAt,
+            expiresAt: deposit.body.expiresAt,
+            creditedAt: deposit.body.creditedAt,
+            lastError: deposit.body.error.map { IntentError(code: $0.code, message: $0.message) }
+        )
+    }
+}
+
+extension IntentStatus {
+    fileprivate init(_ state: DepositBody.State) {
+        self =
+            switch state {
+            case .created: .created
+            case .requiresPaymentMethod: .requiresPaymentMethod
+            case .requiresConfirmation: .requiresConfirmation
+            case .requiresAction: .requiresAction
+            case .processing, .held: .processing
+            case .succeeded: .succeeded
+            case .failed: .failed
+            case .canceled: .canceled
+            }
+    }
+}
+
+extension WithdrawalReply {
+    init(_ withdrawal: Withdrawal) {
+        self.init(
+            withdrawalID: withdrawal.id.rawValue,
+            amountCents: WireInteger(withdrawal.amount.minorUnits),
+            currency: withdrawal.amount.currency,
+            status: WithdrawalStatus(withdrawal.state),
+            createdAt: withdrawal.createdAt,
+            reason: withdrawal.body.needsRelease
+                ? "waiting_for_release" : withdrawal.body.reason?.code,
+            arrivalDate: withdrawal.body.arrivesAt
+        )
+    }
+}
+
+extension WithdrawalStatus {
+    init(_ state: WithdrawalBody.State) {
+        self =
+            switch state {
+            case .pending: .pending
+            case .sent, .inTransit, .returning, .held: .processing
+            case .paid: .paid
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
+    }
+}

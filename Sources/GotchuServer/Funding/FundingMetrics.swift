@@ -1,0 +1,144 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import ServiceProcess
+internal import Stripe
+internal import Synchronization
+
+/// The metrics of deposits, payouts and the provider.
+final class FundingMetrics: Sendable {
+    private struct Key: Hashable, Comparable {
+        let first: String
+        let second: String
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.first, left.second) < (right.first, right.second)
+        }
+    }
+
+    private struct State {
+        var calls: [Key: Int] = [:]
+        var events: [Key: Int] = [:]
+        var deposits: [String: Int] = [:]
+        var withdrawals: [String: Int] = [:]
+        var held: Set<RecordID> = []
+        var retries = 0
+        var replays = 0
+        var isUp: Bool?
+        var callTime = Histogram.human
+        var creation = Histogram.human
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts a call to Stripe.
+    func called(_ report: StripeCallReport) {
+        state.withLock { state in
+            let key = Key(first: report.call, second: report.outcome.rawValue)
+            state.calls[key, default: 0] += 1
+            state.callTime.observe(report.time)
+            if report.isReplay { state.replays += 1 }
+            if [.unknown, .unresolved, .throttled].contains(report.outcome) { state.retries += 1 }
+            state.isUp = report.isAnswer
+        }
+    }
+
+    /// Counts an event of Stripe's.
+    ///
+    /// - Parameters:
+    ///   - type: One of `ProviderEvent.types`, or a word of ours: an event of any other type is
+    ///     counted as `other`, so that nobody chooses how many lines the page has.
+    ///   - outcome: A word of ours.
+    func rang(_ type: String, _ outcome: String) {
+        let name = ProviderEvent.types.contains(type) ? type : "other"
+        state.withLock { $0.events[Key(first: name, second: outcome), default: 0] += 1 }
+    }
+
+    /// Notes a record's state after a look, and counts it if it is another one than before.
+    func looked(at record: Record, before: String?) {
+        state.withLock { state in
+            if record.state == DepositBody.State.held.rawValue {
+                state.held.insert(record.id)
+            } else {
+                state.held.remove(record.id)
+            }
+            guard record.state != before else { return }
+            switch record.kind {
+            case DepositBody.kind: state.deposits[record.state.lowercased(), default: 0] += 1
+            case WithdrawalBody.kind: state.withdrawals[record.state.lowercased(), default: 0] += 1
+            default: break  // A payee's states are shown to the payee.
+            }
+        }
+    }
+
+    /// Notes the time that a payer has waited for a deposit to be opened.
+    func opened(in time: Duration) {
+        state.withLock { $0.creation.observe(time) }
+    }
+
+    func add(to page: inout MetricsPage) {
+        let state = self.state.withLock { $0 }
+        page.counter(
+            "gotchu_server_deposits_total",
+            "Deposits that this server has seen enter a state.",
+            DepositBody.State.allCases.map { each in
+                let name = each.rawValue.lowercased()
+                return (["status": name], state.deposits[name] ?? 0)
+            }
+        )
+        page.counter(
+            "gotchu_server_withdrawals_total",
+            "Withdrawals that this server has seen enter a state.",
+            WithdrawalBody.State.allCases.map { each in
+                let name = each.rawValue.lowercased()
+                return (["status": name], state.withdrawals[name] ?? 0)
+            }
+        )
+        page.gauge(
+            "gotchu_server_funding_held",
+            "Deposits and withdrawals that wait for the operator, as this server has seen them.",
+            state.held.count
+        )
+        page.histogram(
+            "gotchu_server_deposit_create_seconds",
+            "The time that a payer has waited for a deposit to be opened.",
+            state.creation
+        )
+        addCalls(state, to: &page)
+    }
+
+    private func addCalls(_ state: State, to page: inout MetricsPage) {
+        page.counter(
+            "gotchu_server_stripe_requests_total",
+            "Calls to Stripe, by their outcome.",
+            state.calls.sorted { $0.key < $1.key }.map {
+                (["call": $0.key.first, "outcome": $0.key.second], $0.value)
+            }
+        )
+        page.histogram(
+            "gotchu_server_stripe_request_seconds",
+            "The time of a call to Stripe, with the wait before it.",
+            state.callTime
+        )
+        page.counter(
+            "gotchu_server_stripe_replays_total",
+            "Calls that Stripe has answered from memory.",
+            state.replays
+        )
+        page.counter(
+            "gotchu_server_stripe_retries_total",
+            "Calls whose outcome is not known yet: they are made again.",
+            state.retries
+        )
+        page.counter(
+            "gotchu_server_stripe_events_total",
+            "Events of Stripe's, by what came of them.",
+            state.events.sorted { $0.key < $1.key }.map {
+                (["type": $0.key.first, "outcome": $0.key.second], $0.value)
+            }
+        )
+        if let isUp = state.isUp {
+            page.gauge("gotchu_server_stripe_up", "1 if Stripe answers.", isUp ? 1 : 0)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+
+/// The work at the provider that a caller waits for.
+protocol ProviderWork: Sendable {
+    /// A Boolean that is true with real money.
+    var isLive: Bool { get }
+    /// The key with which apps show the provider's form.
+    var publishableKey: String? { get }
+
+    /// Makes the calls that a record needs now, until none is left or one has no answer.
+    ///
+    /// - Returns: The client secret or the page's address that came last, if one did.
+    func drive(_ record: RecordID) async -> String?
+
+    /// Makes a fresh link to the pages on which a payee says who they are.
+    ///
+    /// - Throws: A problem: 502 or 503.
+    func link(of account: String, user: UserID) async throws(Problem) -> ConnectLinkReply
+}

@@ -1,0 +1,87 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import Stripe
+
+/// The comparison of the books with the provider's own account of the same money. Pure.
+///
+/// Both sides are a sum for each fact: the books' entries of STRIPE_BALANCE, whose step is the
+/// fact, with the sign turned, since what lies at Stripe is a negative balance here; and what
+/// Stripe's balance transactions would be booked as.
+struct Reconciliation {
+    /// A difference, in a person's words.
+    struct Difference: Equatable {
+        let fact: String
+        let text: String
+    }
+
+    /// Stripe's transactions by the facts that they are.
+    private(set) var provider: [String: Int64] = [:]
+    /// The transaction of each fact.
+    private(set) var lines: [String: BalanceTransaction] = [:]
+    /// The books' entries by fact.
+    let books: [String: Int64]
+    /// The sum of all transactions' effects on the balance.
+    private(set) var net: Int64 = 0
+
+    init(lines transactions: [BalanceTransaction], books: [String: Int64]) {
+        self.books = books
+        for line in transactions {
+            net += line.net
+            for (fact, effect) in Self.facts(of: line) {
+                provider[fact, default: 0] += effect
+                lines[fact] = line
+            }
+        }
+        provider = provider.filter { $0.value != 0 }
+    }
+
+    /// The facts of a transaction, as `Funding` names them, and their effects on the balance.
+    static func facts(of line: BalanceTransaction) -> [(fact: String, effect: Int64)] {
+        let fee = line.fee == 0 ? [] : [(line.id, -line.fee)]
+        switch TransactionClass(SeenTransaction(line)) {
+        case .fee: return [(line.id, line.net)]
+        case .platform:
+            return [(line.id, line.amount)] + fee.map { ("\($0.0):fee", $0.1) }
+        case .ofRecord:
+            guard let source = line.source else { return [(line.id, line.amount)] + fee }
+            let name =
+                switch line.type {
+                case "charge", "payment": source.object?.paymentIntent?.id ?? source.id
+                case "refund_failure", "payment_failure_refund": "\(source.id):back"
+                case "adjustment": "\(source.id):\(line.amount < 0 ? "out" : "in")"
+                default: source.id
+                }
+            return [(name, line.amount)] + fee
+        }
+    }
+
+    /// Returns what Stripe has and the books have not, or in another amount, in the order of time.
+    var unbooked: [Difference] {
+        provider.keys.filter { books[$0] != provider[$0] }
+            .sorted { (lines[$0]?.created, $0) < (lines[$1]?.created, $1) }
+            .map { fact in
+                let line = lines[fact]
+                let (theirs, ours) = (provider[fact] ?? 0, books[fact])
+                let name = "\(line?.id ?? fact) \(line?.type ?? "") \(Self.text(theirs))"
+                return Difference(
+                    fact: fact,
+                    text: ours.map { "\(name) is booked as \(Self.text($0))" }
+                        ?? "\(name) is not booked"
+                )
+            }
+    }
+
+    /// Returns the facts that the books have and Stripe has no transaction of.
+    var unknown: [(fact: String, effect: Int64)] {
+        books.filter { provider[$0.key] == nil }.sorted { $0.key < $1.key }
+            .map { ($0.key, $0.value) }
+    }
+
+    static func text(_ cents: Int64) -> String { Money(minorUnits: cents).plain }
+}
+
+private func < (left: (Timestamp?, String), right: (Timestamp?, String)) -> Bool {
+    let (one, other) = (left.0?.milliseconds ?? 0, right.0?.milliseconds ?? 0)
+    return one == other ? left.1 < right.1 : one < other
+}

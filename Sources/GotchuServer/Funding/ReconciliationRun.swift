@@ -1,0 +1,231 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import LedgerStore
+internal import ServiceProcess
+internal import Stripe
+
+/// One run of `reconcile`: reads both sides, prints what it finds, and books what it may.
+struct ReconciliationRun {
+    /// The readings of Stripe's balance that must agree, before it is said to move.
+    private static let tries = 3
+    private static let currency = Currency.usd
+
+    let store: any Store
+    let provider: StripeProvider
+    /// A Boolean that is true if the platform's own transactions are booked.
+    let books: Bool
+    /// A Boolean that is true if lost deposits are taken up.
+    let adopts: Bool
+    let isLive: Bool
+
+    /// - Returns: The number of differences.
+    func run() async throws -> Int {
+        guard let record = try await store.record(Provider.id) else {
+            throw ServerFailure(
+                .negative,
+                "These books belong to no account of Stripe's yet.",
+                fix: "Start the server once with the key."
+            )
+        }
+        let account = try await done(.ownAccount)
+        guard try Provider(record).body.account == account.id else {
+            throw ServerFailure(.badData, "The key is of another account than these books.")
+        }
+        let adopted = adopts ? try await adopt() : 0
+        let (balance, lines) = try await readings()
+        if books { try await book(lines) }
+        let reconciliation = Reconciliation(lines: lines, books: try await booked())
+        var differences = adopted
+        for difference in reconciliation.unbooked { report(difference.text, &differences) }
+        let pending = try await judge(reconciliation.unknown, &differences)
+        if differences == 0 {
+            Console.output("ok\t\(lines.count) balance transactions, each booked once")
+        }
+        let ours = -(try await self.balance(of: .house(.stripeBalance))) - pending
+        let text = Reconciliation.text
+        if ours == reconciliation.net, ours == balance {
+            Console.output("ok\t−STRIPE_BALANCE \(text(ours)) = Σ net = Stripe's balance")
+        } else {
+            report(
+                "−STRIPE_BALANCE \(text(ours)), Σ net \(text(reconciliation.net)), Stripe's "
+                    + "balance \(text(balance))",
+                &differences
+            )
+        }
+        try await comparePayees(&differences)
+        return differences
+    }
+
+    private func report(_ text: String, _ differences: inout Int) {
+        differences += 1
+        Console.output("DIFF\t\(text)")
+    }
+
+    // MARK: Stripe
+
+    private func done<Reply>(_ call: StripeCall<Reply>) async throws -> Reply {
+        try done(await provider.client.send(call))
+    }
+
+    private func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
+        guard case .done(let reply) = outcome else {
+            throw ServerFailure(
+                .tryAgain,
+                "Stripe did not answer: nothing was compared.",
+                fix: "Run it again. A restricted key must be allowed to read the account, "
+                    + "balances, transactions, payments, accounts and payouts."
+            )
+        }
+        return reply
+    }
+
+    /// Reads the balance and its history; the balance must be the same before and after.
+    private func readings() async throws -> (balance: Int64, lines: [BalanceTransaction]) {
+        for _ in 0..<Self.tries {
+            let before = total(try await done(.balance(of: nil)))
+            let start = Timestamp(milliseconds: 0)
+            let lines = try done(
+                await provider.all {
+                    StripeCall.balanceTransactions(from: start, to: nil, after: $0)
+                }
+            )
+            guard before == total(try await done(.balance(of: nil))) else { continue }
+            // What another currency's lines say is none of these books'.
+            return (before, lines.filter { $0.currency == Self.currency.rawValue })
+        }
+        throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
+    }
+
+    private func total(_ balance: StripeBalance) -> Int64 {
+        (balance.available + balance.pending + (balance.reserved ?? []))
+            .filter { $0.currency == Self.currency.rawValue }
+            .reduce(0) { $0 + $1.amount }
+    }
+
+    // MARK: The books
+
+    private func balance(of owner: Account.Owner) async throws -> Int64 {
+        let key = Account.Key(owner, Self.currency)
+        return try await store.history(of: key, .newest)?.account.balance ?? 0
+    }
+
+    /// The effect of each booked fact on Stripe's balance.
+    private func booked() async throws -> [String: Int64] {
+        let key = Account.Key(.house(.stripeBalance), Self.currency)
+        var facts: [String: Int64] = [:]
+        var start = HistoryRange.Start.newest(skipping: 0)
+        while true {
+            let range = HistoryRange(start, limit: 1_000)
+            let entries = try await store.history(of: key, range)?.entries ?? []
+            for (entry, _) in entries {
+                facts[entry.transfer.step, default: 0] -= entry.amount
+            }
+            guard entries.count == range.limit, let last = entries.last else { return facts }
+            start = .after(last.entry.number)
+        }
+    }
+
+    /// Judges facts without a transaction: a payment that was just made has none yet.
+    ///
+    /// - Returns: The sum of those that are not known yet.
+    private func judge(
+        _ facts: [(fact: String, effect: Int64)],
+        _ differences: inout Int
+    ) async throws -> Int64 {
+        var pending: Int64 = 0
+        for (fact, effect) in facts {
+            if fact.hasPrefix("pi_"), try await isPending(fact, effect) {
+                pending += effect
+            } else {
+                report(
+                    "\(fact) \(Reconciliation.text(effect)) is booked, and Stripe has no such "
+                        + "transaction",
+                    &differences
+                )
+            }
+        }
+        return pending
+    }
+
+    private func isPending(_ intent: String, _ amount: Int64) async throws -> Bool {
+        guard case .done(let seen) = await provider.client.send(.paymentIntent(intent)) else {
+            return false
+        }
+        return seen.status == .succeeded && seen.amountReceived == amount
+            && seen.latestCharge?.object?.balanceTransaction == nil
+    }
+
+    private func book(_ lines: [BalanceTransaction]) async throws {
+        for line in lines where try await store.carryOut(BookTransaction(SeenTransaction(line))) {
+            let amount = Reconciliation.text(line.net)
+            Console.output("booked\t\(line.id) \(line.type) \(amount)")
+        }
+    }
+
+    // MARK: Payees
+
+    /// Compares STRIPE_PAYOUTS with what lies at payees' accounts or is on its way from there.
+    private func comparePayees(_ differences: inout Int) async throws {
+        let accounts = try await store.all(PayeeBody.kind).compactMap { try Payee($0).body.account }
+        var theirs: Int64 = 0
+        for account in accounts {
+            theirs += total(try await done(.balance(of: account)))
+            let start = Timestamp.now.advanced(by: .seconds(-60 * 24 * 3_600))
+            let payouts = try done(
+                await provider.all {
+                    StripeCall.payouts(of: account, from: start, to: nil, after: $0)
+                }
+            )
+            theirs += payouts.filter { $0.status == .pending || $0.status == .inTransit }
+                .reduce(0) { $0 + $1.amount }
+        }
+        let ours = -(try await balance(of: .house(.stripePayouts)))
+        let text = "−STRIPE_PAYOUTS \(Reconciliation.text(ours))"
+        if ours == theirs {
+            Console.output("ok\t\(text) = balances and open payouts of \(accounts.count) accounts")
+        } else {
+            report("\(text), at payees' accounts \(Reconciliation.text(theirs))", &differences)
+        }
+    }
+
+    // MARK: Adoption
+
+    /// Takes up paid deposits whose record was lost with the books' last hours.
+    ///
+    /// - Returns: The number of those that could not be taken up.
+    private func adopt() async throws -> Int {
+        var failures = 0
+        let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
+        let intents = try done(
+            await provider.all { StripeCall.paymentIntents(from: start, to: .now, after: $0) }
+        )
+        for intent in intents where intent.status == .succeeded {
+            guard let deposit = intent.metadata[StripeProvider.depositName],
+                let user = intent.metadata[StripeProvider.userName],
+                try await store.record(RecordID(trusted: deposit)) == nil
+            else { continue }
+            let id = RecordID(trusted: deposit)
+            do {
+                _ = try await store.carryOut(
+                    OpenDeposit(
+                        user: UserID(trusted: user),
+                        amount: Money(minorUnits: intent.amount),
+                        reference: nil,
+                        presentation: .clientSecret,
+                        source: .provider(isLive: isLive),
+                        limits: DepositLimits(usualDeposit: .max, usualBalance: .max, recent: 0),
+                        id: id
+                    )
+                )
+                let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
+                let shown = await provider.perform(.readDeposit(reference))
+                _ = try await store.carryOut(Observe(id, shown.observation))
+                Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
+            } catch let failure as ServerFailure {
+                report("\(intent.id) cannot be taken up: \(failure.message)", &failures)
+            }
+        }
+        return failures
+    }
+}

@@ -1,0 +1,81 @@
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Stripe
+
+/// `POST /api/webhooks/stripe`: a bell. What has happened is looked up, so that no call of this
+/// address can say anything that is not so; its signature keeps strangers from ringing.
+struct StripeWebhook: Sendable {
+    /// The largest body, in bytes.
+    static let bodyLimit = 512 * 1024
+
+    let ledger: Ledger
+    /// The provider; `nil` without one.
+    let stripe: StripeWork?
+    let limits: Limits
+
+    @Sendable func ring(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard let stripe, !stripe.options.webhookSecrets.isEmpty else {
+            throw Problem.fundingNotConfigured
+        }
+        try limits.allowWebhook(from: context.client)
+        // The raw body: the signature is of these bytes.
+        let body = [UInt8](
+            buffer: try await request.wholeBody(limit: Self.bodyLimit)
+        )
+        let signature = request.headers[.stripeSignature].flatMap(WebhookSignature.init)
+        let verdict = signature?.verdict(
+            on: body,
+            secrets: stripe.options.webhookSecrets,
+            at: .now
+        )
+        guard verdict == .genuine else {
+            limits.missedWebhook(from: context.client)
+            stripe.metrics.rang("", verdict == .stale ? "stale" : "forged")
+            throw Problem(
+                .signatureInvalid,
+                detail: "The call is not signed by Stripe for this server, or at another time.",
+                fix: "Put the endpoint's secret into the file of --stripe-webhook-secrets-file, "
+                    + "and let this machine's clock be set by the network."
+            )
+        }
+        guard let event = StripeEvent(body) else {
+            // Stripe would send it again for days.
+            stripe.metrics.rang("", "unreadable")
+            return try Self.received("")
+        }
+        stripe.metrics.rang(event.type, try await outcome(of: event, at: stripe))
+        return try Self.received(event.id)
+    }
+
+    /// Rings for the event's record.
+    ///
+    /// - Throws: If the books cannot be read: Stripe comes again.
+    private func outcome(of event: StripeEvent, at stripe: StripeWork) async throws -> String {
+        guard event.isLive == stripe.isLive else { return "other_mode" }
+        guard ProviderEvent.types.contains(event.type) else { return "ignored" }
+        switch try await ProviderEvent.record(of: event, in: ledger) {
+        case .record(let record):
+            stripe.bells.ring(record)
+            return "rung"
+        case .missing: return "missing"
+        case .foreign: return "foreign"
+        }
+    }
+
+    private static func received(_ id: String) throws -> Response {
+        try Reply.json(WebhookReceipt(received: true, stripeEventID: id))
+    }
+}
+
+/// The answer to a webhook.
+struct WebhookReceipt: Encodable, Sendable {
+    let received: Bool
+    let stripeEventID: String
+
+    enum CodingKeys: String, CodingKey {
+        case received
+        case stripeEventID = "stripe_event_id"
+    }
+}

@@ -1,0 +1,99 @@
+internal import AsyncHTTPClient
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Logging
+internal import ServiceLifecycle
+internal import Stripe
+
+/// Stripe as this server uses it: the work that callers wait for, and that which goes on by itself.
+struct StripeWork: ProviderWork, Sendable {
+    let options: StripeOptions
+    private let looks: FundingLooks
+    private let http: HTTPClient
+    private let logger: Logger
+    let metrics: FundingMetrics
+    let bells: FundingBells
+
+    init(_ options: StripeOptions, ledger: Ledger, logger: Logger) {
+        self.options = options
+        self.logger = logger
+        let (metrics, gate) = (FundingMetrics(), ProviderGate())
+        self.metrics = metrics
+        bells = FundingBells()
+        http = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: StripeClient.httpConfiguration
+        )
+        let client = StripeClient(
+            address: options.access.address,
+            secret: options.access.secret,
+            http: http,
+            onOutcome: { report in
+                metrics.called(report)
+                if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
+            }
+        )
+        looks = FundingLooks(
+            ledger: ledger,
+            provider: StripeProvider(client: client, site: options.site),
+            gate: gate,
+            metrics: metrics
+        )
+    }
+
+    /// The services that must run, in the order in which they are started.
+    var services: [any Service] {
+        let worker = FundingWorker(
+            ledger: looks.ledger,
+            looks: looks,
+            bells: bells,
+            isLive: isLive,
+            logger: logger
+        )
+        return [HTTPClientService(client: http), worker]
+    }
+
+    var isLive: Bool { options.access.secret.isLive }
+    var publishableKey: String? { options.publishableKey?.text }
+
+    func drive(_ record: RecordID) async -> String? {
+        let start = MonotonicTime.now
+        do {
+            let shown = try await looks.look(at: record)
+            metrics.opened(in: .now - start)
+            return shown?.secret
+        } catch {
+            // The worker makes it good; the caller sees the record as it is.
+            logger.info(
+                "A look at a deposit, a withdrawal or a payee failed.",
+                metadata: ["record": "\(record)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+
+    func link(of account: String, user: UserID) async throws(Problem) -> ConnectLinkReply {
+        let outcome = await looks.link(to: account)
+        switch outcome {
+        case .done(let link): return ConnectLinkReply(url: link.url, expiresAt: link.expiresAt)
+        case .refused(let problem), .insufficient(let problem), .keyReused(let problem):
+            throw Problem(
+                .providerRefused,
+                detail: "The payment provider refused this: \(problem.message)"
+            )
+        case .unknown, .unresolved, .throttled, .misconfigured: throw .providerUnavailable
+        }
+    }
+}
+
+/// Ends the HTTP client with the server.
+private struct HTTPClientService: Service {
+    let client: HTTPClient
+
+    func run() async throws {
+        try await gracefulShutdown()
+        try await client.shutdown()
+    }
+}

@@ -1,0 +1,87 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// The routes by which payees empty their wallets.
+struct WithdrawalRoutes: Sendable {
+    let desk: FundingDesk
+    let authentication: CallerAuthentication
+
+    @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payouts)
+        _ = try desk.source(for: user)
+        let key = try request.idempotencyKey()
+        var fields = try await request.fields()
+        let cents = try fields.requiredInteger("amount_cents")
+        let bankAccount = try fields.string("bank_account_id")
+        try fields.end()
+        let least = desk.options.payoutMinimum
+        guard cents >= least, Money.allowedRequest.contains(cents) else {
+            throw Problem.invalid("amount_cents must be at least \(least).")
+        }
+        guard bankAccount.map(Self.isBankAccount) ?? true else {
+            throw Problem.invalid("bank_account_id must be the id of one of the payee's own.")
+        }
+        let amount = Money(minorUnits: cents, currency: FundingDesk.currency)
+        let reply = try await desk.withdraw(
+            amount,
+            to: bankAccount,
+            as: KeyedRequest(
+                user: user,
+                key: key,
+                fingerprint: .withdrawal(amount, to: bankAccount),
+                id: context.requestID
+            )
+        )
+        return try await Reply.record(reply, status: .accepted) { id in
+            WithdrawalReply(try await desk.withdrawal(id, of: user))
+        }
+    }
+
+    private static func isBankAccount(_ text: String) -> Bool {
+        text.hasPrefix("ba_") && text.utf8.count <= 64
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payouts)
+        _ = try desk.source(for: user)
+        let page = try FundingPage(request)
+        let records = try await desk.ledger.records(
+            of: user,
+            kind: WithdrawalBody.kind,
+            before: page.before,
+            limit: page.limit
+        )
+        return try Reply.json(
+            WithdrawalsReply(
+                withdrawals: try records.map { WithdrawalReply(try Withdrawal($0)) },
+                nextCursor: page.cursor(after: records)
+            )
+        )
+    }
+
+    @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payouts)
+        _ = try desk.source(for: user)
+        let id = try FundingPage.id(in: context)
+        return try Reply.json(WithdrawalReply(try await desk.withdrawal(id, of: user)))
+    }
+
+    @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payouts)
+        _ = try desk.source(for: user)
+        let id = try FundingPage.id(in: context)
+        let cancelled = try await desk.ledger.submit(CancelWithdrawal(id, user: user)).accepted()
+        return try Reply.json(WithdrawalReply(cancelled))
+    }
+}

@@ -1,0 +1,73 @@
+package import GotchuAPI
+package import GotchuCore
+import NIOHTTP1
+
+/// Money in and out of the wallet.
+extension PaymentClient {
+    /// Opens a payment intent, to fill the wallet on a page of the provider's.
+    ///
+    /// - Parameter key: The same key is the same intent.
+    /// - Returns: The intent, with its page while it can be paid. Refused with
+    ///   `FUNDING_NOT_CONFIGURED`, `DEPOSIT_LIMIT`, `VALIDATION_ERROR` or `IDEMPOTENCY_KEY_REUSED`.
+    package func openIntent(_ amountCents: Int64, key: IdempotencyKey) async -> Answer<IntentReply>
+    {
+        let body = IntentRequest(amountCents: amountCents, presentation: "hosted")
+        return decode(
+            await raw(
+                .POST,
+                "/api/payments/intents",
+                body: CanonicalJSON.bytes(of: body),
+                headers: [("Idempotency-Key", key.rawValue)]
+            )
+        )
+    }
+
+    /// Returns an intent as it is now. Refused with `NOT_FOUND`.
+    package func intent(_ id: String) async -> Answer<IntentReply> {
+        decode(await raw(.GET, "/api/payments/intents/\(percentEncoded(id))"))
+    }
+
+    /// Cancels an intent. Refused with `INTENT_SETTLED` once it has come to another end.
+    package func cancelIntent(_ id: String) async -> Answer<IntentReply> {
+        decode(await raw(.POST, "/api/payments/intents/\(percentEncoded(id))/cancel", body: []))
+    }
+
+    /// Orders a withdrawal.
+    ///
+    /// - Parameters:
+    ///   - body: The exact bytes that the journal holds.
+    ///   - key: The withdrawal's one key, from the journal too.
+    /// - Returns: The withdrawal. Refused, for good under this key, with
+    ///   `INSUFFICIENT_WALLET_BALANCE`, `PAYEE_NOT_ONBOARDED` or `WALLET_OWES`. After `.unknown`
+    ///   only the same bytes and key may follow.
+    package func withdraw(body: [UInt8], key: IdempotencyKey) async -> Answer<WithdrawalReply> {
+        decode(
+            await raw(
+                .POST,
+                "/api/wallet/withdrawals",
+                body: body,
+                headers: [("Idempotency-Key", key.rawValue)]
+            )
+        )
+    }
+
+    /// The newest withdrawals, newest first.
+    package func withdrawals() async -> Answer<WithdrawalsReply> {
+        decode(await raw(.GET, "/api/wallet/withdrawals?limit=25"))
+    }
+
+    /// The state of the caller's account at the provider.
+    package func connectStatus() async -> Answer<ConnectStatusReply> {
+        decode(await raw(.GET, "/api/connect/status"))
+    }
+
+    /// A fresh link to the pages on which a payee says who they are. It works once.
+    package func connectLink() async -> Answer<ConnectLinkReply> {
+        decode(await raw(.POST, "/api/connect/links", body: Array("{}".utf8)))
+    }
+
+    /// The caller's earnings of all time, with what was paid out of them.
+    package func allEarnings() async -> Answer<EarningsReply> {
+        decode(await raw(.GET, "/api/payments/earnings?period=all"))
+    }
+}

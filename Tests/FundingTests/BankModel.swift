@@ -1,0 +1,190 @@
+import GotchuCore
+import Ledger
+
+@testable import Funding
+
+/// The provider as far as withdrawals see it: keys that it forgets after a day, lists that lag,
+/// replies that are lost, balances that do not suffice, payouts that fail.
+struct BankModel {
+    struct Sent {
+        let id: String
+        let order: TransferOrder
+        let at: Timestamp
+        var reversal: String?
+    }
+
+    struct Paid {
+        let id: String
+        let order: PayoutOrder
+        let at: Timestamp
+        /// The status that it will have in the end.
+        let end: SeenPayout.Status
+        let failsAfterPaid: Bool
+    }
+
+    private(set) var transfers: [Sent] = []
+    private(set) var payouts: [Paid] = []
+    /// A Boolean that is true once something was refused that only a person can mend.
+    private(set) var needsPerson = false
+    private var keys: [String: (observation: Observation, at: Timestamp)] = [:]
+    private var count = 0
+    /// Chances in a hundred.
+    var troubles = 20
+
+    private static let poor = ProviderRefusal(
+        .insufficientFunds,
+        code: "balance_insufficient",
+        message: "Not yet."
+    )
+
+    private mutating func name(_ prefix: String) -> String {
+        count += 1
+        return "\(prefix)_\(count)"
+    }
+
+    mutating func answer(
+        _ call: Call,
+        at now: Timestamp,
+        using random: inout some RandomNumberGenerator
+    ) -> Observation {
+        if chance(troubles, &random) { return .unknown(after: nil) }
+        let answer = carryOut(call, at: now, &random)
+        return chance(troubles, &random) ? .unknown(after: nil) : answer
+    }
+
+    private func chance(_ percent: Int, _ random: inout some RandomNumberGenerator) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    private mutating func carryOut(
+        _ call: Call,
+        at now: Timestamp,
+        _ random: inout some RandomNumberGenerator
+    ) -> Observation {
+        switch call {
+        case .sendTransfer(let order):
+            return once(order.key, at: now) { $0.send(order, at: now, &random) }
+        case .findTransfer(let order):
+            // A list may lag by some minutes.
+            let found = transfers.last {
+                $0.order.withdrawal == order.withdrawal && $0.at.duration(to: now) > .seconds(300)
+            }
+            return found.map { .transfer(seen($0)) } ?? .absent
+        case .readTransfer(let id):
+            return transfers.first { $0.id == id }.map { .transfer(seen($0)) } ?? .absent
+        case .reverseTransfer(let order):
+            return once(order.key, at: now) { $0.reverse(order, at: now, &random) }
+        case .sendPayout(let order):
+            return once(order.key, at: now) { $0.pay(order, at: now, &random) }
+        case .findPayout(let order):
+            let found = payouts.last { $0.order.withdrawal == order.withdrawal }
+            return found.map { .payout(seen($0, at: now)) } ?? .absent
+        case .readPayout(let reference):
+            let found = payouts.first { $0.id == reference.payout }
+            return found.map { .payout(seen($0, at: now)) } ?? .absent
+        case .openDeposit, .readDeposit, .findDeposit, .endDeposit, .openAccount, .readAccount,
+            .findAccount:
+            return .absent
+        }
+    }
+
+    /// Replays a key's first reply, until it is forgotten.
+    private mutating func once(
+        _ key: String,
+        at now: Timestamp,
+        _ body: (inout BankModel) -> Observation
+    ) -> Observation {
+        if let known = keys[key], known.at.duration(to: now) < .seconds(24 * 3_600) {
+            return known.observation
+        }
+        let observation = body(&self)
+        keys[key] = (observation, now)
+        return observation
+    }
+
+    private mutating func send(
+        _ order: TransferOrder,
+        at now: Timestamp,
+        _ random: inout some RandomNumberGenerator
+    ) -> Observation {
+        if chance(15, &random) { return .refused(Self.poor) }
+        if chance(5, &random) { return .refused(ProviderRefusal(.other, code: "no", message: "")) }
+        let transfer = Sent(id: name("tr"), order: order, at: now)
+        transfers.append(transfer)
+        return .transfer(seen(transfer))
+    }
+
+    private mutating func reverse(
+        _ order: ReversalOrder,
+        at now: Timestamp,
+        _ random: inout some RandomNumberGenerator
+    ) -> Observation {
+        guard let index = transfers.firstIndex(where: { $0.id == order.transfer }) else {
+            return .absent
+        }
+        if chance(10, &random) {
+            needsPerson = true
+            return .refused(Self.poor)
+        }
+        transfers[index].reversal = transfers[index].reversal ?? name("trr")
+        return .transfer(seen(transfers[index]))
+    }
+
+    private mutating func pay(
+        _ order: PayoutOrder,
+        at now: Timestamp,
+        _ random: inout some RandomNumberGenerator
+    ) -> Observation {
+        if chance(30, &random) { return .refused(Self.poor) }
+        if chance(10, &random) { return .refused(ProviderRefusal(.other, code: "no", message: "")) }
+        let end: SeenPayout.Status = chance(30, &random) ? .failed : .paid
+        let payout = Paid(
+            id: name("po"),
+            order: order,
+            at: now,
+            end: end,
+            failsAfterPaid: chance(20, &random)
+        )
+        payouts.append(payout)
+        return .payout(seen(payout, at: now))
+    }
+
+    private func seen(_ transfer: Sent) -> SeenTransfer {
+        SeenTransfer(
+            id: transfer.id,
+            amount: transfer.order.amount.minorUnits,
+            currency: "usd",
+            destination: transfer.order.destination,
+            reversal: transfer.reversal
+        )
+    }
+
+    private func seen(_ payout: Paid, at now: Timestamp) -> SeenPayout {
+        let age = payout.at.duration(to: now)
+        let status: SeenPayout.Status =
+            if payout.failsAfterPaid, age > .seconds(4 * 24 * 3_600) {
+                .failed
+            } else if age > .seconds(2 * 24 * 3_600) {
+                payout.end
+            } else {
+                age > .seconds(3_600) ? .inTransit : .pending
+            }
+        return SeenPayout(
+            id: payout.id,
+            status: status,
+            amount: payout.order.amount.minorUnits,
+            currency: "usd"
+        )
+    }
+
+    /// The money at the bank for good, in cents.
+    func paid(at now: Timestamp) -> Int64 {
+        payouts.filter { seen($0, at: now).status == .paid }.map(\.order.amount.minorUnits)
+            .reduce(0, +)
+    }
+
+    /// The money that left the platform and did not come back, in cents.
+    var out: Int64 {
+        transfers.filter { $0.reversal == nil }.map(\.order.amount.minorUnits).reduce(0, +)
+    }
+}

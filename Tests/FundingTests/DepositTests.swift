@@ -1,0 +1,196 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Funding
+
+@Suite("Deposits")
+struct DepositTests {
+    @Test("Observations in any order, repeated and lost lead to the provider's own sums")
+    func anyOrder() throws {
+        var random = SeededGenerator("Deposits in any order")
+        var reached: Set<String> = []
+        for _ in 0..<100 * effort { try tell(&random, &reached) }
+        let wanted: Set = ["SUCCEEDED", "CANCELED", "owed", "settled"]
+        #expect(wanted.subtracting(reached) == [], "seed \(random.seed)")
+    }
+
+    private func tell(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let shop = try rig.user("shop", cents: 1_000_000)
+        var models: [CardModel] = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let amount = Int64.random(in: 100...20_000, using: &random)
+            models.append(
+                CardModel(deposit: try rig.open(amount, by: payer).outcome.get(), amount: amount)
+            )
+        }
+        var bag: [SeenDeposit] = models.map(\.seen)
+        var spent: Int64 = 0
+        for _ in 0..<40 {
+            let index = Int.random(in: models.indices, using: &random)
+            models[index].evolve(using: &random)
+            if Int.random(in: 0..<3, using: &random) > 0 { bag.append(models[index].seen) }
+            if let seen = bag.randomElement(using: &random), let id = seen.deposit {
+                _ = try rig.tell(Observe(RecordID(trusted: id), .deposit(seen))).get()
+            }
+            let balance = rig.balance(.user(payer))
+            if balance > 0, Int.random(in: 0..<3, using: &random) == 0 {
+                let cents = Int64.random(in: 1...balance, using: &random)
+                try rig.pay(cents, from: payer, to: shop)
+                spent += cents
+            }
+            if rig.balance(.houseOf(.owed, payer)) < 0 { reached.insert("owed") }
+            rig.pass(.seconds(7))
+            if let complaint = rig.complaint { throw WrongBooks(complaint: complaint) }
+        }
+        for model in models {
+            _ = try rig.tell(Observe(model.deposit, .deposit(model.seen))).get()
+            reached.insert(try rig.deposit(model.deposit).state.rawValue)
+        }
+        if rig.books.transfers.values.contains(where: { $0.kind == "DEBT_SETTLED" }) {
+            reached.insert("settled")
+        }
+        let net = models.map(\.net).reduce(0, +)
+        let fees = models.map(\.fees).reduce(0, +)
+        #expect(rig.balance(.user(payer)) + rig.balance(.houseOf(.owed, payer)) == net - spent)
+        #expect(rig.balance(.house(.stripeBalance)) == fees - net, "seed \(random.seed)")
+        #expect(rig.balance(.house(.stripeFees)) == -fees)
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("Money that is not what was ordered is held, and booked once the operator accepts it")
+    func held() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        let other = SeenDeposit(
+            intent: "pi_1",
+            status: .succeeded,
+            amount: 1_500,
+            currency: "usd",
+            isLive: false,
+            deposit: id.rawValue
+        )
+        _ = try rig.tell(Observe(id, .deposit(other))).get()
+        #expect(try rig.deposit(id).state == .held)
+        #expect(rig.balance(.user(payer)) == 0)
+        _ = try rig.tell(AcceptDeposit(id)).get()
+        _ = try rig.tell(Observe(id, .deposit(other))).get()
+        #expect(try rig.deposit(id).state == .succeeded)
+        #expect(rig.balance(.user(payer)) == 1_500)
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("Money of another mode is never booked", arguments: [true, false])
+    func mode(isAccepted: Bool) throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        let live = SeenDeposit(
+            intent: "pi_1",
+            status: .succeeded,
+            amount: 2_000,
+            currency: "usd",
+            isLive: true,
+            deposit: id.rawValue
+        )
+        _ = try rig.tell(Observe(id, .deposit(live))).get()
+        if isAccepted {
+            #expect(throws: Refusal(.intentSettled)) { try rig.tell(AcceptDeposit(id)).get() }
+        }
+        #expect(rig.balance(.user(payer)) == 0)
+    }
+
+    @Test("A PaymentIntent that another deposit has is credited to one of them alone")
+    func stolen() throws {
+        var rig = FundingBooks()
+        let (one, two) = (try rig.user("one"), try rig.user("two"))
+        let ids = [
+            try rig.open(2_000, by: one).outcome.get(), try rig.open(2_000, by: two).outcome.get(),
+        ]
+        for id in ids {
+            let seen = SeenDeposit(
+                intent: "pi_1",
+                status: .succeeded,
+                amount: 2_000,
+                currency: "usd",
+                isLive: false,
+                deposit: id.rawValue
+            )
+            _ = try rig.tell(Observe(id, .deposit(seen))).get()
+        }
+        #expect(rig.balance(.user(one)) == 2_000)
+        #expect(rig.balance(.user(two)) == 0)
+        #expect(try rig.deposit(ids[1]).state == .held)
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("A deposit of which the provider never heard ends after 80 minutes")
+    func neverMade() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        var keys: Set<String> = []
+        while let lookAt = try rig.deposit(id).lookAt {
+            rig.time = max(rig.time, lookAt)
+            let call = try rig.tell(Wake(id)).get()
+            guard case .openDeposit(let order) = call else {
+                Issue.record("\(String(describing: call))")
+                return
+            }
+            keys.insert(order.key)
+            _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+        }
+        #expect(try rig.deposit(id).state == .canceled)
+        #expect(keys.count == 1)
+        let made = try rig.deposit(id).createdAt
+        #expect(made.duration(to: rig.time) >= .seconds(80 * 60))
+        #expect(made.duration(to: rig.time) < .seconds(90 * 60))
+    }
+
+    @Test("An unpaid deposit is ended at the provider after two hours, or when its payer says so")
+    func ended() throws {
+        for isAsked in [false, true] {
+            var rig = FundingBooks()
+            let payer = try rig.user("payer")
+            let id = try rig.open(2_000, by: payer).outcome.get()
+            let model = CardModel(deposit: id, amount: 2_000)
+            _ = try rig.tell(Observe(id, .deposit(model.seen))).get()
+            let reference = try #require(try rig.deposit(id).providerReference)
+            if isAsked {
+                _ = try rig.tell(CancelDeposit(id, user: payer)).get()
+            } else {
+                #expect(try rig.tell(Wake(id)).get() == .readDeposit(reference))
+                rig.pass(.seconds(2 * 3_600))
+            }
+            #expect(try rig.tell(Wake(id)).get() == .endDeposit(reference))
+        }
+    }
+
+    @Test("The sixth open deposit and the eleventh within an hour are refused")
+    func limits() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        for _ in 0..<DepositLimits.open { _ = try rig.open(100, by: payer).outcome.get() }
+        #expect(try rig.open(100, by: payer).refusal == Refusal(.depositLimit))
+        let rich = try rig.user("rich", cents: 199_901)
+        #expect(try rig.open(100, by: rich).refusal == Refusal(.depositLimit))
+    }
+
+    @Test("A development server's mint pays at once, once for a key, and what is owed is known")
+    func mint() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer, source: .mint).outcome.get()
+        #expect(try rig.deposit(id).state == .succeeded)
+        #expect(rig.balance(.user(payer)) == 2_000)
+        #expect(rig.balance(.house(.developmentMint)) == -2_000)
+        _ = try rig.withdraw(500, by: payer, source: .mint).outcome.get()
+        #expect(rig.balance(.user(payer)) == 1_500)
+        #expect(rig.complaint == nil)
+    }
+}

@@ -1,0 +1,214 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Funding
+
+@Suite("Withdrawals")
+struct WithdrawalTests {
+    @Test("Money is paid once or is back in the wallet, though calls are lost, late or refused")
+    func stories() throws {
+        var random = SeededGenerator("Withdrawals")
+        var reached: [String: Int] = [:]
+        for _ in 0..<100 * effort {
+            let state = try tell(&random)
+            reached[state.rawValue, default: 0] += 1
+        }
+        let wanted: Set = ["PAID", "FAILED", "CANCELLED", "HELD"]
+        #expect(wanted.subtracting(reached.keys) == [], "seed \(random.seed): \(reached)")
+    }
+
+    private func tell(_ random: inout SeededGenerator) throws -> WithdrawalBody.State {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 10_000)
+        try rig.onboard(payee)
+        var bank = BankModel()
+        bank.troubles = [0, 20, 60].randomElement(using: &random) ?? 0
+        let id = try rig.withdraw(6_000, by: payee).outcome.get()
+        var bag: [Observation] = []
+        for _ in 0..<2_000 {
+            guard let lookAt = try rig.withdrawal(id).lookAt else { break }
+            if Int.random(in: 0..<20, using: &random) == 0 {
+                // A cancellation is in time only if nothing was called.
+                let isCancelled = try rig.tell(CancelWithdrawal(id, user: payee)).isSuccess
+                if isCancelled { #expect(bank.transfers.isEmpty, "seed \(random.seed)") }
+            }
+            if try rig.withdrawal(id).state == .held { break }
+            rig.time = max(rig.time, lookAt)
+            // A server that was away for longer than the provider remembers a key.
+            if Int.random(in: 0..<40, using: &random) == 0 { rig.pass(.seconds(30 * 3_600)) }
+            if Int.random(in: 0..<10, using: &random) == 0,
+                let old = bag.randomElement(using: &random)
+            {
+                _ = try rig.tell(Observe(id, old)).get()
+            }
+            var call = try rig.tell(Wake(id)).get()
+            for _ in 0..<5 {
+                guard let next = call else { break }
+                // Killed between the commit and the call.
+                if Int.random(in: 0..<30, using: &random) == 0 { break }
+                let observation = bank.answer(next, at: rig.time, using: &random)
+                if Self.isSnapshot(observation) { bag.append(observation) }
+                // Killed before the reply was committed.
+                if Int.random(in: 0..<30, using: &random) == 0 { break }
+                call = try rig.tell(Observe(id, observation)).get()
+                if let complaint = rig.complaint { throw WrongBooks(complaint: complaint) }
+            }
+        }
+        let withdrawal = try rig.withdrawal(id)
+        try check(withdrawal, rig, bank, payee, random.seed)
+        return withdrawal.state
+    }
+
+    /// Returns true for what may come again at any time; a refusal is the reply to one call alone.
+    private static func isSnapshot(_ observation: Observation) -> Bool {
+        switch observation {
+        case .transfer, .payout, .unknown: true
+        case .refused, .absent, .deposit, .payee: false
+        }
+    }
+
+    private func check(
+        _ withdrawal: Withdrawal,
+        _ rig: FundingBooks,
+        _ bank: BankModel,
+        _ payee: UserID,
+        _ seed: UInt64
+    ) throws {
+        #expect(bank.transfers.count { $0.reversal == nil } <= 1, "sent twice, seed \(seed)")
+        #expect(rig.complaint == nil, "seed \(seed)")
+        let balance = rig.balance(.user(payee))
+        switch withdrawal.state {
+        case .paid:
+            #expect(balance == 4_000, "seed \(seed)")
+            #expect(bank.out == 6_000 && bank.paid(at: rig.time) == 6_000, "seed \(seed)")
+            #expect(rig.balance(.house(.withdrawals)) == 0)
+            #expect(rig.balance(.house(.stripePayouts)) == 0)
+            #expect(rig.balance(.house(.stripeBalance)) == 6_000)
+        case .failed, .cancelled:
+            #expect(balance == 10_000, "seed \(seed)")
+            #expect(bank.out == 0, "seed \(seed)")
+            #expect(rig.balance(.house(.stripeBalance)) == 0)
+        case .held:
+            #expect(balance == 4_000, "seed \(seed)")
+            #expect(bank.needsPerson, "seed \(seed): \(withdrawal)")
+        case .pending, .sent, .inTransit, .returning:
+            Issue.record("seed \(seed): no end in sight: \(withdrawal)")
+        }
+    }
+
+    @Test("A withdrawal needs an onboarded payee, no debt, and money that is old enough")
+    func refusals() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 5_000)
+        #expect(try rig.withdraw(100, by: payee).refusal == Refusal(.payeeNotOnboarded))
+        try rig.onboard(payee)
+        let short = try rig.withdraw(2_001, by: payee, young: 3_000).refusal
+        #expect(short == Refusal(.insufficientBalance, required: 2_001, available: 2_000))
+        let stale = RequestWithdrawal(
+            user: payee,
+            amount: Money(minorUnits: 100),
+            bankAccount: nil,
+            source: .provider(isLive: false),
+            hold: WithdrawalHold(entryCount: 99, young: 0),
+            needsRelease: false
+        )
+        #expect(try rig.tell(stale, by: payee).refusal == Refusal(.accountChanged))
+        #expect(try rig.withdraw(2_000, by: payee, young: 3_000).isAccepted)
+        #expect(rig.balance(.user(payee)) == 3_000)
+        #expect(rig.balance(.house(.withdrawals)) == 2_000)
+    }
+
+    @Test("A new payee's withdrawal waits for its release, and then goes on")
+    func release() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 5_000)
+        try rig.onboard(payee)
+        let id = try rig.withdraw(1_000, by: payee, needsRelease: true).outcome.get()
+        #expect(try rig.tell(Wake(id)).get() == nil)
+        #expect(try rig.withdrawal(id).lookAt == nil)
+        _ = try rig.tell(ReleasePayee(payee, withdrawals: [id])).get()
+        guard case .sendTransfer = try rig.tell(Wake(id)).get() else {
+            Issue.record("nothing is sent")
+            return
+        }
+        let next = try rig.withdraw(1_000, by: payee, needsRelease: true).outcome.get()
+        #expect(try rig.withdrawal(next).body.needsRelease == false)
+    }
+
+    @Test("The operator gives a held withdrawal back, or lets it be paid")
+    func held() throws {
+        for isReturned in [true, false] {
+            var rig = FundingBooks()
+            let payee = try rig.user("payee", cents: 5_000)
+            try rig.onboard(payee)
+            let id = try rig.withdraw(1_000, by: payee).outcome.get()
+            _ = try rig.tell(Wake(id)).get()
+            let sent = SeenTransfer(
+                id: "tr_1",
+                amount: 1_000,
+                currency: "usd",
+                destination: "acct_\(payee)"
+            )
+            _ = try rig.tell(Observe(id, .transfer(sent))).get()
+            let reused = ProviderRefusal(.keyReused, code: "idempotency_error", message: "")
+            _ = try rig.tell(Observe(id, .refused(reused))).get()
+            #expect(try rig.withdrawal(id).state == .held)
+            _ = try rig.tell(ResumeWithdrawal(id, isReturned: isReturned)).get()
+            let call = try rig.tell(Wake(id)).get()
+            switch call {
+            case .reverseTransfer: #expect(isReturned)
+            case .sendPayout: #expect(!isReturned)
+            default: Issue.record("\(String(describing: call))")
+            }
+            #expect(rig.complaint == nil)
+        }
+    }
+
+    @Test("A debt is forgiven, up to what it is")
+    func forgiven() throws {
+        var rig = FundingBooks()
+        _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()
+        let payer = try rig.user("payer")
+        let shop = try rig.user("shop")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        func seen(_ refunds: [SeenRefund]) -> Observation {
+            .deposit(
+                SeenDeposit(
+                    intent: "pi_1",
+                    status: .succeeded,
+                    amount: 2_000,
+                    currency: "usd",
+                    isLive: false,
+                    deposit: id.rawValue,
+                    charge: SeenCharge(transaction: nil, refunds: refunds)
+                )
+            )
+        }
+        _ = try rig.tell(Observe(id, seen([]))).get()
+        try rig.pay(1_500, from: payer, to: shop)
+        let out = SeenTransaction(
+            id: "txn_1",
+            type: "refund",
+            amount: -2_000,
+            fee: 0,
+            currency: "usd"
+        )
+        _ = try rig.tell(Observe(id, seen([SeenRefund(id: "re_1", amount: 2_000, out: out)]))).get()
+        #expect(rig.balance(.houseOf(.owed, payer)) == -1_500)
+        try rig.onboard(payer)
+        #expect(try rig.withdraw(1, by: payer).refusal == Refusal(.walletOwes))
+        #expect(throws: Refusal.self) {
+            try rig.tell(ForgiveDebt(payer, Money(minorUnits: 1_501))).get()
+        }
+        #expect(try rig.tell(ForgiveDebt(payer, Money(minorUnits: 1_000))).get() == 500)
+        #expect(rig.balance(.house(.losses)) == -1_000)
+        #expect(rig.complaint == nil)
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+}

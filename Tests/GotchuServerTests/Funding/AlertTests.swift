@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+@Suite("Alerts", .timeLimit(.minutes(hangLimit)))
+struct AlertTests {
+    private struct File: Decodable {
+        let groups: [Group]
+    }
+
+    private struct Group: Decodable {
+        let rules: [Rule]
+    }
+
+    private struct Rule: Decodable {
+        let alert: String
+        let expr: String
+    }
+
+    /// The rules, as a reader of YAML sees them.
+    private static func rules() async throws -> [Rule] {
+        let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))"
+        let arguments = ["-c", script, Python.file("docs/alerts.rules.yml")]
+        let python = try Program(try await Python.interpreter(), arguments)
+        #expect(try await python.exitCode() == 0, "\(python.text)")
+        let file = try JSONDecoder().decode(File.self, from: Data(python.text.utf8))
+        return file.groups.flatMap(\.rules)
+    }
+
+    @Test("Every metric and every label that an alert names is on the page")
+    func names() async throws {
+        let rules = try await Self.rules()
+        #expect(rules.count >= 10)
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            let payer = try await wire.login("payer")
+            _ = try await rig.deposit(payer, cents: 500, key: "a")
+            _ = try await wire.get("/api/wallet/balance", token: payer)
+            _ = try await wire.post("/api/webhooks/stripe")
+            let page = try await wire.get("/metrics").text
+            for rule in rules {
+                let names = rule.expr.matches(of: /gotchu_server_[a-z_]+/).map { String($0.output) }
+                #expect(!names.isEmpty, "\(rule.alert)")
+                for name in names {
+                    #expect(page.contains("\n\(name)"), "\(rule.alert) names \(name)")
+                }
+                for match in rule.expr.matches(of: /(\w+)="([^"]+)"/) {
+                    let label = "\(match.1)=\""
+                    #expect(page.contains(label), "\(rule.alert) names \(label)")
+                    if match.1 == "route" {
+                        #expect(page.contains(match.0), "\(rule.alert): no \(match.0)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Every alert has its paragraph in the operator's manual")
+    func manual() async throws {
+        let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
+        for rule in try await Self.rules() {
+            #expect(text.contains("`\(rule.alert)`"), "\(rule.alert)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import StripeTestSupport
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// A server that is killed around each of its calls to Stripe, and started again on its books.
+@Suite("Crashes around calls to Stripe", .timeLimit(.minutes(hangLimit)))
+struct FundingCrashTests {
+    /// The calls of one life: a deposit is paid, a payee set up, a withdrawal paid out, which fails
+    /// at the bank and is taken back.
+    private static let calls = [
+        "POST /v1/checkout/sessions", "GET /v1/checkout/sessions/{session}",
+        "POST /v1/accounts", "POST /v1/transfers", "POST /v1/payouts",
+        "POST /v1/transfers/{id}/reversals",
+    ]
+
+    struct Moment: Sendable, CustomTestStringConvertible {
+        let call: String
+        let fault: String
+        let books: BooksKind
+
+        var testDescription: String { "\(fault) \(call), \(books)" }
+    }
+
+    static let moments = BooksKind.single.flatMap { books in
+        calls.flatMap { call in
+            ["kill before", "kill after"].map { Moment(call: call, fault: $0, books: books) }
+        }
+    }
+
+    @Test("Killed before or after any call, the server makes each thing once", arguments: moments)
+    func killed(at moment: Moment) async throws {
+        try await FundingRig.with(moment.books) { rig in
+            let (payer, payee) = (
+                try await rig.wire().login("payer"), try await rig.wire().login("payee")
+            )
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            try await rig.standIn.fault(
+                moment.fault,
+                of: moment.call,
+                ["pid": .integer(Int64(await rig.processID))]
+            )
+            let made = try await rig.deposit(payer, cents: 2_000, key: "d")
+            let name = ControlValue.text(try await rig.object(of: made))
+            try await rig.standIn.order("pay", ["name": name])
+            let intent = "/api/payments/intents/" + made.string("payment_intent_id")
+            try await rig.wait(payer, for: intent, "status", toBe: "SUCCEEDED")
+            #expect(try await rig.wire().balance(payer) == 12_000)
+            _ = try await rig.onboard(payee)
+            let withdrawal = try await Self.withdraw(payee, rig)
+            try await eventually("there is a payout") {
+                if await !rig.program.isRunning { try await rig.restart() }
+                return try await rig.count("payouts") == 1 ? true : nil
+            }
+            let failed: [String: ControlValue] = [
+                "name": .text(try await rig.last("payouts")), "status": .text("failed"),
+            ]
+            try await rig.standIn.order("move_payout", failed)
+            try await rig.wait(payee, for: withdrawal, "status", toBe: "failed")
+            #expect(try await rig.wire().balance(payee) == 10_000)
+            for kind in ["sessions", "intents", "accounts", "transfers", "payouts"] {
+                #expect(try await rig.count(kind) == 1, "\(kind)")
+            }
+            let transfers = try await rig.standIn.state()["transfers"]?.list
+            #expect(transfers?.first?["amount_reversed"]?.integer == 4_000)
+        }
+    }
+
+    private static func withdraw(_ payee: String, _ rig: FundingRig) async throws -> String {
+        let path = "/api/wallet/withdrawals"
+        let made = try await eventually("it is ordered") {
+            let reply = try? await rig.wire().post(
+                path,
+                #"{"amount_cents":4000}"#,
+                token: payee,
+                key: FundingRig.named("w")
+            )
+            if reply == nil, await !rig.program.isRunning { try await rig.restart() }
+            return reply
+        }
+        #expect(made.status == 202, "\(made.text)")
+        return "\(path)/\(made.string("withdrawal_id"))"
+    }
+}

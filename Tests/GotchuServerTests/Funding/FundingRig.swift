@@ -1,0 +1,233 @@
+import Foundation
+import Ledger
+import LedgerStore
+import StripeTestSupport
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// A real server whose provider is the stand-in, with books of the test's own.
+actor FundingRig {
+    let standIn: StripeStandIn
+    let books: CheckedBooks
+    private let folder: TemporaryFolder
+    private let environment: [String: String]
+    private var servers: [ServerProcess] = []
+    /// All that its servers have logged.
+    private var logs = ""
+
+    static let key = "sk_test_" + "standin"
+    static let secret = "whsec" + "_one"
+
+    /// Runs a story with one server, or several, and holds the books against `verify`.
+    static func with(
+        _ kind: BooksKind = .sqlite,
+        servers count: Int = 1,
+        more: [String: String] = [:],
+        _ story: (FundingRig) async throws -> Void
+    ) async throws {
+        try await StripeStandIn.with { standIn in
+            let rig = try FundingRig(standIn, kind, more)
+            for _ in 0..<count { try await rig.start() }
+            try await story(rig)
+            try await rig.end()
+        }
+    }
+
+    private init(_ standIn: StripeStandIn, _ kind: BooksKind, _ more: [String: String]) throws {
+        self.standIn = standIn
+        folder = try TemporaryFolder()
+        books = try kind.makeBooks(in: folder)
+        let secrets = "whsec" + "_rolled\n\(Self.secret)\n"
+        environment = try [
+            "STRIPE_KEY_FILE": Self.file(Self.key + "\n", "key", in: folder),
+            "STRIPE_WEBHOOK_SECRETS_FILE": Self.file(secrets, "secrets", in: folder),
+            "STRIPE_API": standIn.address, "PUBLIC_URL": "http://127.0.0.1:1",
+            "PAYOUT_HOLD_HOURS": "0", "PAYOUT_FIRST_SALES": "0", "LOG_LEVEL": "debug",
+        ].merging(more) { $1 }
+    }
+
+    /// Writes a file that its owner alone reads.
+    private static func file(
+        _ text: String,
+        _ name: String,
+        in folder: TemporaryFolder
+    ) throws -> String {
+        let path = try folder.write(text, to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return path
+    }
+
+    /// Starts a server, and has the stand-in's webhooks sent to all that run.
+    func start(more: [String: String] = [:]) async throws {
+        let variables = environment.merging(more) { $1 }
+        let server = try await ServerProcess(
+            folder: folder,
+            database: books.database,
+            more: [],
+            environment: Dictionary(
+                uniqueKeysWithValues: variables.map { ("GOTCHU_SERVER_\($0)", $1) }
+            )
+        )
+        servers.append(server)
+        try await tellEndpoints()
+    }
+
+    private func tellEndpoints() async throws {
+        let endpoints = servers.flatMap { server in
+            [false, true].map { isConnect in
+                ControlValue.object([
+                    "url": .text(server.wire.base + "/api/webhooks/stripe"),
+                    "secrets": .list([.text(Self.secret)]), "connect": .boolean(isConnect),
+                ])
+            }
+        }
+        try await standIn.order("endpoints", ["endpoints": .list(endpoints)])
+    }
+
+    func wire(_ number: Int = 0) -> Wire { servers[number % servers.count].wire }
+
+    var processID: Int32 { servers[0].program.processID }
+
+    /// The program of the first server, which a test may expect to end.
+    var program: Program { servers[0].program }
+
+    /// Waits until the first server was killed, and starts it again on the same books.
+    func restart() async throws {
+        let server = servers.removeFirst()
+        _ = try await server.program.exitCode()
+        logs += server.program.text
+        try await start()
+    }
+
+    /// Kills the first server, and starts it again.
+    func kill() async throws {
+        servers[0].program.signal(SIGKILL)
+        try await restart()
+    }
+
+    private func end() async throws {
+        for server in servers {
+            #expect(try await server.stop() == 0)
+            logs += server.program.text
+        }
+        let audit = try books.audit()
+        #expect(audit.isClean, "\(audit.findings.filter { $0.broken != nil })")
+        let state = try await standIn.state()
+        let intents = state["intents"]?.list ?? []
+        let secrets = intents.compactMap { $0["client_secret"]?.text }
+        let pages = (state["sessions"]?.list ?? []).compactMap {
+            $0["id"]?.text.map { "/c/pay/\($0)" }
+        }
+        for secret in [Self.key, Self.secret, "/setup/e/"] + secrets + pages {
+            #expect(!logs.contains(secret), "the log holds \(secret)")
+        }
+    }
+
+    // MARK: Commands
+
+    /// Runs a command of the operator's on these books.
+    func run(_ command: String...) async throws -> (code: Int32, text: String) {
+        try await run(command)
+    }
+
+    /// Compares these books with the stand-in.
+    func reconcile(_ more: String...) async throws -> (code: Int32, text: String) {
+        try await run(["reconcile"] + more)
+    }
+
+    private func run(_ command: [String]) async throws -> (code: Int32, text: String) {
+        let program = try Program(
+            "gotchu-server",
+            command + ["--database", books.database],
+            environment: Dictionary(
+                uniqueKeysWithValues: environment.map { ("GOTCHU_SERVER_\($0)", $1) }
+            )
+        )
+        let code = try await program.exitCode()
+        logs += program.text
+        return (code, program.text)
+    }
+
+    // MARK: Steps
+
+    /// A key that is long enough, of a short name.
+    static func named(_ key: String) -> String { "key-of-a-story-\(key)" }
+
+    /// Orders a deposit, again until there is an answer, as a payer's program does.
+    func deposit(
+        _ token: String,
+        cents: Int,
+        key: String,
+        hosted: Bool = true
+    ) async throws -> WireReply {
+        let presentation = hosted ? "hosted" : "client_secret"
+        let body = #"{"amount_cents":\#(cents),"presentation":"\#(presentation)"}"#
+        return try await eventually("the deposit is open") {
+            let reply = try? await wire().post(
+                "/api/payments/intents",
+                body,
+                token: token,
+                key: Self.named(key)
+            )
+            if reply == nil, !servers[0].program.isRunning { try await restart() }
+            guard let reply, reply.status != 503 else { return nil }
+            return reply
+        }
+    }
+
+    /// The id by which the stand-in knows a deposit's payment or checkout.
+    func object(of reply: WireReply) throws -> String {
+        let page = reply.string("checkout_url").split(separator: "/").last.map(String.init)
+        let intent = reply.string("client_secret").split(separator: "_").prefix(2)
+        return try #require(page ?? (intent.count == 2 ? intent.joined(separator: "_") : nil))
+    }
+
+    /// Waits until a member of a resource is a text, whatever happens to the server meanwhile.
+    @discardableResult
+    func wait(
+        _ token: String,
+        for path: String,
+        _ member: String,
+        toBe value: String
+    ) async throws -> WireReply {
+        try await eventually("\(member) of \(path) is \(value)") {
+            let reply = try? await wire().get(path, token: token)
+            if reply == nil, !servers[0].program.isRunning { try await restart() }
+            return reply?.string(member) == value ? reply : nil
+        }
+    }
+
+    func waitForBalance(_ token: String, _ cents: Int64) async throws {
+        try await eventually("the balance is \(cents)") {
+            let balance = try? await wire().balance(token)
+            return balance == cents ? true : nil
+        }
+    }
+
+    /// Makes a payee ready for payouts, and returns the account.
+    func onboard(_ token: String) async throws -> String {
+        let path = "/api/connect/links"
+        try await eventually("there is a link") {
+            let reply = try? await wire().post(path, token: token)
+            if reply == nil, !servers[0].program.isRunning { try await restart() }
+            return reply?.status == 200 ? true : nil
+        }
+        let accounts = try await standIn.state()["accounts"]?.list ?? []
+        let account = try #require(accounts.last?["id"]?.text)
+        try await standIn.order("onboard", ["name": .text(account)])
+        try await wait(token, for: "/api/connect/status", "status", toBe: "ACTIVE")
+        return account
+    }
+
+    /// The number of the stand-in's objects of a kind.
+    func count(_ kind: String) async throws -> Int {
+        try await standIn.state()[kind]?.list?.count ?? 0
+    }
+
+    /// The newest object's id of a kind.
+    func last(_ kind: String) async throws -> String {
+        try #require(try await standIn.state()[kind]?.list?.last?["id"]?.text)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import ServiceProcess
+import Stripe
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+@Suite("The settings of Stripe")
+struct StripeSettingsTests {
+    private static let test = "sk_test_" + "x"
+    private static let live = "sk" + "_live_x"
+
+    private static func file(
+        _ text: String,
+        mode: Int = 0o600,
+        in folder: TemporaryFolder
+    ) throws -> String {
+        let path = try folder.write(text, to: UUID().uuidString)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    private static func options(_ flags: [String: String]) throws -> StripeOptions? {
+        let usual = ["database": "sqlite:/x", "public_url": "https://pay.example"]
+        return try ServerSettings(flags: usual.merging(flags) { $1 }).stripeOptions
+    }
+
+    @Test("A test key, endpoint secrets and an address on this machine are taken as they are")
+    func good() throws {
+        let folder = try TemporaryFolder()
+        let options = try #require(
+            try Self.options([
+                "stripe_key_file": try Self.file(Self.test + "\n", in: folder),
+                "stripe_webhook_secrets_file": try Self.file("whsec_a\nwhsec_b\n", in: folder),
+                "stripe_api": "http://127.0.0.1:12111", "stripe_publishable_key": "pk_test_1",
+            ])
+        )
+        #expect(options.access.address == "http://127.0.0.1:12111")
+        #expect(!options.access.secret.isLive && options.webhookSecrets.count == 2)
+        #expect(try Self.options([:]) == nil)
+        let live = try Self.file(Self.live, in: folder)
+        let moving = try Self.options(["stripe_key_file": live, "stripe_live": "true"])
+        #expect(moving?.access.address == "https://api.stripe.com")
+    }
+
+    @Test(
+        "Settings that cannot be, or would mix test and real money, are refused with status 78"
+    )
+    func bad() throws {
+        let folder = try TemporaryFolder()
+        let test = try Self.file(Self.test, in: folder)
+        let live = try Self.file(Self.live, in: folder)
+        let cases: [[String: String]] = [
+            ["stripe_key_file": folder.path + "/none"],
+            ["stripe_key_file": try Self.file(Self.test, mode: 0o640, in: folder)],
+            ["stripe_key_file": try Self.file("pk_test_1", in: folder)],
+            ["stripe_key_file": try Self.file(Self.test + "\n" + Self.test, in: folder)],
+            ["stripe_key_file": try Self.file(" ", in: folder)],
+            ["stripe_key_file": live], ["stripe_key_file": test, "stripe_live": "true"],
+            ["stripe_key_file": live, "stripe_live": "true", "dev": "true"],
+            ["stripe_key_file": live, "stripe_live": "true", "stripe_api": "http://127.0.0.1:1"],
+            ["stripe_key_file": test, "stripe_api": "https://elsewhere.example"],
+            ["stripe_key_file": test, "stripe_publishable_key": "pk" + "_live_1"],
+            [
+                "stripe_key_file": test,
+                "stripe_webhook_secrets_file": try Self.file("x\n", in: folder),
+            ],
+            ["stripe_live": "true"], ["stripe_publishable_key": "pk_test_1"],
+        ]
+        for flags in cases {
+            do {
+                _ = try Self.options(flags)
+                Issue.record("It is refused: \(flags)")
+            } catch let failure as ServerFailure {
+                #expect(failure.exitCode == .configuration)
+                #expect(
+                    !failure.message.contains(Self.test) && !failure.message.contains(Self.live)
+                )
+            }
+        }
+        #expect(throws: ServerFailure.self) {
+            _ = try ServerSettings(flags: ["database": "sqlite:/x", "stripe_key_file": test])
+                .stripeOptions
+        }
+    }
+}
