@@ -36,8 +36,8 @@ extension Subject where Body == ProviderBody {
     package static let id = RecordID(trusted: computedID(ProviderBody.kind))
     /// The user that owns the record: every record has an owner.
     static let user = UserID(trusted: computedID("user", ProviderBody.kind))
-    /// No address and no token's subject can be this.
-    static let login = "<provider>"
+    /// No address can be this, for want of an @, and no login of an OpenID issuer, for want of a <.
+    static let login = "provider"
 }
 
 extension Next where Body == ProviderBody {

@@ -122,7 +122,7 @@ struct BankModel {
         guard let index = transfers.firstIndex(where: { $0.id == order.transfer }) else {
             return .absent
         }
-        if chance(10, &random) {
+        if chance(30, &random) {
             needsPerson = true
             return .refused(Self.poor)
         }

@@ -83,25 +83,6 @@ struct MetricsTests {
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
-    @Test("All metrics are explained to operators, and no others")
-    func manual() async throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let manual = try String(
-            contentsOf: root.appendingPathComponent("docs/operations.md"),
-            encoding: .utf8
-        )
-        let page = try await wire.get("/metrics").text
-        let names = Set(page.matches(of: /TYPE gotchu_server_([a-z_]+)/).map(\.output.1))
-        #expect(names.count > 15)
-        for name in names {
-            #expect(manual.contains("gotchu_server_\(name)") || manual.contains("…\(name)"))
-        }
-        for told in manual.matches(of: /gotchu_server_([a-z_]+)/).map(\.output.1) {
-            #expect(names.contains(told), "\(told)")
-        }
-    }
-
     @Test("Metrics report what a shared database holds")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()

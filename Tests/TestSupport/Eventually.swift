@@ -12,7 +12,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
 /// For conditions of another process, which cannot be awaited; within this one, await an event.
 @discardableResult
 package func eventually<Value>(
-    _ what: String,
+    _ what: @autoclosure () throws -> String,
     within limit: Duration = .seconds(60),
     _ probe: () async throws -> Value?
 ) async throws -> Value {
@@ -22,5 +22,5 @@ package func eventually<Value>(
         // SAFETY: the pause between two looks at another process; the deadline decides.
         try await Task.sleep(for: .milliseconds(20))
     }
-    throw NeverHappened(description: "Within \(limit): \(what)")
+    throw NeverHappened(description: "Within \(limit): \(try what())")
 }

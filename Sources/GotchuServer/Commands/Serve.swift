@@ -102,6 +102,7 @@ struct Serve: AsyncParsableCommand {
     var tokenSeconds: String?
 
     @OptionGroup(title: "Stripe") var stripe: StripeFlags
+    @OptionGroup(title: "Stripe") var stripeService: StripeServiceFlags
 
     @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
@@ -120,7 +121,7 @@ struct Serve: AsyncParsableCommand {
             "trusted_proxy": trustedProxy.isEmpty ? nil : trustedProxy.joined(separator: ","),
             "open_metrics": openMetrics ? "true" : nil, "token_seconds": tokenSeconds,
             "log_level": logLevel,
-        ].merging(stripe.values) { $1 }
+        ].merging(stripe.values) { $1 }.merging(stripeService.values) { $1 }
     }
 
     func run() async throws {

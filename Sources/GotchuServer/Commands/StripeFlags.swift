@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
-/// The options of `serve` about Stripe. None holds a secret: a command line is
-/// everybody's to read.
+/// The options about Stripe's account, of `serve` and `reconcile`. None holds a secret: a command
+/// line is everybody's to read.
 struct StripeFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,14 +11,6 @@ struct StripeFlags: ParsableArguments {
     )
     var stripeKeyFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The file of the secrets of Stripe's webhook endpoints, one a line.",
-            valueName: "path"
-        )
-    )
-    var stripeWebhookSecretsFile: String?
-
     @Flag(help: "Move real money: needed with live keys, refused with test keys.")
     var stripeLive = false
 
@@ -27,15 +19,32 @@ struct StripeFlags: ParsableArguments {
     )
     var stripeApi: String?
 
+    /// The options by the keys of their settings.
+    var values: [String: String?] {
+        [
+            "stripe_key_file": stripeKeyFile, "stripe_live": stripeLive ? "true" : nil,
+            "stripe_api": stripeApi,
+        ]
+    }
+}
+
+/// The options about Stripe of `serve` alone.
+struct StripeServiceFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The file of the secrets of Stripe's webhook endpoints, one a line.",
+            valueName: "path"
+        )
+    )
+    var stripeWebhookSecretsFile: String?
+
     @Option(help: ArgumentHelp("Stripe's publishable key, for apps.", valueName: "key"))
     var stripePublishableKey: String?
 
     /// The options by the keys of their settings.
     var values: [String: String?] {
         [
-            "stripe_key_file": stripeKeyFile,
             "stripe_webhook_secrets_file": stripeWebhookSecretsFile,
-            "stripe_live": stripeLive ? "true" : nil, "stripe_api": stripeApi,
             "stripe_publishable_key": stripePublishableKey,
         ]
     }

@@ -7,6 +7,7 @@ internal import Stripe
 /// `POST /api/webhooks/stripe`: a bell. What has happened is looked up, so that no call of this
 /// address can say anything that is not so; its signature keeps strangers from ringing.
 struct StripeWebhook: Sendable {
+    static let path = "/api/webhooks/stripe"
     /// The largest body, in bytes.
     static let bodyLimit = 512 * 1024
 

@@ -88,12 +88,13 @@ struct StripeWork: ProviderWork, Sendable {
     }
 }
 
-/// Ends the HTTP client with the server.
+/// Ends the HTTP client with the server, whether it is told to stop or fails.
 private struct HTTPClientService: Service {
     let client: HTTPClient
 
     func run() async throws {
-        try await gracefulShutdown()
+        // A cancelled wait is the failure of another service: the client ends all the same.
+        try? await gracefulShutdown()
         try await client.shutdown()
     }
 }

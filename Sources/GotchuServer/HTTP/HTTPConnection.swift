@@ -164,7 +164,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .reading(head, body)
             // The rest is not waited for: the handler that reads the body reports that it is too
             // large.
-            if body.readableBytes > Request.bodyLimit {
+            if body.readableBytes > Request.bodyLimit(of: head.uri) {
                 isLast = true
                 answer(head, body, context)
             }
@@ -187,7 +187,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         if isOld || !head.isKeepAlive { isLast = true }
         // The decoder has checked for digits: a value that does not fit an Int is too large.
         if let length = head.headers.first(name: "Content-Length"),
-            Int(length) ?? .max > Request.bodyLimit
+            Int(length) ?? .max > Request.bodyLimit(of: head.uri)
         {
             isLast = true
             return answer(head, ByteBuffer(), context)

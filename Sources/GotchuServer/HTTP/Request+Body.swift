@@ -6,6 +6,13 @@ extension Request {
     /// The largest body that is read.
     static let bodyLimit = 64 * 1024
 
+    /// Returns the largest body, in bytes, of a request to an address.
+    ///
+    /// - Parameter target: A request's target, as in its first line.
+    static func bodyLimit(of target: String) -> Int {
+        target == StripeWebhook.path ? StripeWebhook.bodyLimit : bodyLimit
+    }
+
     /// Parses a JSON body.
     ///
     /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.

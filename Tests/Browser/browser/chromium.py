@@ -256,10 +256,9 @@ class Page:
         self.wait(f"{text!r} in {selector}", lambda page: text in page.text(selector), seconds)
 
     def faults(self) -> list[str]:
-        """What axe finds wrong with the page."""
-        self.script(axe_source())
+        """What axe finds wrong with the page. One script brings axe and runs it: a page may load itself anew."""
         found = self.promise(
-            "return (await axe.run({ runOnly: arguments[0], resultTypes: ['violations'] }))"
+            axe_source() + "\nreturn (await axe.run({ runOnly: arguments[0], resultTypes: ['violations'] }))"
             ".violations.map(v => [v.id, ...v.nodes.slice(0, 3).map(n => n.target.join(' '))])",
             RULES,
         )

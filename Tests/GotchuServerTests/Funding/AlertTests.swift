@@ -57,6 +57,25 @@ struct AlertTests {
         }
     }
 
+    @Test("All metrics of a server with every feature are explained to operators, and no others")
+    func metrics() async throws {
+        let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            _ = try await rig.deposit(try await wire.login("payer"), cents: 500, key: "a")
+            let page = try await wire.get("/metrics").text
+            let names = Set(page.matches(of: /TYPE gotchu_server_([a-z_]+)/).map(\.output.1))
+            #expect(names.count > 25)
+            for name in names {
+                let isTold = text.contains("gotchu_server_\(name)") || text.contains("…\(name)")
+                #expect(isTold, "\(name)")
+            }
+            for told in text.matches(of: /gotchu_server_([a-z_]+)/).map(\.output.1) {
+                #expect(names.contains(told), "\(told)")
+            }
+        }
+    }
+
     @Test("Every alert has its paragraph in the operator's manual")
     func manual() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)

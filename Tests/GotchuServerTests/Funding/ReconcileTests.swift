@@ -75,7 +75,8 @@ struct ReconcileTests {
     func adopted() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
-            let user = try await rig.wire().get("/wallet/me", token: payer).string("user_id")
+            let user = try await rig.wire()
+                .get("/api/wallet/balance", token: payer).string("user_id")
             try await rig.standIn.order("stray", ["user": .text(user)])
             let lost = try await rig.reconcile()
             #expect(lost.code == 1 && lost.text.contains("charge 9.00 is not booked"))
