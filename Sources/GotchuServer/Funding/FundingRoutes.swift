@@ -36,6 +36,6 @@ struct FundingRoutes: Sendable {
         router.post("/api/wallet/withdrawals/:id/cancel", use: withdrawals.cancel)
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
-        router.post("/api/webhooks/stripe", use: webhook.ring)
+        router.post(RouterPath(StripeWebhook.path), use: webhook.ring)
     }
 }
