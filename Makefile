@@ -114,10 +114,11 @@ endif
 install:
 	install -d $(BINDIR) $(UNITDIR) $(SYSUSERSDIR) $(POLICYDIR) $(CONFDIR)
 	install -s -m 755 $(addprefix $(BINARIES)/,$(PROGRAMS)) $(BINDIR)
-	for unit in gotchud gotchu-server; do \
+	for unit in gotchud gotchu-server gotchu-server-payouts; do \
 	    sed 's|=/usr/bin/|=$(PREFIX)/bin/|' systemd/$$unit.service >$(UNITDIR)/$$unit.service && \
 	    chmod 644 $(UNITDIR)/$$unit.service || exit; \
 	done
+	install -m 644 systemd/gotchu-server-payouts.timer $(UNITDIR)
 	for users in gotchu gotchu-server; do \
 	    install -m 644 systemd/$$users.sysusers.conf $(SYSUSERSDIR)/$$users.conf || exit; \
 	done

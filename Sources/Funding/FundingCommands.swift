@@ -163,7 +163,7 @@ package struct RequestWithdrawal: RecordCommand {
         let available = max(0, account.balance - hold.young)
         guard amount.minorUnits <= available else {
             throw Refusal(
-                .insufficientBalance,
+                amount.minorUnits <= account.balance ? .heldBalance : .insufficientBalance,
                 required: amount.minorUnits,
                 available: available
             )

@@ -59,12 +59,13 @@ extension TransferKind {
         from: [.house(.losses)],
         to: [.houseOf(.owed)]
     )
-    /// W1: a withdrawal leaves the wallet. On a development server the mint takes it.
+    /// W1: a withdrawal leaves the wallet. On a development server the mint takes it. One that the
+    /// operator made is no answer to a key.
     static let withdrawal = provider(
         "WITHDRAWAL",
         from: [.user],
         to: [.house(.withdrawals), .house(.developmentMint)],
-        isAnswered: true
+        isAnswered: nil
     )
     /// W8: a withdrawal comes back.
     package static let withdrawalReturned = provider(

@@ -108,7 +108,7 @@ struct WithdrawalTests {
         #expect(try rig.withdraw(100, by: payee).refusal == Refusal(.payeeNotOnboarded))
         try rig.onboard(payee)
         let short = try rig.withdraw(2_001, by: payee, young: 3_000).refusal
-        #expect(short == Refusal(.insufficientBalance, required: 2_001, available: 2_000))
+        #expect(short == Refusal(.heldBalance, required: 2_001, available: 2_000))
         let stale = RequestWithdrawal(
             user: payee,
             amount: Money(minorUnits: 100),

@@ -10,6 +10,8 @@ struct InstallTests {
         "usr/bin/gotchu-ctl": 0o755,
         "usr/bin/gotchu-server": 0o755,
         "usr/lib/systemd/system/gotchud.service": 0o644,
+        "usr/lib/systemd/system/gotchu-server-payouts.service": 0o644,
+        "usr/lib/systemd/system/gotchu-server-payouts.timer": 0o644,
         "usr/lib/systemd/system/gotchu-server.service": 0o644,
         "usr/lib/sysusers.d/gotchu.conf": 0o644,
         "usr/lib/sysusers.d/gotchu-server.conf": 0o644,

@@ -7,7 +7,10 @@ import Testing
 struct UnitTests {
     static let units = ["gotchud", "gotchu-server"]
 
-    @Test("a unit is understood by systemd, line by line", arguments: units + ["gotchu-hook"])
+    @Test(
+        "a unit is understood by systemd, line by line",
+        arguments: units + ["gotchu-hook", "gotchu-server-payouts"]
+    )
     func verify(unit: String) async throws {
         let folder = try TemporaryFolder()
         // The programs are not installed here; those of this build stand in for them.

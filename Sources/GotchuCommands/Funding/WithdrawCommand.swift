@@ -87,7 +87,11 @@ struct WithdrawCommand: SocketCommand {
     }
 
     private func fix(_ code: String?) -> String {
-        code.flatMap(ErrorCode.init(rawValue:))?.usualFix ?? "gotchu-ctl payouts"
+        // `payouts` says how much is still too young to be withdrawn; `wallet` does not.
+        guard let code = code.flatMap(ErrorCode.init(rawValue:)),
+            code != .insufficientWalletBalance
+        else { return "gotchu-ctl payouts" }
+        return code.usualFix
     }
 }
 

@@ -2,7 +2,6 @@ internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
-internal import Payments
 
 /// Money in and out, as routes and pages share it.
 struct FundingDesk: Sendable {
@@ -100,14 +99,15 @@ struct FundingDesk: Sendable {
         as request: KeyedRequest
     ) async throws -> CommandReply<RecordID> {
         let source = try source(for: request.user)
-        let needsRelease = try await needsRelease(request.user, source)
+        let terms = WithdrawalTerms(reads: ledger, options: options)
+        let needsRelease = try await terms.needsRelease(request.user, source)
         for _ in 0..<Self.tries {
             let withdrawal = RequestWithdrawal(
                 user: request.user,
                 amount: amount,
                 bankAccount: bankAccount,
                 source: source,
-                hold: try await hold(of: request.user, source),
+                hold: try await terms.hold(of: request.user, source).hold,
                 needsRelease: needsRelease
             )
             let reply = try await ledger.submit(withdrawal, as: request)
@@ -119,44 +119,6 @@ struct FundingDesk: Sendable {
         throw Refusal(.accountChanged).thrown
     }
 
-    /// The credits that are too young to be withdrawn. What came back from a bank is not: it was
-    /// old enough before.
-    private func hold(of user: UserID, _ source: FundingSource) async throws -> WithdrawalHold {
-        let hours = source == .mint ? 0 : options.payoutHoldHours
-        let edge = ledger.now.advanced(by: .seconds(-3_600 * Int64(hours)))
-        let range = EarningsRange(
-            marks: [],
-            counted: hours == 0 ? nil : edge..<Timestamp(milliseconds: .max)
-        )
-        let account = Account.Key(.user(user), Self.currency)
-        guard let found = try await ledger.earnings(of: account, range) else {
-            throw Refusal(.unknownUser).thrown
-        }
-        let young = found.slices.filter {
-            !$0.isDebit && $0.kind != TransferKind.withdrawalReturned.name
-        }
-        return WithdrawalHold(
-            entryCount: found.account.entryCount,
-            young: young.reduce(0) { $0 + $1.amount }
-        )
-    }
-
-    /// Returns true for a payee who has too few sales that are old enough.
-    private func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
-        guard source != .mint, options.payoutFirstSales > 0 else { return false }
-        if let payee = try await payee(of: user), payee.body.isReleased { return false }
-        let account = Account.Key(.user(user), Self.currency)
-        let limit = 1_000
-        let newest = try await ledger.history(of: account, .newest)?.account.entryCount ?? 0
-        let range = HistoryRange(.after(min(newest, Int64(limit)) + 1), limit: limit)
-        let entries = try await ledger.history(of: account, range)?.entries ?? []
-        let edge = ledger.now.advanced(by: .seconds(-3_600 * Int64(options.payoutHoldHours)))
-        let sales = entries.count {
-            $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0 && $0.entry.at < edge
-        }
-        return sales < options.payoutFirstSales
-    }
-
     func withdrawal(_ id: RecordID, of user: UserID) async throws -> Withdrawal {
         try Withdrawal(await record(id, WithdrawalBody.kind, of: user))
     }
@@ -165,7 +127,7 @@ struct FundingDesk: Sendable {
 
     /// A user's payee; `nil` without one.
     func payee(of user: UserID) async throws -> Payee? {
-        try await ledger.record(Payee.id(of: user)).map { try Payee($0) }
+        try await WithdrawalTerms(reads: ledger, options: options).payee(of: user)
     }
 
     /// Returns a user's payee state, as people are told it.

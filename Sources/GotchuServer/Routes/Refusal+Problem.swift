@@ -47,6 +47,7 @@ extension Refusal.Reason {
         case .intentSettled: .intentSettled
         case .payeeNotOnboarded: .payeeNotOnboarded
         case .walletOwes: .walletOwes
+        case .heldBalance: .insufficientWalletBalance
         case .withdrawalTooLate: .withdrawalTooLate
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID, .accountChanged: .tryAgain
@@ -88,6 +89,8 @@ extension Refusal.Reason {
             "Payouts are not set up. Set them up first: gotchu-ctl payouts setup."
         case .walletOwes:
             "A card payment was taken back after its money was spent. Add what is owed first."
+        case .heldBalance:
+            "What came into the wallet lately stays there for now: less can be withdrawn."
         case .withdrawalTooLate: "The withdrawal is under way. It can no longer be changed."
         case .accountChanged: "The wallet changed meanwhile. Nothing was taken."
         case .otherProvider: "These books belong to another account of the provider."
@@ -106,7 +109,7 @@ extension Refusal.Reason {
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
             .shareTaken, .notRefundable, .unreadable, .unknownRecord, .depositLimit, .intentSettled,
             .payeeNotOnboarded,
-            .walletOwes, .withdrawalTooLate, .otherProvider:
+            .walletOwes, .heldBalance, .withdrawalTooLate, .otherProvider:
             false
         }
     }

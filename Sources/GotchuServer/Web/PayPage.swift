@@ -201,7 +201,8 @@ struct PayPage: Sendable {
                 .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
                 .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
                 .intentSettled, .payeeNotOnboarded,
-                .walletOwes, .withdrawalTooLate, .accountChanged, .otherProvider, .unreadable:
+                .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
+                .unreadable:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)

@@ -1,9 +1,9 @@
 /// A definite refusal, with the figures that the caller needs. An ordinary outcome, not a failure.
 package struct Refusal: Error, Equatable, Sendable, Codable {
     package let reason: Reason
-    /// With `insufficientBalance`: what the transfer needs, in minor units.
+    /// With `insufficientBalance` and `heldBalance`: what the transfer needs, in minor units.
     package let required: Int64?
-    /// With `insufficientBalance`: what the account has, in minor units.
+    /// With `insufficientBalance` and `heldBalance`: what the account can give, in minor units.
     package let available: Int64?
 
     package init(_ reason: Reason, required: Int64? = nil, available: Int64? = nil) {
@@ -60,6 +60,8 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case intentSettled = "INTENT_SETTLED"
         /// The payee's account at the provider cannot receive money.
         case payeeNotOnboarded = "PAYEE_NOT_ONBOARDED"
+        /// Most of the balance is too young to be withdrawn.
+        case heldBalance = "HELD_BALANCE"
         /// Money that the provider took back is owed.
         case walletOwes = "WALLET_OWES"
         /// The provider may be paying it already.

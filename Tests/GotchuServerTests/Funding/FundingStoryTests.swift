@@ -221,6 +221,31 @@ struct FundingStoryTests {
         }
     }
 
+    @Test("The operator pays every payee out, and a second run at once finds nothing more")
+    func operatorsRun() async throws {
+        try await FundingRig.with { rig in
+            let none = try await rig.run("payouts", "run")
+            #expect(none.code == 0 && none.text.isEmpty, "\(none.text)")
+            let payee = try await rig.wire().login("payee")
+            _ = try await rig.onboard(payee)
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            let poor = try await rig.run("payouts", "pay", "payee@shop.example", "100.01")
+            #expect(poor.code == 1 && poor.text.contains("does not hold enough"), "\(poor.text)")
+            let one = try await rig.run("payouts", "pay", "payee@shop.example", "30.00")
+            #expect(one.code == 0 && one.text.contains("30.00"), "\(one.text)")
+            let most = try await rig.run("payouts", "run", "--minimum", "70.01")
+            #expect(most.code == 0 && most.text.isEmpty, "\(most.text)")
+            let all = try await rig.run("payouts", "run", "--minimum", "70.00")
+            #expect(all.code == 0 && all.text.contains("\t70.00"), "\(all.text)")
+            let again = try await rig.run("payouts", "run")
+            #expect(again.code == 0 && again.text.isEmpty, "\(again.text)")
+            try await eventually("both are on their way") {
+                try await rig.count("payouts") == 2 ? true : nil
+            }
+            #expect(try await rig.wire().balance(payee) == 0)
+        }
+    }
+
     @Test("A withdrawal whose money cannot be taken back is held for the operator")
     func reversalRefused() async throws {
         try await FundingRig.with { rig in

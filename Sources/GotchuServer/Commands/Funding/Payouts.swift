@@ -8,15 +8,17 @@ internal import ServiceProcess
 /// `gotchu-server payouts`.
 struct Payouts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows withdrawals, and goes on with those that wait for the operator.",
+        abstract: "Shows and makes withdrawals, and goes on with those that wait for the operator.",
         discussion: """
             Examples:
               gotchu-server payouts list --held --database sqlite:shop.db
+              gotchu-server payouts run --minimum 10.00 --database sqlite:shop.db
               gotchu-server payouts return 0199... --database sqlite:shop.db
               gotchu-server payouts release corner@cafe.example --database sqlite:shop.db
             """,
         subcommands: [
-            ListPayouts.self, RetryPayout.self, ReturnPayout.self, ReleasePayouts.self,
+            ListPayouts.self, PayOut.self, RunPayouts.self, RetryPayout.self, ReturnPayout.self,
+            ReleasePayouts.self,
         ]
     )
 }

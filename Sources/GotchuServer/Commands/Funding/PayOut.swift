@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import LedgerStore
+internal import ServiceProcess
+
+/// `gotchu-server payouts pay`.
+struct PayOut: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pay",
+        abstract: "Withdraws an amount for a payee, as the payee could.",
+        discussion: """
+            Example:
+              gotchu-server payouts pay corner@cafe.example 120.00 --database sqlite:shop.db
+
+            The hold of young money counts here too. The running server calls Stripe.
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @Argument(help: "The amount: 12.50.")
+    var amount: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            guard let amount = Money(amount), Money.allowedRequest.contains(amount.minorUnits)
+            else { throw ServerFailure(.usage, "An amount is written as 12.50.") }
+            let store = try database.store
+            let office = try await PayoutOffice(store)
+            let user = try await store.user(user).id
+            switch try await office.pay(user, { _ in amount }) {
+            case .success(let made?):
+                Console.output(
+                    "Withdrawal \(made.id) of \(made.amount.plain): the running server pays it."
+                )
+            case .success(nil): break  // An amount was given.
+            case .failure(let refusal): throw ServerFailure(.negative, refusal.problem.detail)
+            }
+        }
+    }
+}
+
+/// `gotchu-server payouts run`.
+struct RunPayouts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Withdraws for every payee what is old enough.",
+        discussion: """
+            Example:
+              gotchu-server payouts run --minimum 10.00 --database sqlite:shop.db
+
+            One line for each payee that can be paid out, separated by tabs: user, the \
+            withdrawal's id and its amount, or "-" and the reason why not. A second run finds only \
+            what came since. The timer gotchu-server-payouts.timer does this daily, once it is \
+            enabled.
+            """
+    )
+
+    @Option(help: "Leave less than this in the wallet.")
+    var minimum = "1.00"
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            guard let least = Money(minimum), least.minorUnits > 0 else {
+                throw ServerFailure(.usage, "An amount is written as 12.50.")
+            }
+            let store = try database.store
+            let office = try await PayoutOffice(store)
+            for record in try await store.all(PayeeBody.kind) {
+                let payee = try Payee(record)
+                guard payee.state == .active else { continue }
+                let end: String
+                if try await office.terms.needsRelease(payee.owner, office.source) {
+                    end = "-\tnot released yet"
+                } else {
+                    switch try await office.pay(payee.owner, { office.all(of: $0, from: least) }) {
+                    case .success(let made?): end = "\(made.id)\t\(made.amount.plain)"
+                    case .success(nil): continue
+                    case .failure(let refusal): end = "-\t\(refusal.problem.detail)"
+                    }
+                }
+                Console.output("\(payee.owner)\t\(end)")
+            }
+        }
+    }
+}
+
+/// Withdrawals that the operator orders beside a running server.
+private struct PayoutOffice {
+    /// The tries of a withdrawal whose account changes meanwhile.
+    private static let tries = 8
+
+    let terms: WithdrawalTerms
+    let source: FundingSource
+    private let store: any Store
+
+    /// - Throws: A failure if the books belong to no account of the provider.
+    init(_ store: any Store) async throws {
+        guard let record = try await store.record(Provider.id) else {
+            throw ServerFailure(
+                .negative,
+                "These books belong to no account of Stripe, so nothing can be paid out.",
+                fix: "Start gotchu-server with --stripe-key-file once."
+            )
+        }
+        source = .provider(isLive: try Provider(record).body.isLive)
+        terms = WithdrawalTerms(
+            reads: StoredReads(store: store),
+            options: try ServerSettings(flags: [:]).funding
+        )
+        self.store = store
+    }
+
+    /// Returns all that can be withdrawn; `nil` if it is less than an amount.
+    func all(of available: Int64, from least: Money) -> Money? {
+        let amount = min(available, Money.allowedRequest.upperBound)
+        guard amount >= max(least.minorUnits, terms.options.payoutMinimum) else { return nil }
+        return Money(minorUnits: amount, currency: FundingDesk.currency)
+    }
+
+    /// Withdraws an amount that depends on what can be withdrawn, in minor units.
+    ///
+    /// - Returns: The withdrawal; `nil` if there is no amount.
+    func pay(
+        _ user: UserID,
+        _ amount: (Int64) -> Money?
+    ) async throws -> Result<(id: RecordID, amount: Money)?, Refusal> {
+        for _ in 0..<Self.tries {
+            let (account, hold) = try await terms.hold(of: user, source)
+            guard let amount = amount(max(0, account.balance - hold.young)) else {
+                return .success(nil)
+            }
+            let command = RequestWithdrawal(
+                user: user,
+                amount: amount,
+                bankAccount: nil,
+                source: source,
+                hold: hold,
+                needsRelease: false
+            )
+            switch try await store.commit(command) {
+            case .success(let id): return .success((id, amount))
+            case .failure(let refusal) where refusal.reason == .accountChanged: continue
+            case .failure(let refusal): return .failure(refusal)
+            }
+        }
+        return .failure(Refusal(.accountChanged))
+    }
+}

@@ -1,0 +1,115 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import LedgerStore
+internal import Payments
+
+/// Reads of what was committed: of a running ledger, or of a database beside it.
+protocol CommittedReads: Sendable {
+    var now: Timestamp { get }
+
+    func record(_ id: RecordID) async throws(LedgerError) -> Record?
+
+    func history(
+        of account: Account.Key,
+        _ range: HistoryRange
+    ) async throws(LedgerError) -> AccountHistory?
+
+    func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings?
+}
+
+extension Ledger: CommittedReads {}
+
+/// The reads of a command beside the servers.
+struct StoredReads: CommittedReads {
+    let store: any Store
+
+    var now: Timestamp { store.now }
+
+    func record(_ id: RecordID) async throws(LedgerError) -> Record? {
+        try await store.record(id)
+    }
+
+    func history(
+        of account: Account.Key,
+        _ range: HistoryRange
+    ) async throws(LedgerError) -> AccountHistory? {
+        try await store.history(of: account, range)
+    }
+
+    func earnings(
+        of account: Account.Key,
+        _ range: EarningsRange
+    ) async throws(LedgerError) -> AccountEarnings? {
+        try await store.earnings(of: account, range)
+    }
+}
+
+/// The part of a wallet that may be withdrawn, and by whom without the operator's release.
+struct WithdrawalTerms: Sendable {
+    /// The oldest entries among which a payee's first sales are looked for.
+    private static let entryLimit = 1_000
+
+    let reads: any CommittedReads
+    let options: FundingOptions
+
+    private func account(of user: UserID) -> Account.Key {
+        Account.Key(.user(user), FundingDesk.currency)
+    }
+
+    /// Returns a user's account with its credits that are too young to be withdrawn. What came back
+    /// from a bank is not: it was old enough before.
+    ///
+    /// - Throws: `unknownUser` if there is no such account.
+    func hold(
+        of user: UserID,
+        _ source: FundingSource
+    ) async throws -> (account: Account, hold: WithdrawalHold) {
+        let hours = source == .mint ? 0 : options.payoutHoldHours
+        let range = EarningsRange(
+            marks: [],
+            counted: hours == 0 ? nil : edge(hours)..<Timestamp(milliseconds: .max)
+        )
+        guard let found = try await reads.earnings(of: account(of: user), range) else {
+            throw Refusal(.unknownUser).thrown
+        }
+        let young = found.slices.filter {
+            !$0.isDebit && $0.kind != TransferKind.withdrawalReturned.name
+        }
+        let hold = WithdrawalHold(
+            entryCount: found.account.entryCount,
+            young: young.reduce(0) { $0 + $1.amount }
+        )
+        return (found.account, hold)
+    }
+
+    /// Returns true for a payee who has too few sales that are old enough.
+    func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
+        guard source != .mint, options.payoutFirstSales > 0 else { return false }
+        if let payee = try await payee(of: user), payee.body.isReleased { return false }
+        let key = account(of: user)
+        let newest = try await reads.history(of: key, .newest)?.account.entryCount ?? 0
+        let range = HistoryRange(
+            .after(min(newest, Int64(Self.entryLimit)) + 1),
+            limit: Self.entryLimit
+        )
+        let entries = try await reads.history(of: key, range)?.entries ?? []
+        let edge = edge(options.payoutHoldHours)
+        let sales = entries.count {
+            $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0 && $0.entry.at < edge
+        }
+        return sales < options.payoutFirstSales
+    }
+
+    /// A user's payee; `nil` without one.
+    func payee(of user: UserID) async throws -> Payee? {
+        try await reads.record(Payee.id(of: user)).map { try Payee($0) }
+    }
+
+    private func edge(_ hours: Int) -> Timestamp {
+        reads.now.advanced(by: .seconds(-3_600 * Int64(hours)))
+    }
+}
