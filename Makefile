@@ -40,7 +40,7 @@ help:
 	@echo '               STORY=tap for one of them, SEED=7 to repeat its run'
 	@echo 'make browser   run only the stories in a real browser; STORY=sale for one of them'
 	@echo 'make pictures  draw the pictures that pages are held against, and those of the README'
-	@echo 'make bench     measure all of it; BENCH=server or BENCH="daemon --help" for a part'
+	@echo 'make bench     measure all of it; BENCH=server, contests or "daemon --help" for a part'
 	@echo 'make install   build for release and install; PREFIX=/usr/local, DESTDIR='
 	@echo 'make install-display  install what shows the display on this machine: its unit, its'
 	@echo '               user, and a policy that lets Chromium open no other page here'
@@ -129,7 +129,8 @@ install:
 	chmod 644 $(EXAMPLEDIR)/hook.service
 	install -m 644 docs/examples/till.py docs/examples/till.mjs $(EXAMPLEDIR)
 	install -m 644 docs/local-api.md $(DOCDIR)/gotchu
-	install -m 644 docs/operations.md docs/web.md docs/alerts.rules.yml $(DOCDIR)/gotchu-server
+	install -m 644 docs/operations.md docs/web.md docs/contests.md docs/alerts.rules.yml \
+		$(DOCDIR)/gotchu-server
 	test -e $(CONFDIR)/gotchud.json || install -m 644 systemd/gotchud.json $(CONFDIR)
 	@# What stands in it may be a password.
 	test -e $(CONFDIR)/gotchu-server.env || install -m 600 systemd/gotchu-server.env $(CONFDIR)

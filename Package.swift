@@ -114,6 +114,7 @@ let package = Package(
         module(
             "Ledger", ["GotchuCore", "ServiceProcess", crypto, logging, serviceLifecycle]),
         module("Payments", ["GotchuCore", "Ledger"]),
+        module("Contests", ["GotchuCore", "Ledger", "Payments", crypto]),
         module("Funding", ["GotchuCore", "Ledger"]),
         module(
             "LedgerStore",
@@ -153,11 +154,11 @@ let package = Package(
         module(
             "GotchuServer",
             [
-                "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
+                "Contests", "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore", "OutboundHTTP", "Outbox",
                 "Pages", "Payments", "ServiceProcess", "Stripe", "WebSessions", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore, jwtKit, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle, unixSignals,
             ],
-            resources: [.embedInCode("openapi.yaml")]),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("contests.yaml")]),
         module(
             "GotchuCommands",
             [
@@ -220,6 +221,12 @@ let package = Package(
             "FundingTests",
             ["Funding", "GotchuCore", "Ledger", "LedgerTestSupport", "Payments", "TestSupport"]),
         tests(
+            "ContestsTests",
+            [
+                "Contests", "GotchuAPI", "GotchuCore", "Ledger", "LedgerTestSupport", "Payments",
+                "TestSupport", logging, serviceLifecycle,
+            ]),
+        tests(
             "LedgerStoreTests",
             [
                 "Devices", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",
@@ -230,7 +237,7 @@ let package = Package(
             "GotchuServerTests",
             [
                 "Devices", "Funding", "GotchuAPI", "GotchuCore", "GotchuServer", "Ledger", "LedgerStore",
-                "LedgerTestSupport", "Outbox", "Payments", "Postgres", "PostgresTestSupport",
+                "LedgerTestSupport", "Outbox", "Pages", "Payments", "Postgres", "PostgresTestSupport",
                 "SQLite", "ServiceProcess", "Stripe", "StripeTestSupport", "TestSupport", "WebSessions",
                 "gotchu-server", asyncHTTPClient, httpTypes, hummingbird, hummingbirdCore, logging,
                 nioCore, nioHTTP1, nioPosix, serviceLifecycle,

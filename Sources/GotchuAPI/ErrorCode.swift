@@ -40,6 +40,21 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case providerRefused = "PROVIDER_REFUSED"
     case providerUnavailable = "PROVIDER_UNAVAILABLE"
 
+    // Contests.
+    case contestFull = "CONTEST_FULL"
+    case contestLocked = "CONTEST_LOCKED"
+    case alreadyJoined = "ALREADY_JOINED"
+    case ownContest = "OWN_CONTEST"
+    case joinTokenRequired = "JOIN_TOKEN_REQUIRED"
+    case contestNotFound = "CONTEST_NOT_FOUND"
+    case contestState = "CONTEST_STATE"
+    case contestCancelled = "CONTEST_CANCELLED"
+    case contestDisputed = "CONTEST_DISPUTED"
+    case scoresChanged = "SCORES_CHANGED"
+    case noScores = "NO_SCORES"
+    case notJoined = "NOT_JOINED"
+    case rosterInvalid = "ROSTER_INVALID"
+
     // The daemon's socket.
     case notPermitted = "NOT_PERMITTED"
     case browserRefused = "BROWSER_REFUSED"
@@ -51,6 +66,7 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
     case paymentCancelled = "PAYMENT_CANCELLED"
     case radioUnavailable = "RADIO_UNAVAILABLE"
     case serverUnreachable = "SERVER_UNREACHABLE"
+    case badServerAnswer = "BAD_SERVER_ANSWER"
     case journalUnwritable = "JOURNAL_UNWRITABLE"
 
     /// The one HTTP status that goes with this code.
@@ -60,7 +76,8 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
         case .unauthorized: 401
         case .insufficientWalletBalance: 402
         case .forbidden, .ownSession, .notPermitted, .browserRefused: 403
-        case .notFound, .fundingNotConfigured: 404
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired: 403
+        case .notFound, .fundingNotConfigured, .contestNotFound: 404
         case .methodNotAllowed: 405
         case .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled, .amountChanged,
             .tooManyRotations, .payeeChanged, .notNear, .ambiguous, .paymentInProgress,
@@ -68,13 +85,16 @@ package enum ErrorCode: String, Codable, CaseIterable, Sendable {
             .tipNotAllowed, .shareTaken, .notRefundable, .depositLimit, .intentSettled,
             .payeeNotOnboarded, .walletOwes, .withdrawalTooLate:
             409
+        case .contestState, .contestCancelled, .contestDisputed, .scoresChanged, .noScores,
+            .notJoined:
+            409
         case .sessionExpired: 410
         case .contentTooLarge: 413
         case .unsupportedMediaType: 415
-        case .idempotencyKeyReused: 422
+        case .idempotencyKeyReused, .rosterInvalid: 422
         case .rateLimited: 429
         case .internalError: 500
-        case .providerRefused: 502
+        case .providerRefused, .badServerAnswer: 502
         case .tryAgain, .providerUnavailable, .radioUnavailable, .serverUnreachable,
             .journalUnwritable:
             503

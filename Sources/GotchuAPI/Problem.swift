@@ -24,6 +24,10 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var availableCents: Int64?
     /// The server's id of this request, to be quoted when asking for help.
     package var requestID: String?
+    /// On calls of contests: the code again, under the name that their first clients use.
+    package var repeatedCode: String?
+    /// On calls of contests: the sentence again, likewise.
+    package var reason: String?
     /// A Boolean that is true if the server repeats a refusal that it stored under the call's key:
     /// the header `Idempotent-Replayed`, so no member of the document.
     package var isReplay = false
@@ -47,7 +51,8 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var errorCode: ErrorCode? { ErrorCode(rawValue: code) }
 
     enum CodingKeys: String, CodingKey {
-        case type, title, status, detail, error, code, fix, retryable
+        case type, title, status, detail, error, code, fix, retryable, reason
+        case repeatedCode = "error_code"
         case requiredCents = "required_cents"
         case availableCents = "available_cents"
         case requestID = "request_id"

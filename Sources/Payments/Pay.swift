@@ -64,6 +64,8 @@ package struct Pay: KeyedCommand {
         package let newBalance: Int64
         /// The session's tip.
         package let tip: Int64?
+        /// The share, if it has bought a place of another record: the transfer names that one.
+        package var share: SessionID?
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -84,7 +86,8 @@ package struct Pay: KeyedCommand {
             return Outcome(
                 transfer: paid.transfer.key.id,
                 newBalance: books.balance(of: payer, in: paid.share.amount.currency),
-                tip: nil
+                tip: nil,
+                share: paid.share.share?.isSale == true ? paid.share.id : nil
             )
         }
         let session = try books.session(session, at: time)

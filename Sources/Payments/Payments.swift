@@ -34,7 +34,7 @@ extension Ledger {
     ) async throws(LedgerError) -> SessionID {
         guard id.isGroup, let record = try await record(RecordID(id)), record.kind == Group.kind
         else { return id }
-        return try Group(record).subject(for: user) ?? id
+        return try await share(of: Group(record), for: user) ?? id
     }
 
     /// Returns the share of a group that a payment's answer is about.
@@ -43,6 +43,12 @@ extension Ledger {
         of group: Group
     ) async throws(LedgerError) -> Session? {
         guard let transfer = answer?.transfer else { return nil }
+        if group.sale != nil {
+            guard let share = answer?.soldShare, share.group == group.id,
+                let record = try await record(RecordID(share))
+            else { return nil }
+            return try Session(record)
+        }
         let place = transfer.step.split(separator: "/").last.flatMap { Int64($0) }
         let paid = group.paidClaims.first { claim in
             transfer.record == RecordID(group.shareID(claim.share))
@@ -59,13 +65,24 @@ extension Ledger {
         visibleTo user: UserID
     ) async throws(LedgerError) -> Result<Session, Refusal> {
         guard stored.payee == user else {
-            guard let share = stored.subject(for: user) else {
+            guard let share = try await share(of: stored, for: user) else {
                 return .failure(Refusal(.forbidden))
             }
             return try await session(share, visibleTo: user)
         }
         guard stored.isChanged(by: settledUntil) else { return .success(stored.face) }
         return try await submit(SettleGroup(stored.id))
+    }
+
+    /// Returns the share that a group's id means to a payer.
+    private func share(
+        of group: Group,
+        for user: UserID
+    ) async throws(LedgerError) -> SessionID? {
+        if let own = group.subject(for: user) { return own }
+        guard group.sale != nil else { return nil }
+        let named = try await record(named: Group.saleName(group.id, user))
+        return named.flatMap { SessionID(rawValue: $0.record.id.rawValue) }
     }
 
     /// Returns the session of an EID at this moment, as a payer who heard it may see it.
@@ -81,6 +98,16 @@ extension Ledger {
             payeeName: named.ownerName
         )
     }
+}
+
+extension Answer {
+    /// The payment that it is, if it is one.
+    package var payment: Pay.Outcome? {
+        key.command == Pay.name ? decode(Pay.Outcome.self) : nil
+    }
+
+    /// The share that it has paid, if that bought a place of another record.
+    package var soldShare: SessionID? { payment?.share }
 }
 
 /// A session as a payer who heard its EID may see it.

@@ -21,7 +21,7 @@ extension Session {
         /// With `group`: the place.
         package let place: Int64?
         /// With `stake`: the record of the pot.
-        let pot: String?
+        package let pot: String?
         package let reference: String?
         package let refunded: Int64
         /// With `stake`: 1 once the pot has given it back.

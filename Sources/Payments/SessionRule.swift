@@ -17,7 +17,7 @@ extension RecordRule {
 extension Session {
     fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
         if self.record != record { return "its columns do not agree" }
-        guard file.names.filter({ $0.until == nil }).map(\.text) == names else {
+        guard isNamed(by: file.names.filter { $0.until == nil }.map(\.text)) else {
             return "its EID is not the one name that stands for it"
         }
         return brokenPayment(file) ?? brokenRefunds(file)
@@ -29,6 +29,13 @@ extension Session {
         guard let share else { return [Self.name(of: eid)] }
         guard status == .paid, share.stake == nil else { return [] }
         return [share.placeName]
+    }
+
+    /// Returns true for the names that stand for it; of a payer's places of one sale the first has
+    /// one.
+    private func isNamed(by texts: [String]) -> Bool {
+        guard let share, let payer, share.isSale else { return texts == names }
+        return texts.isEmpty || texts == [Group.saleName(share.group, payer)]
     }
 
     private func brokenPayment(_ file: RecordFile) -> String? {

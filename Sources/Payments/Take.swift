@@ -3,6 +3,10 @@ internal import Ledger
 
 /// The house's part of a payment: of its amount alone, never of its tip.
 enum Take {
+    /// The allowed parts, in basis points: of more than half of a sale the operator would be the
+    /// payee.
+    static let allowed: ClosedRange<Int64> = 1...5_000
+
     /// Returns the part of an amount in minor units, rounded down; `nil` for none.
     static func part(of amount: Int64, basisPoints: Int64) -> Int64? {
         let part = amount * basisPoints / 10_000

@@ -19,6 +19,7 @@ struct ImportTests {
         "BlueZRadio": ["BlueZ", "CLinux", "DBus", "GotchuCore", "Radio"],
         "Ledger": ["GotchuCore", "ServiceProcess"],
         "Payments": ["GotchuCore", "Ledger"],
+        "Contests": ["GotchuCore", "Ledger", "Payments"],
         "Funding": ["GotchuCore", "Ledger"],
         "LedgerStore": ["GotchuCore", "Ledger", "Postgres", "SQLite", "ServiceProcess"],
         "Outbox": ["GotchuCore", "Ledger", "LedgerStore"],
@@ -30,7 +31,7 @@ struct ImportTests {
         "LocalAPI": ["CLinux", "GotchuAPI", "GotchuCore"],
         "Screens": ["GotchuAPI", "GotchuCore", "LocalAPI", "Pages"],
         "GotchuServer": [
-            "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore",
+            "Contests", "Devices", "Funding", "GotchuAPI", "GotchuCore", "Ledger", "LedgerStore",
             "OutboundHTTP", "Outbox", "Pages", "Payments", "ServiceProcess", "Stripe",
             "WebSessions",
         ],
@@ -61,6 +62,7 @@ struct ImportTests {
         ("GotchuCore/", ["FoundationEssentials", "Glibc"]),
         ("Ledger/Accounts/", decisions), ("Ledger/Audit/", decisions),
         ("Ledger/Commands/", decisions), ("Ledger/Records/", decisions), ("Payments/", decisions),
+        ("Contests/", decisions.union(["Payments"])),
         ("Funding/", decisions),
     ]
 

@@ -78,6 +78,43 @@ struct TakeTests {
         return session
     }
 
+    @Test("Each share of a bill has its part, at once or when the last one is paid")
+    func shares() throws {
+        for isAllOrNothing in [false, true] {
+            var rig = FundingBooks()
+            let payee = try rig.user("payee")
+            let payers = try (1...3).map { try rig.user("payer-\($0)", cents: 1_000) }
+            let create = CreateGroup(
+                purpose: Split.name,
+                payee: payee,
+                currency: .usd,
+                shares: [334, 333, 333],
+                isAllOrNothing: isAllOrNothing,
+                memo: nil,
+                reference: nil,
+                lifetime: .seconds(300),
+                usualTake: 1_000
+            )
+            let group = try rig.tell(create).get().id
+            var shares: [SessionID] = []
+            for (index, payer) in payers.enumerated() {
+                let lock = LockSession(session: group, payer: payer, place: Int64(index) + 1)
+                shares.append(try rig.tell(lock).get().id)
+                let pay = Pay(session: group, payer: payer, expectedAmount: nil)
+                _ = try rig.tell(pay, by: payer).outcome.get()
+            }
+            #expect(rig.balance(.houseOf(.take, payee)) == 99)
+            #expect(rig.balance(.user(payee)) == 1_000 - 99)
+            #expect(rig.sessionComplaint == nil)
+            let refund = RefundPayment(session: shares[0], payee: payee, amount: nil)
+            _ = try rig.tell(refund, by: payee).outcome.get()
+            #expect(rig.balance(.houseOf(.take, payee)) == 66)
+            #expect(rig.balance(.user(payee)) == 666 - 66)
+            #expect(rig.balance(.user(payers[0])) == 1_000)
+            #expect(rig.sessionComplaint == nil)
+        }
+    }
+
     @Test("A payee's own part goes before the usual one, and stays as it was when they asked")
     func own() throws {
         var rig = FundingBooks()
@@ -90,9 +127,12 @@ struct TakeTests {
 }
 
 extension FundingBooks {
-    /// The reason why a session and its transfers disagree, if they do.
+    /// The reason why a session or a group and its transfers disagree, if they do.
     fileprivate var sessionComplaint: String? {
-        books.rows.records.values.filter { $0.kind == Session.kind }.lazy
-            .compactMap { RecordRule.sessions.broken($0, books.file(of: $0.id)) }.first
+        let rules: [RecordRule] = [.sessions, .groups]
+        return rules.lazy.flatMap { rule in
+            books.rows.records.values.filter { $0.kind == rule.kind }.lazy
+                .compactMap { rule.broken($0, books.file(of: $0.id)) }
+        }.first
     }
 }

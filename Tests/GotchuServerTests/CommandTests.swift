@@ -246,7 +246,8 @@ struct CommandTests {
         let help = try await ServerProcess.run("serve", "--help").text
         let options = help.matches(of: /\n  (?:-h, )?--([a-z-]+)/).map { String($0.output.1) }
         let names = ServerSettings.table.map { $0.key.replacing("_", with: "-") }
-        let limits = ServerSettings.fundingTable.map { $0.key.replacing("_", with: "-") }
+        let limits = (ServerSettings.fundingTable + ServerSettings.contestTable)
+            .map { $0.key.replacing("_", with: "-") }
         #expect(Set(options + limits) == Set(names + ["help", "version"]))
         #expect(Set(options).isDisjoint(with: limits))
         let server = try await ServerProcess(

@@ -1,3 +1,4 @@
+import Contests
 import Hummingbird
 import NIOHTTP1
 import TestSupport
@@ -30,7 +31,7 @@ struct DescribedLimitTests {
         expect(contract.value("components", "schemas", "Cents"), Money.allowedRequest)
         let tips = 0...Money.allowedRequest.upperBound
         expect(contract.value("components", "schemas", "Tip"), tips)
-        expect(member("NewSession", "ttl_seconds"), Split.allowedSeconds)
+        expect(member("NewSession", "ttl_seconds"), Desk.allowedSeconds)
         expect(member("NewSession", "shares"), Split.allowedShares)
         expect(member("NewSession", "share_cents"), "minItems", Split.allowedShares.lowerBound)
         expect(member("NewSession", "share_cents"), "maxItems", Split.allowedShares.upperBound)

@@ -35,14 +35,18 @@ private struct StoryOfErrors {
     init(_ kind: BooksKind) async throws {
         let folder = try TemporaryFolder()
         books = try kind.makeBooks(in: folder)
-        server = try await ServerProcess(folder: folder, database: books.database)
+        server = try await ServerProcess(
+            folder: folder,
+            database: books.database,
+            more: ["--contests"]
+        )
         payee = try await server.wire.login("payee")
         payer = try await server.wire.login("payer")
     }
 
     func replies() async throws -> [WireReply] {
         let replies =
-            try await requests() + sessions() + refunds() + splits() + funding()
+            try await requests() + sessions() + refunds() + splits() + desks() + funding()
         return try await replies + [expired(), busyBooks(), tooMany()]
     }
 
@@ -166,6 +170,38 @@ private struct StoryOfErrors {
             try await wire.post("/sessions/lock", body, token: payer),
             try await wire.post("/sessions/\(sid)/refund", "{}", token: payee, key: "\(key)split"),
         ]
+    }
+
+    /// Desks of contests that are no more, not yet, full, locked and cancelled.
+    private func desks() async throws -> [WireReply] {
+        let bodies = ["join": #"{"entry_fee_cents":500}"#, "cancel": #"{"reason":"Rain."}"#]
+        func call(_ id: String, _ call: String, _ token: String) async throws -> WireReply {
+            try await wire.post(
+                "/api/contests/\(id)/\(call)",
+                bodies[call] ?? "{}",
+                token: token,
+                key: ContestRig.key()
+            )
+        }
+        func open(_ id: String) async throws -> WireReply {
+            let body = #"{"kind":"entry","contest_id":"\#(id)"}"#
+            return try await wire.post("/sessions/create", body, token: payee)
+        }
+        let body = ContestRig.body(more: #","max_entries":2"#)
+        let key = ContestRig.key()
+        let id = try await wire.post("/api/contests", body, token: payee, key: key).string("id")
+        var replies = [try await open(ContestRig.key().lowercased()), try await open(id)]
+        _ = try await call(id, "publish", payee)
+        let sid = try await open(id).string("sid")
+        let others = [try await wire.login("other"), try await wire.login("another")]
+        _ = try await call(id, "join", others[0])
+        replies.append(try await wire.lock(sid, by: others[0]))
+        _ = try await call(id, "join", others[1])
+        replies.append(try await wire.lock(sid, by: payer))
+        _ = try await call(id, "lock", payee)
+        replies.append(try await wire.lock(sid, by: payer))
+        _ = try await call(id, "cancel", payee)
+        return replies + [try await wire.lock(sid, by: payer)]
     }
 
     private func expired() async throws -> WireReply {

@@ -91,7 +91,9 @@ package struct MemoryBooks: Equatable, Sendable {
         for name in effects.names + effects.endedNames {
             let known = rows.names.updateValue(name, forKey: name.text)
             let isSame = known.map { $0.target == name.target } ?? true
-            promise(isSame || known?.until != nil, "a name given to another")
+            // A record that has given it up within the batch was written by it.
+            let isGivenUp = effects.records.contains { $0.id.rawValue == known?.target }
+            promise(isSame || known?.until != nil || isGivenUp, "a name given to another")
         }
         for child in effects.children {
             let known = rows.children[child.parent, default: [:]]

@@ -28,6 +28,7 @@ struct InstallTests {
         "usr/share/doc/gotchu/examples/till.py": 0o644,
         "usr/share/doc/gotchu-server/alerts.rules.yml": 0o644,
         "usr/share/doc/gotchu-server/operations.md": 0o644,
+        "usr/share/doc/gotchu-server/contests.md": 0o644,
         "usr/share/doc/gotchu-server/web.md": 0o644,
         "usr/share/doc/gotchu/local-api.md": 0o644,
         "usr/share/man/man1/gotchu-ctl.1": 0o644,

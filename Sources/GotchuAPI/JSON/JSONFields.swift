@@ -19,6 +19,11 @@ package struct JSONFields {
         }
     }
 
+    /// Takes a member as it is; `nil` if it is absent.
+    package mutating func value(_ name: String) -> JSONValue? {
+        members.removeValue(forKey: name)
+    }
+
     /// A string, or `nil` if it is absent or `null`.
     package mutating func string(_ name: String) throws(Problem) -> String? {
         switch members.removeValue(forKey: name) {
@@ -77,6 +82,27 @@ package struct JSONFields {
         case .boolean(let value): return value
         case .string, .integer, .otherNumber, .array, .object:
             throw .invalid("\(name) must be true or false.")
+        }
+    }
+
+    /// The objects of an array, each to be taken apart like a body, or `nil` if it is absent or
+    /// `null`.
+    package mutating func objects(
+        _ name: String,
+        limit: Int
+    ) throws(Problem) -> [JSONFields]? {
+        let wrong = Problem.invalid("\(name) must be an array of at most \(limit) objects.")
+        switch members.removeValue(forKey: name) {
+        case nil, .null: return nil
+        case .array(let elements):
+            guard elements.count <= limit else { throw wrong }
+            var objects: [JSONFields] = []
+            for element in elements {
+                guard case .object(let members) = element else { throw wrong }
+                objects.append(JSONFields(members: members))
+            }
+            return objects
+        case .boolean, .integer, .otherNumber, .string, .object: throw wrong
         }
     }
 

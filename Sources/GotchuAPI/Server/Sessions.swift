@@ -6,14 +6,16 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var currency: Currency?
     /// Shown to the payer. At most 140 characters.
     package var memo: String?
-    /// The lifetime, 1 to 300 seconds; 300 unless given.
+    /// The lifetime, 1 to 300 seconds, of a split to 3,600, of a desk to 43,200; 300 unless given.
     package var ttlSeconds: Int?
     /// The payee's own reference (an order number); never shown to a payer. At most 140 characters.
     package var payeeReference: String?
     /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
-    /// `split` if several payers pay it; absent otherwise.
+    /// `split` or `entry` if several payers pay it; absent otherwise.
     package var kind: String?
+    /// The contest that payers enter.
+    package var contestID: String?
     /// The number of equal shares of a split.
     package var shares: Int?
     /// The shares of a split, if they are not equal; their sum is the amount.
@@ -28,15 +30,18 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         ttlSeconds: Int? = nil,
         payeeReference: String? = nil,
         allowsTip: Bool? = nil,
-        split: SplitTerms? = nil
+        split: SplitTerms? = nil,
+        contestID: String? = nil
     ) {
         self.amountCents = amountCents
-        self.currency = currency
+        // A desk's currency is its contest's.
+        self.currency = contestID == nil ? currency : nil
         self.memo = memo
         self.ttlSeconds = ttlSeconds
         self.payeeReference = payeeReference
         self.allowsTip = allowsTip
-        kind = split == nil ? nil : Places.split
+        kind = contestID == nil ? split.map { _ in Places.split } : Places.entry
+        self.contestID = contestID
         shares = split?.shares
         shareCents = split?.shareCents
         isAllOrNothing = split?.isAllOrNothing
@@ -45,6 +50,7 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
+        case contestID = "contest_id"
         case currency
         case isAllOrNothing = "is_all_or_nothing"
         case kind, memo
@@ -120,8 +126,10 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var status: SessionStatus?
     /// True if the payer may add a tip; absent otherwise.
     package var allowsTip: Bool?
-    /// `split` if several payers pay it: the amount is then that of the next share. Absent
-    /// otherwise, like the places.
+    /// The contest that is entered by paying, if one is.
+    package var contest: DeskContest?
+    /// `split` or `entry` if several payers pay it: the amount is then that of the next share.
+    /// Absent otherwise, like the places.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
@@ -138,8 +146,10 @@ package struct ResolveReply: Codable, Equatable, Sendable {
         expiresAt: Timestamp?,
         status: SessionStatus?,
         allowsTip: Bool?,
-        places: Places? = nil
+        places: Places? = nil,
+        contest: DeskContest? = nil
     ) {
+        self.contest = contest
         self.sid = sid
         self.amountCents = amountCents
         self.payee = payee
@@ -165,7 +175,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
-        case currency
+        case contest, currency
         case expiresAt = "exp_at"
         case kind, memo
         case paidCents = "paid_cents"
@@ -268,7 +278,9 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var tipCents: WireInteger?
     /// The amount refunded to the payer, tip included; absent while there is none.
     package var refundedCents: WireInteger?
-    /// `split` if several payers pay it; absent otherwise, like the places.
+    /// The contest that is entered by paying, if one is; not in events.
+    package var contest: DeskContest?
+    /// `split` or `entry` if several payers pay it; absent otherwise, like the places.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
@@ -320,7 +332,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey {
         case allowsTip = "allows_tip"
         case amountCents = "amount_cents"
-        case currency
+        case contest, currency
         case expiresAt = "exp_at"
         case kind
         case lockExpiresAt = "lock_expires_at"

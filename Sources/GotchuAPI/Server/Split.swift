@@ -24,8 +24,10 @@ package struct SplitTerms: Codable, Equatable, Sendable {
 package struct Places: Codable, Equatable, Sendable {
     /// The kind of a bill that is shared.
     package static let split = "split"
+    /// The kind of a desk, where a contest is entered.
+    package static let entry = "entry"
 
-    /// The session's kind: `split`, or one that a newer server knows.
+    /// The session's kind: `split`, `entry`, or one that a newer server knows.
     package var kind: String
     package var places: Int64
     package var paid: Int64

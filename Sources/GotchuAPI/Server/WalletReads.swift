@@ -89,6 +89,8 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
     package var currency: Currency
     package var memo: String?
     package var sessionID: SessionID?
+    /// The contest that it belongs to, if it belongs to one.
+    package var contestID: String?
     package var createdAt: Timestamp
     package var status = "confirmed"
 
@@ -103,8 +105,10 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
         currency: Currency,
         memo: String?,
         sessionID: SessionID?,
+        contestID: String? = nil,
         createdAt: Timestamp
     ) {
+        self.contestID = contestID
         self.transactionID = transactionID
         self.walletID = walletID
         self.userID = userID
@@ -124,6 +128,7 @@ package struct WalletTransaction: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case amountCents = "amount_cents"
+        case contestID = "contest_instance_id"
         case createdAt = "created_at"
         case currency, direction, memo
         case sessionID = "session_id"

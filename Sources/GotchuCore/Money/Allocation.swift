@@ -7,7 +7,7 @@ package enum Allocation {
     ///   - total: Minor units, not negative.
     ///   - weights: Not negative; their sum is positive and fits 64 bits.
     /// - Returns: One part for each weight; their sum is `total`.
-    static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
+    package static func largestRemainder(_ total: Int64, weights: [Int64]) -> [Int64] {
         let sum = weights.reduce(0, +)
         precondition(total >= 0 && sum > 0 && weights.allSatisfy { $0 >= 0 })
         var parts: [Int64] = []

@@ -65,7 +65,7 @@ struct Serve: AsyncParsableCommand {
     var publicURL: String?
 
     @Flag(
-        help: "Send browsers the merchant's and the payer's pages: /web and /p of the public URL."
+        help: "Send browsers pages at the public URL: /web, /p and, with --contests, /contests."
     )
     var web = false
 
@@ -104,6 +104,14 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup(title: "Stripe") var stripe: StripeFlags
     @OptionGroup(title: "Stripe") var stripeService: StripeServiceFlags
 
+    @Flag(help: "Let users organise and enter contests. Stakes for prizes need a lawyer.")
+    var contests = false
+
+    @Option(
+        help: "The house's part of what organisers keep, in hundredths of a percent: else 0."
+    )
+    var contestCommissionBps: String?
+
     @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
 
@@ -120,7 +128,8 @@ struct Serve: AsyncParsableCommand {
             "drain_seconds": drainSeconds,
             "trusted_proxy": trustedProxy.isEmpty ? nil : trustedProxy.joined(separator: ","),
             "open_metrics": openMetrics ? "true" : nil, "token_seconds": tokenSeconds,
-            "log_level": logLevel,
+            "contests": contests ? "true" : nil,
+            "contest_commission_bps": contestCommissionBps, "log_level": logLevel,
         ].merging(stripe.values) { $1 }.merging(stripeService.values) { $1 }
     }
 

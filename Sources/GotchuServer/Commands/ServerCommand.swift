@@ -17,7 +17,7 @@ package struct ServerCommand: AsyncParsableCommand {
         version: GotchuVersion.current,
         subcommands: [
             Serve.self, Verify.self, Reconcile.self, Migrate.self, Backup.self, Devices.self,
-            Webhooks.self, Deposits.self, Payouts.self, Payees.self,
+            Webhooks.self, Deposits.self, Payouts.self, Payees.self, ContestsCommand.self,
             PrintDescription.self,
         ],
         defaultSubcommand: Serve.self

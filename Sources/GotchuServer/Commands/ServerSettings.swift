@@ -25,11 +25,16 @@ struct ServerSettings: Settings {
     var limits = ServerLimits()
     var funding = FundingOptions()
     var stripe = StripeSettings()
+    var hasContests = false
+    /// The house's part of an organiser's part of the fees, in basis points.
+    var contestCommission: Int64 = 0
+    /// The path of a file with the users who see contests, one a line; `nil` for everybody.
+    var contestUsersFile: String?
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_SERVER_"
 
-    static let table = serverTable + fundingTable + stripeTable
+    static let table = serverTable + fundingTable + stripeTable + contestTable
 
     private static let serverTable: [Setting<Self>] = [
         .database,
@@ -56,7 +61,14 @@ struct ServerSettings: Settings {
         Setting("drain_seconds", \.limits.drain, .seconds(0...60)),
         Setting("trusted_proxy", \.limits.proxies, .proxies),
         Setting("open_metrics", \.limits.hasOpenMetrics, .boolean),
+        Setting("contests", \.hasContests, .boolean),
+        Setting("contest_commission_bps", \.contestCommission, .number(0...10_000)),
         Setting("log_level", \.logLevel, .logLevel),
+    ]
+
+    /// The settings of contests that have no flag.
+    static let contestTable: [Setting<Self>] = [
+        Setting("contests_users_file", \.contestUsersFile, .text)
     ]
 
     /// Resolves the settings of these rows. An empty variable counts as absent.

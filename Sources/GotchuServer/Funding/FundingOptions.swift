@@ -70,5 +70,7 @@ struct FeatureUsers: Sendable {
         ids = Set(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") })
     }
 
+    var areAll: Bool { ids == nil }
+
     func contain(_ user: UserID) -> Bool { ids?.contains(user.rawValue) ?? true }
 }

@@ -7,22 +7,24 @@ struct FundingRoutes: Sendable {
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
     private let webhook: StripeWebhook
+    private let hasOnlyReturns: Bool
 
     init(
         _ desk: FundingDesk,
         _ stripe: StripeWork?,
         _ authentication: CallerAuthentication,
-        _ limits: Limits,
-        _ publicURL: PublicURL?
+        _ options: ServerOptions
     ) {
+        // People come back to pages of ours where browsers are sent no others, too.
+        hasOnlyReturns = stripe != nil && options.web == nil
         intents = IntentRoutes(desk: desk, authentication: authentication)
         withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
         connect = ConnectRoutes(
             desk: desk,
             authentication: authentication,
-            publicURL: publicURL?.origin
+            publicURL: options.publicURL?.origin
         )
-        webhook = StripeWebhook(ledger: desk.ledger, stripe: stripe, limits: limits)
+        webhook = StripeWebhook(ledger: desk.ledger, stripe: stripe, limits: authentication.limits)
     }
 
     func register(on router: Router<ServerContext>) {
@@ -37,5 +39,6 @@ struct FundingRoutes: Sendable {
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
         router.post(RouterPath(StripeWebhook.path), use: webhook.ring)
+        if hasOnlyReturns { ProviderReturns(gate: nil).register(on: router) }
     }
 }

@@ -35,7 +35,7 @@ struct IntentRoutes: Sendable {
             )
         )
         return try await Reply.record(reply) { id in
-            try await self.made(id, of: user, secret)
+            try await desk.made(id, of: user, secret)
         }
     }
 
@@ -50,36 +50,6 @@ struct IntentRoutes: Sendable {
                 == FundingDesk.currency.rawValue
         else { throw .invalid("currency must be \(FundingDesk.currency.rawValue).") }
         return Money(minorUnits: cents, currency: FundingDesk.currency)
-    }
-
-    /// The intent as it is now, with what only its payer may see.
-    private func made(
-        _ id: RecordID,
-        of user: UserID,
-        _ secret: String?
-    ) async throws -> IntentReply {
-        let deposit = try await desk.deposit(id, of: user)
-        var reply = IntentReply(deposit)
-        guard let work = desk.work else { return reply }
-        switch deposit.state {
-        case .created: throw Problem.providerUnavailable.retry(after: 2)
-        case .failed:
-            throw Problem(
-                .providerRefused,
-                detail: "The payment provider refused this: "
-                    + "\(deposit.body.error?.message ?? "it gives no reason"). Nothing was charged."
-            )
-        case .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
-            guard let secret else { throw Problem.providerUnavailable.retry(after: 2) }
-            switch deposit.body.presentation {
-            case .clientSecret:
-                reply.clientSecret = secret
-                reply.publishableKey = work.publishableKey
-            case .hosted: reply.checkoutURL = secret
-            }
-        case .processing, .succeeded, .canceled, .held: break
-        }
-        return reply
     }
 
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -104,29 +74,15 @@ struct IntentRoutes: Sendable {
         let user = try await authentication.user(of: request, needing: .payer)
         _ = try desk.source(for: user)
         let id = try FundingPage.id(in: context)
-        let deposit = try await desk.deposit(id, of: user)
-        guard deposit.isToBeLookedAt(at: desk.ledger.now), let work = desk.work else {
-            return try Reply.json(IntentReply(deposit))
-        }
-        _ = await work.drive(id)
-        return try Reply.json(IntentReply(try await desk.deposit(id, of: user)))
+        let deposit = try await desk.looked(at: try await desk.deposit(id, of: user))
+        return try Reply.json(IntentReply(deposit))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
         _ = try desk.source(for: user)
         let id = try FundingPage.id(in: context)
-        var deposit = try await desk.ledger.submit(CancelDeposit(id, user: user)).accepted()
-        if deposit.state != .canceled, let work = desk.work {
-            _ = await work.drive(id)
-            deposit = try await desk.deposit(id, of: user)
-        }
-        switch deposit.state {
-        case .canceled: return try Reply.json(IntentReply(deposit))
-        case .succeeded, .failed, .held, .processing: throw Refusal(.intentSettled).problem
-        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
-            throw Problem.providerUnavailable.retry(after: 2)
-        }
+        return try Reply.json(IntentReply(try await desk.cancelDeposit(id, of: user)))
     }
 }
 

@@ -10,6 +10,9 @@ protocol ProviderWork: Sendable {
     /// The key with which apps show the provider's form.
     var publishableKey: String? { get }
 
+    /// The origins of its pages, to which people are sent.
+    var sites: [String] { get }
+
     /// Makes the calls that a record needs now, until none is left or one has no answer.
     ///
     /// - Returns: The client secret or the page's address that came last, if one did.

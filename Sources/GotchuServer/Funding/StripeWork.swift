@@ -58,6 +58,12 @@ struct StripeWork: ProviderWork, Sendable {
     var isLive: Bool { options.access.secret.isLive }
     var publishableKey: String? { options.publishableKey?.text }
 
+    var sites: [String] {
+        let address = options.access.address
+        return address == StripeClient.address
+            ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
+    }
+
     func drive(_ record: RecordID) async -> String? {
         let start = MonotonicTime.now
         do {
@@ -88,12 +94,12 @@ struct StripeWork: ProviderWork, Sendable {
     }
 }
 
-/// Ends the HTTP client with the server, whether it is told to stop or fails.
+/// Ends the HTTP client with the server.
 private struct HTTPClientService: Service {
     let client: HTTPClient
 
     func run() async throws {
-        // A cancelled wait is the failure of another service: the client ends all the same.
+        // Also if another service has failed: released before, a client ends the program.
         try? await gracefulShutdown()
         try await client.shutdown()
     }

@@ -18,6 +18,8 @@ struct MetricsRoute: Sendable {
     let readiness: Readiness
     /// The figures of deposits and payouts; `nil` without a provider.
     let funding: FundingMetrics?
+    /// The figures of contests; `nil` without contests.
+    let contests: ContestMetrics?
     let isOpen: Bool
 
     @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -34,6 +36,7 @@ struct MetricsRoute: Sendable {
         page.gauge("gotchu_server_event_streams", "SSE readers now.", ledger.feed.watcherCount)
         let reading = await store.reading
         funding?.add(to: &page)
+        await contests?.add(to: &page)
         if let reading { addStore(reading, to: &page) }
         page.gauge(
             "gotchu_server_clock_ahead_milliseconds",

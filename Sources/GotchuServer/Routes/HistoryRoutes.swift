@@ -120,8 +120,9 @@ extension WalletTransaction {
             amountCents: WireInteger(abs(entry.amount)),
             tipCents: session?.tip(in: entry).map(WireInteger.init),
             currency: entry.account.currency,
-            memo: session?.memo,
+            memo: try session?.memo ?? record?.contestTitle,
             sessionID: session?.id,
+            contestID: record?.contestID,
             createdAt: entry.at
         )
     }

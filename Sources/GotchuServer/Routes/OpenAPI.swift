@@ -1,4 +1,6 @@
 /// The contract as OpenAPI 3.1: this module's `openapi.yaml`, embedded by the build.
 enum OpenAPI {
     static let document = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+    /// The contract of contests, which only a server that has them serves: `contests.yaml`.
+    static let contests = String(decoding: PackageResources.contests_yaml, as: UTF8.self)
 }

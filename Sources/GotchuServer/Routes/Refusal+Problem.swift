@@ -52,6 +52,20 @@ extension Refusal.Reason {
         case .noWalletInCurrency, .balanceTooLarge, .unknownEID: .validationError
         case .noFreeEID, .accountChanged: .tryAgain
         case .unreadable, .otherProvider: .internalError
+        case .unknownContest: .contestNotFound
+        case .notOrganizer, .notEntrant: .forbidden
+        case .ownContest: .ownContest
+        case .joinTokenRequired: .joinTokenRequired
+        case .contestFull: .contestFull
+        case .contestLocked: .contestLocked
+        case .alreadyJoined: .alreadyJoined
+        case .notJoined: .notJoined
+        case .contestState: .contestState
+        case .contestCancelled: .contestCancelled
+        case .contestDisputed: .contestDisputed
+        case .scoresChanged: .scoresChanged
+        case .noScores: .noScores
+        case .tooManyContests: .rateLimited
         }
     }
 
@@ -94,6 +108,21 @@ extension Refusal.Reason {
         case .withdrawalTooLate: "The withdrawal is under way. It can no longer be changed."
         case .accountChanged: "The wallet changed meanwhile. Nothing was taken."
         case .otherProvider: "These books belong to another account of the provider."
+        case .unknownContest: "There is no such contest, or it is not shown to the caller."
+        case .notOrganizer: "Only the contest's organiser may do this."
+        case .notEntrant: "Only those who have entered the contest may do this."
+        case .ownContest: "The organiser scores the contest, and so cannot enter it."
+        case .joinTokenRequired: "The contest is private: entering it needs its invitation."
+        case .contestFull: "All places of the contest are taken. Nothing was charged."
+        case .contestLocked: "The contest is locked. No money has moved."
+        case .alreadyJoined: "The user has entered the contest already, and was charged once."
+        case .notJoined: "The user has not entered the contest."
+        case .contestState: "The contest's state does not allow this. No money has moved."
+        case .contestCancelled: "The contest was cancelled. All stakes have gone back."
+        case .contestDisputed: "The organiser disputes the scores: complete it again first."
+        case .scoresChanged: "There are other scores than the caller knew. Look at them first."
+        case .noScores: "No entry has a score yet."
+        case .tooManyContests: "Too many contests of this organiser are open."
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
@@ -102,7 +131,11 @@ extension Refusal.Reason {
     /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
-        case .tooManyLiveSessions, .noFreeEID, .accountChanged: true
+        case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests: true
+        case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
+            .contestFull, .contestLocked, .alreadyJoined, .notJoined, .contestState,
+            .contestCancelled, .contestDisputed, .scoresChanged, .noScores:
+            false
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,

@@ -34,6 +34,7 @@ struct Routes: Sendable {
     private let health: HealthRoutes
     private let metrics: MetricsRoute
     private let web: WebRoutes?
+    private let contests: ContestRoutes?
     private let problems: Problems
     /// The counts of all answers, by the router or before it.
     let requests = RequestMetrics()
@@ -51,6 +52,7 @@ struct Routes: Sendable {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
         let desk = FundingDesk(ledger: ledger, work: stripe, options: options)
+        contests = options.contests.map { ContestRoutes($0, ledger, authentication) }
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
         }
@@ -62,19 +64,20 @@ struct Routes: Sendable {
             lifetime: options.tokenLifetime
         )
         sessions = SessionRoutes(
-            ledger: ledger,
             authentication: authentication,
             liveLimit: options.limits.sessionsPerPayee,
             publicURL: options.web?.site.origin,
-            desk: desk
+            desk: desk,
+            contests: contests
         )
         events = SessionEvents(ledger: ledger, authentication: authentication)
-        wallet = WalletRoutes(ledger: ledger, authentication: authentication)
+        let entries = contests?.metrics
+        wallet = WalletRoutes(ledger: ledger, authentication: authentication, contests: entries)
         refunds = RefundRoutes(ledger: ledger, authentication: authentication)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
         earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
-        funding = FundingRoutes(desk, stripe, authentication, limits, options.publicURL)
+        funding = FundingRoutes(desk, stripe, authentication, options)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -83,18 +86,11 @@ struct Routes: Sendable {
             store: StoreWatch(store: store),
             readiness: readiness,
             funding: stripe?.metrics,
+            contests: contests?.metrics,
             isOpen: options.limits.hasOpenMetrics
         )
-        web = options.web.map { [accounts] web in
-            WebRoutes(
-                web,
-                ledger: ledger,
-                store: store,
-                tokens: tokens,
-                limits: limits,
-                development: accounts,
-                provider: provider
-            )
+        web = options.web.map { [accounts, contests] web in
+            WebRoutes(web, desk, store, authentication, accounts, provider, contests)
         }
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
@@ -151,6 +147,7 @@ struct Routes: Sendable {
         router.get("/metrics", use: metrics.page)
         router.get("/openapi.yaml", use: health.description)
         web?.register(on: router)
+        contests?.register(on: router)
         return router
     }
 }

@@ -1,3 +1,4 @@
+internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -8,29 +9,35 @@ internal import Payments
 struct SessionRoutes: Sendable {
     static let longestText = 140
 
-    let ledger: Ledger
     let authentication: CallerAuthentication
     /// The sessions of one payee that may be open at once.
     let liveLimit: Int
     /// The origin of the payer's pages, if there are any.
     let publicURL: String?
     let desk: FundingDesk
+    /// The contests whose desks may be opened; `nil` without contests.
+    let contests: ContestRoutes?
+
+    var ledger: Ledger { desk.ledger }
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
         var fields = try await request.fields()
+        let kind = try fields.string("kind")
+        if kind == Desk.name, let contests, contests.options.users.contain(payee) {
+            return try await created(openDesk(of: payee, contests.reader, fields))
+        }
         let amount = try Self.amount(&fields)
         let memo = try fields.shortText("memo", limit: Self.longestText)
         let seconds = try fields.integer("ttl_seconds")
         let reference = try fields.shortText("payee_reference", limit: Self.longestText)
         let allowsTip = try fields.boolean("allows_tip") ?? false
-        let split = try Self.split(&fields, of: amount, allowsTip: allowsTip)
+        let split = try Self.split(&fields, kind, of: amount, allowsTip: allowsTip)
         try fields.end()
-        let allowed = split == nil ? Session.allowedSeconds : Split.allowedSeconds
-        let lifetime = seconds ?? Int64(Session.allowedSeconds.upperBound)
-        guard let lifetime = Int(exactly: lifetime), allowed.contains(lifetime) else {
-            throw Problem.invalid("ttl_seconds must be from 1 to \(allowed.upperBound).")
-        }
+        let lifetime = try Self.lifetime(
+            seconds,
+            in: split == nil ? Session.allowedSeconds : Split.allowedSeconds
+        )
         try await desk.requireOnboarded(payee)
         let session: Session
         if let split {
@@ -43,8 +50,9 @@ struct SessionRoutes: Sendable {
                     isAllOrNothing: split.isAllOrNothing,
                     memo: memo,
                     reference: reference,
-                    lifetime: .seconds(lifetime),
-                    liveLimit: liveLimit
+                    lifetime: lifetime,
+                    liveLimit: liveLimit,
+                    usualTake: desk.options.takeBasisPoints
                 )
             ).accepted()
         } else {
@@ -54,7 +62,7 @@ struct SessionRoutes: Sendable {
                     amount: amount,
                     memo: memo,
                     reference: reference,
-                    lifetime: .seconds(lifetime),
+                    lifetime: lifetime,
                     allowsTip: allowsTip,
                     liveLimit: liveLimit,
                     usualTake: desk.options.takeBasisPoints
@@ -78,13 +86,25 @@ struct SessionRoutes: Sendable {
         )
     }
 
+    /// - Parameter seconds: The number that the caller sent, if any.
+    static func lifetime(
+        _ seconds: Int64?,
+        in allowed: ClosedRange<Int>
+    ) throws(Problem) -> Duration {
+        let seconds = seconds ?? Int64(Session.allowedSeconds.upperBound)
+        guard let seconds = Int(exactly: seconds), allowed.contains(seconds) else {
+            throw .invalid("ttl_seconds must be from 1 to \(allowed.upperBound).")
+        }
+        return .seconds(seconds)
+    }
+
     /// Takes the terms of a split; `nil` for a session that one payer pays.
     private static func split(
         _ fields: inout JSONFields,
+        _ kind: String?,
         of amount: Money,
         allowsTip: Bool
     ) throws(Problem) -> (shares: [Int64], isAllOrNothing: Bool)? {
-        let kind = try fields.string("kind")
         let count = try fields.integer("shares")
         let own = try fields.integers("share_cents", limit: Split.allowedShares.upperBound)
         let isAllOrNothing = try fields.boolean("is_all_or_nothing")
@@ -156,7 +176,8 @@ struct SessionRoutes: Sendable {
                 expiresAt: session.expiresAt,
                 status: session.status,
                 allowsTip: session.tip.map { _ in true },
-                places: session.figures.map(Places.init)
+                places: session.figures.map(Places.init),
+                contest: try await contest(of: session)
             )
         )
     }
@@ -185,7 +206,13 @@ struct SessionRoutes: Sendable {
             throw Problem.invalid("place must be 1 or more.")
         }
         let session = try await ledger.submit(
-            LockSession(session: sid, payer: payer, place: place, expectedAmount: expected)
+            LockSession(
+                session: sid,
+                payer: payer,
+                place: place,
+                expectedAmount: expected,
+                purposes: .all
+            )
         ).accepted()
         return try Reply.json(LockReply(session))
     }
@@ -193,7 +220,9 @@ struct SessionRoutes: Sendable {
     @Sendable func unlock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await authentication.user(of: request, needing: .payer)
         let sid = try Self.session(in: context)
-        _ = try await ledger.submit(UnlockSession(session: sid, payer: payer)).accepted()
+        _ = try await ledger.submit(
+            UnlockSession(session: sid, payer: payer, purposes: .all)
+        ).accepted()
         return try Reply.json(LockReply(ok: true, lockExpiresAt: nil))
     }
 
@@ -227,7 +256,10 @@ struct SessionRoutes: Sendable {
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request)
         let session = try await ledger.session(Self.session(in: context), visibleTo: user)
-        return try Reply.json(SessionReply(session.accepted()))
+            .accepted()
+        var reply = SessionReply(session)
+        reply.contest = try await contest(of: session)
+        return try Reply.json(reply)
     }
 
     /// The session that the address names.

@@ -1,3 +1,4 @@
+internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
@@ -31,6 +32,20 @@ extension Record {
     }
 }
 
+extension Record {
+    /// The id of the contest in the record; `nil` for a record of another kind.
+    var contestID: String? { kind == Contest.kind ? id.rawValue : nil }
+
+    /// The title of the contest in the record.
+    ///
+    /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
+    var contestTitle: String? {
+        get throws(LedgerError) {
+            kind == Contest.kind ? try Contest(self).terms.title : nil
+        }
+    }
+}
+
 extension Entry {
     var isDebit: Bool { amount < 0 }
 }
@@ -47,7 +62,7 @@ extension WalletEntry {
             amountCents: WireInteger(abs(entry.amount)),
             tipCents: session?.tip(in: entry).map(WireInteger.init),
             currency: entry.account.currency,
-            memo: session?.memo,
+            memo: try session?.memo ?? record?.contestTitle,
             createdAt: entry.at
         )
     }
@@ -56,10 +71,10 @@ extension WalletEntry {
 extension SendOutcomeReply {
     /// - Throws: `LedgerError` with `corrupt` if the answer cannot be read.
     init(_ answer: Answer) throws {
-        guard let session = SessionID(rawValue: answer.record.rawValue) else {
+        let reply = try CommandReply<Pay.Outcome>(answer)
+        guard let session = answer.soldShare ?? SessionID(rawValue: answer.record.rawValue) else {
             throw LedgerError.corrupt("a session's id")
         }
-        let reply = try CommandReply<Pay.Outcome>(answer)
         switch reply.outcome {
         case .success(let paid):
             self.init(

@@ -10,6 +10,8 @@ struct WalletRoutes: Sendable {
 
     let ledger: Ledger
     let authentication: CallerAuthentication
+    /// The counts of entries; `nil` without contests.
+    let contests: ContestMetrics?
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request)
@@ -38,7 +40,7 @@ struct WalletRoutes: Sendable {
             throw Problem.invalid("tip_cents must be from 0 to 100000000.")
         }
         let answer = try await ledger.submit(
-            Pay(session: sid, payer: payer, expectedAmount: expected, tip: tip),
+            Pay(session: sid, payer: payer, expectedAmount: expected, tip: tip, purposes: .all),
             as: KeyedRequest(
                 user: payer,
                 key: key,
@@ -46,6 +48,9 @@ struct WalletRoutes: Sendable {
                 id: context.requestID
             )
         )
+        if case .success(let paid) = answer.outcome, paid.share != nil, !answer.isReplay {
+            contests?.joined(.desk)
+        }
         return try Reply.answer(answer) { paid in
             try Reply.whole(
                 SendReply(

@@ -1,3 +1,4 @@
+internal import Contests
 internal import Funding
 internal import Ledger
 internal import Payments
@@ -6,19 +7,22 @@ internal import Payments
 /// histories use them.
 extension TransferKind {
     static let all: [TransferKind] =
-        [.opening, .payment, .refund, .stake, .release, .returned] + funding
+        [.opening, .payment, .refund, .stake, .release, .returned, .prize] + funding
 }
 
 extension RecordRule {
-    static let all: [RecordRule] = [
-        .sessions, .groups, .deposits, .withdrawals, .payees, .provider,
-    ]
+    static let all: [RecordRule] =
+        [.sessions, .groups, .deposits, .withdrawals, .payees, .provider] + contests
+}
+
+extension GroupPurposes {
+    static let all = GroupPurposes([Split(), Desk()])
 }
 
 extension RecordKind {
     static let all: [RecordKind] = [
-        SettleSession.kind, SettleGroup.kind, RecordKind(DepositBody.kind, settle: nil),
-        RecordKind(WithdrawalBody.kind, settle: nil), RecordKind(PayeeBody.kind, settle: nil),
-        RecordKind(ProviderBody.kind, settle: nil),
+        SettleSession.kind, SettleGroup.kind, SweepContest.kind,
+        RecordKind(DepositBody.kind, settle: nil), RecordKind(WithdrawalBody.kind, settle: nil),
+        RecordKind(PayeeBody.kind, settle: nil), RecordKind(ProviderBody.kind, settle: nil),
     ]
 }

@@ -21,6 +21,9 @@ struct ServerOptions: Sendable {
     /// The settings of Stripe; `nil` without a key.
     let stripe: StripeOptions?
 
+    /// The settings of contests; `nil` unless there are some.
+    let contests: ContestOptions?
+
     /// - Throws: If settings contradict each other, such as development logins and an address that
     ///   other machines can reach.
     init(_ settings: ServerSettings) throws(ServerFailure) {
@@ -46,5 +49,11 @@ struct ServerOptions: Sendable {
         funding = settings.funding
         fundingUsers = try FeatureUsers(file: settings.funding.usersFile)
         stripe = try settings.stripeOptions
+        contests =
+            settings.hasContests
+            ? ContestOptions(
+                commissionBPS: settings.contestCommission,
+                users: try FeatureUsers(file: settings.contestUsersFile)
+            ) : nil
     }
 }

@@ -1,3 +1,4 @@
+internal import Contests
 internal import FoundationEssentials
 internal import Funding
 internal import GotchuAPI
@@ -15,11 +16,13 @@ struct WebhookBody: Encodable, Sendable {
     enum Content: Encodable, Sendable {
         case session(SessionContent)
         case withdrawal(WithdrawalContent)
+        case contest(ContestContent)
 
         func encode(to encoder: any Encoder) throws {
             switch self {
             case .session(let content): try content.encode(to: encoder)
             case .withdrawal(let content): try content.encode(to: encoder)
+            case .contest(let content): try content.encode(to: encoder)
             }
         }
     }
@@ -30,6 +33,15 @@ struct WebhookBody: Encodable, Sendable {
         let amount_cents: Int64
         let currency: Currency
         let reason: String?
+    }
+
+    struct ContestContent: Encodable, Sendable {
+        let contest_id: String
+        let title: String
+        let organizer_id: String
+        let entry_count: Int64
+        let pool_cents: Int64
+        let currency: Currency
     }
 
     struct SessionContent: Encodable, Sendable {
@@ -51,6 +63,8 @@ struct WebhookBody: Encodable, Sendable {
         let places: Int?
         let places_paid: Int?
         let paid_cents: Int64?
+        /// The contest, of a desk and of each share that was paid there.
+        let contest_id: String?
     }
 
     /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
@@ -58,8 +72,13 @@ struct WebhookBody: Encodable, Sendable {
         type = delivery.kind
         timestamp = delivery.at
         data =
-            FundingEvent(rawValue: delivery.kind) == nil
-            ? .session(try SessionContent(delivery)) : .withdrawal(try WithdrawalContent(delivery))
+            if FundingEvent(rawValue: delivery.kind) != nil {
+                .withdrawal(try WithdrawalContent(delivery))
+            } else if Contest.EventKind(rawValue: delivery.kind) != nil {
+                .contest(try ContestContent(delivery))
+            } else {
+                .session(try SessionContent(delivery))
+            }
     }
 
     func bytes() throws -> [UInt8] {
@@ -77,6 +96,18 @@ extension WebhookBody.WithdrawalContent {
             currency: body.amount.currency,
             reason: body.reason?.code
         )
+    }
+}
+
+extension WebhookBody.ContestContent {
+    fileprivate init(_ delivery: WebhookDelivery) throws {
+        let body = try decoded(Contest.Body.self, from: delivery.body)
+        contest_id = delivery.record.rawValue
+        title = body.terms.title
+        organizer_id = delivery.owner.rawValue
+        entry_count = body.entryCount
+        pool_cents = PrizeRules.Division(body.terms, entries: body.entryCount).pool
+        currency = body.terms.currency
     }
 }
 
@@ -109,7 +140,8 @@ extension WebhookBody.SessionContent {
             kind: nil,
             places: nil,
             places_paid: nil,
-            paid_cents: nil
+            paid_cents: nil,
+            contest_id: session.pot == session.group ? nil : session.pot
         )
     }
 
@@ -128,9 +160,10 @@ extension WebhookBody.SessionContent {
             group_sid: nil,
             place: nil,
             kind: group.purpose,
-            places: group.shares.count,
+            places: (group.sale?.places).map(Int.init) ?? group.shares.count,
             places_paid: group.paid.count,
-            paid_cents: group.paid.amount
+            paid_cents: group.paid.amount,
+            contest_id: group.sale?.record.rawValue
         )
     }
 }

@@ -83,7 +83,7 @@ package struct Name: Equatable, Sendable {
     }
 
     /// Returns true if it stands for its target at `time`.
-    func isAlive(at time: Timestamp) -> Bool { until.map { time < $0 } ?? true }
+    package func isAlive(at time: Timestamp) -> Bool { until.map { time < $0 } ?? true }
 }
 
 /// A user who can log in.

@@ -70,6 +70,26 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case accountChanged = "ACCOUNT_CHANGED"
         /// The books belong to another account or mode of the provider.
         case otherProvider = "OTHER_PROVIDER"
+        case unknownContest = "UNKNOWN_CONTEST"
+        /// Only a contest's organiser may do it.
+        case notOrganizer = "NOT_ORGANIZER"
+        /// Only who is in a contest may do it.
+        case notEntrant = "NOT_ENTRANT"
+        /// The organiser scores, and so may not enter.
+        case ownContest = "OWN_CONTEST"
+        case joinTokenRequired = "JOIN_TOKEN_REQUIRED"
+        case contestFull = "CONTEST_FULL"
+        case contestLocked = "CONTEST_LOCKED"
+        case alreadyJoined = "ALREADY_JOINED"
+        case notJoined = "NOT_JOINED"
+        /// Another state allows it.
+        case contestState = "CONTEST_STATE"
+        case contestCancelled = "CONTEST_CANCELLED"
+        case contestDisputed = "CONTEST_DISPUTED"
+        /// There are newer scores than the organiser knew.
+        case scoresChanged = "SCORES_CHANGED"
+        case noScores = "NO_SCORES"
+        case tooManyContests = "TOO_MANY_CONTESTS"
         /// A balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.
@@ -86,6 +106,7 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
             .otherProvider, .unreadable:
             false
+        case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired: false
         default: true
         }
     }

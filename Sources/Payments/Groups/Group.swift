@@ -6,15 +6,12 @@ package import Ledger
 package struct Group: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "group"
-    /// The number of shares that a payer's locks may make of one group, lapsed ones included.
-    static let shareLimit: Int64 = 1_000
-
     package let id: SessionID
     /// The stored name of its purpose.
     package let purpose: String
     package let payee: UserID
     package var eid: EID
-    /// The sum of all shares.
+    /// The sum of all shares; of a sale the price of one place.
     package let amount: Money
     package let memo: String?
     /// The payee's own reference.
@@ -25,6 +22,10 @@ package struct Group: Equatable, Sendable {
     package let isAllOrNothing: Bool
     /// The amount of each place in minor units; places are numbered from 1.
     package let shares: [Int64]
+    /// The house's part of each share in basis points, fixed when it was made; `nil` for none.
+    let takeBasisPoints: Int64?
+    /// The places that it sells; `nil` if its shares are all that there is to pay.
+    package var sale: Sale?
     package var state: State
     /// The version: 1 when made; grows by one with each change.
     package var version: Int64
@@ -74,6 +75,8 @@ package struct Group: Equatable, Sendable {
         expiresAt: Timestamp,
         isAllOrNothing: Bool,
         shares: [Int64],
+        takeBasisPoints: Int64? = nil,
+        sale: Sale? = nil,
         state: State = .open,
         version: Int64 = 1,
         rotations: Int64 = 0,
@@ -91,6 +94,8 @@ package struct Group: Equatable, Sendable {
         self.expiresAt = expiresAt
         self.isAllOrNothing = isAllOrNothing
         self.shares = shares
+        self.takeBasisPoints = takeBasisPoints
+        self.sale = sale
         self.state = state
         self.version = version
         self.rotations = rotations
@@ -110,6 +115,25 @@ package struct Group: Equatable, Sendable {
         shares.indices.contains(Int(clamping: place) - 1) ? shares[Int(place) - 1] : nil
     }
 
+    /// The house's part of a place in minor units; `nil` for none.
+    func take(of place: Int64) -> Int64? {
+        Take.part(of: amount(of: place) ?? 0, basisPoints: takeBasisPoints ?? 0)
+    }
+
+    /// The lines of the pot's end that pays the payee: what the shares are less the house's parts.
+    var releaseLines: [(account: Account.Key, amount: Int64)] {
+        let total = paidAmount
+        let take = paidClaims.compactMap { self.take(of: $0.place) }.reduce(0, +)
+        let lines = [
+            (pot, -total), (Account.Key(.user(payee), amount.currency), total - take),
+            (takeAccount, take),
+        ]
+        return lines.filter { $0.1 != 0 }
+    }
+
+    /// The account of the house's parts of what the payee is paid.
+    var takeAccount: Account.Key { Account.Key(.houseOf(.take, payee), amount.currency) }
+
     /// The places that nobody has paid, in their order.
     var unpaidPlaces: [Int64] {
         let paid = Set(paidClaims.map(\.place))
@@ -117,14 +141,15 @@ package struct Group: Equatable, Sendable {
     }
 
     /// The places that nobody holds or has paid, in their order.
-    var freePlaces: [Int64] {
+    package var freePlaces: [Int64] {
         let claimed = Set(claims.map(\.place))
         return unpaidPlaces.filter { !claimed.contains($0) }
     }
 
     /// The sum of the shares that were paid, in minor units.
     package var paidAmount: Int64 {
-        paidClaims.map { amount(of: $0.place) ?? 0 }.reduce(0, +)
+        if let sale { return sale.sold * amount.minorUnits }
+        return paidClaims.map { amount(of: $0.place) ?? 0 }.reduce(0, +)
     }
 
     /// The money in its pot, in minor units.
@@ -158,11 +183,16 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version with a place held or paid, and paid itself with the last one.
+    /// Returns the next version with a place held or paid, and paid itself with the last one. A
+    /// sale's place is free again once it is paid.
     func claimed(_ claim: Claim, at time: Timestamp) -> Group {
         var next = self
         next.version += 1
         next.claims.removeAll { $0.place == claim.place }
+        if claim.isPaid, sale != nil {
+            next.sale?.sold += 1
+            return next
+        }
         next.claims.append(claim)
         next.claims.sort { $0.place < $1.place }
         if next.unpaidPlaces.isEmpty { next.state = .paid(at: time) }
@@ -217,11 +247,12 @@ extension Group {
         Session.Figures(
             purpose: purpose,
             isAllOrNothing: isAllOrNothing,
-            places: Int64(shares.count),
-            paid: isReturned ? 0 : Int64(paidClaims.count),
+            places: sale?.places ?? Int64(shares.count),
+            paid: isReturned ? 0 : sale?.sold ?? Int64(paidClaims.count),
             held: Int64(heldClaims.count),
             paidAmount: isReturned ? 0 : paidAmount,
-            paidShares: paidClaims.map { shareID($0.share) }
+            paidShares: paidClaims.map { shareID($0.share) },
+            sale: sale?.record
         )
     }
 
@@ -302,8 +333,10 @@ extension Session {
         package let held: Int64
         /// The sum of the paid shares, in minor units.
         package let paidAmount: Int64
-        /// The ids of the paid shares, in the order of their places.
+        /// The ids of the paid shares, in the order of their places; none of a sale.
         package let paidShares: [SessionID]
+        /// The record whose places are sold, if any are.
+        package let sale: RecordID?
     }
 
     /// The group's figures, if it shows one.

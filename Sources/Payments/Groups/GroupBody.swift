@@ -16,6 +16,8 @@ extension Group {
         let rotations: Int64
         package let isAllOrNothing: Bool
         package let shares: [Int64]
+        let takeBasisPoints: Int64?
+        package let sale: Sale?
         let claims: [Claim]
         let shareCount: Int64
 
@@ -43,6 +45,8 @@ extension Group {
             rotations = group.rotations
             isAllOrNothing = group.isAllOrNothing
             shares = group.shares
+            takeBasisPoints = group.takeBasisPoints
+            sale = group.sale
             claims = group.claims.map { claim in
                 Claim(
                     place: claim.place,
@@ -56,6 +60,7 @@ extension Group {
 
         /// The number of the shares that were paid, and their sum in minor units.
         package var paid: (count: Int, amount: Int64) {
+            if let sale { return (Int(sale.sold), sale.sold * amount) }
             let paid = claims.filter { $0.until == nil }
             let amounts = paid.map { claim in
                 let index = Int(clamping: claim.place) - 1
@@ -83,6 +88,8 @@ extension Group {
             expiresAt: Timestamp(milliseconds: body.expiresAt),
             isAllOrNothing: body.isAllOrNothing,
             shares: body.shares,
+            takeBasisPoints: body.takeBasisPoints,
+            sale: body.sale,
             state: state,
             version: record.version,
             rotations: body.rotations,
@@ -102,7 +109,14 @@ extension Group {
     /// text.
     private static func canBe(_ body: Body, of record: Record) -> Bool {
         let places = body.claims.map(\.place)
+        if let sale = body.sale {
+            guard sale.sold >= 0, sale.places > 0, !body.isAllOrNothing,
+                body.shares.allSatisfy({ $0 == body.amount }),
+                body.claims.allSatisfy({ $0.until != nil })
+            else { return false }
+        }
         return Money.allowedRequest.contains(body.amount)
+            && body.takeBasisPoints.map { Take.allowed.contains($0) && body.sale == nil } ?? true
             && body.shares.allSatisfy { Money.allowedRequest.contains($0) }
             && body.expiresAt > record.createdAt.milliseconds
             && zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
@@ -115,7 +129,7 @@ extension Group {
     }
 
     private static func state(_ name: String, _ body: Body) -> State? {
-        let isPaid = body.paid.count == body.shares.count
+        let isPaid = body.sale == nil && body.paid.count == body.shares.count
         let isHeld = body.claims.contains { $0.until != nil }
         return switch (SessionStatus(rawValue: name), body.paidAt) {
         case (.advertising, nil): isPaid ? nil : .open

@@ -12,15 +12,21 @@ package struct CreateGroup: LedgerCommand {
     /// The amount of each place in minor units.
     package let shares: [Int64]
     package let isAllOrNothing: Bool
+    package let sale: Group.Sale?
     package let memo: String?
     package let reference: String?
     package let lifetime: Duration
+    /// The time at which it ends at the latest, if something else ends then.
+    package let endsBy: Timestamp?
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
     /// The number of sessions and groups of the payee that may be open, this one included.
     package let liveLimit: Int
+    /// The house's part of each share, in basis points, unless the payee has one of their own.
+    package let usualTake: Int64
 
-    /// - Precondition: The shares' sum is an amount that a session may request.
+    /// - Precondition: The shares' sum, or the price of a sale's place, is an amount that a session
+    ///   may request.
     package init(
         id: SessionID = .makeGroup(),
         purpose: String,
@@ -28,11 +34,14 @@ package struct CreateGroup: LedgerCommand {
         currency: Currency,
         shares: [Int64],
         isAllOrNothing: Bool,
+        sale: Group.Sale? = nil,
         memo: String?,
         reference: String?,
         lifetime: Duration,
+        endsBy: Timestamp? = nil,
         eids: [EID] = (0..<CreateSession.eidProposals).map { _ in .random() },
-        liveLimit: Int = CreateSession.usualLiveLimit
+        liveLimit: Int = CreateSession.usualLiveLimit,
+        usualTake: Int64 = 0
     ) {
         self.id = id
         self.purpose = purpose
@@ -40,11 +49,14 @@ package struct CreateGroup: LedgerCommand {
         self.currency = currency
         self.shares = shares
         self.isAllOrNothing = isAllOrNothing
+        self.sale = sale
         self.memo = memo
         self.reference = reference
         self.lifetime = lifetime
+        self.endsBy = endsBy
         self.eids = eids
         self.liveLimit = liveLimit
+        self.usualTake = usualTake
     }
 
     private var counted: [RecordGroup] {
@@ -53,12 +65,13 @@ package struct CreateGroup: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.owners.insert(.user(payee))
+        footprint.users.insert(payee)
         footprint.names.formUnion(eids.map(Session.name(of:)))
         footprint.dueGroups.formUnion(counted)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
-        guard books.rows.knows(payee) else { throw Refusal(.unknownUser) }
+        guard let user = books.rows.users[payee] else { throw Refusal(.unknownUser) }
         guard books.rows.accounts[Account.Key(.user(payee), currency)] != nil else {
             throw Refusal(.noWalletInCurrency)
         }
@@ -66,18 +79,23 @@ package struct CreateGroup: LedgerCommand {
             throw Refusal(.tooManyLiveSessions)
         }
         guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
+        let end = time.advanced(by: lifetime)
+        let amount = sale == nil ? shares.reduce(0, +) : shares[0]
+        let take = user.terms.takeBasisPoints ?? usualTake
         let group = Group(
             id: id,
             purpose: purpose,
             payee: payee,
             eid: eid,
-            amount: Money(minorUnits: shares.reduce(0, +), currency: currency),
+            amount: Money(minorUnits: amount, currency: currency),
             memo: memo,
             reference: reference,
             createdAt: time,
-            expiresAt: time.advanced(by: lifetime),
+            expiresAt: min(end, endsBy ?? end),
             isAllOrNothing: isAllOrNothing,
-            shares: shares
+            shares: shares,
+            takeBasisPoints: sale == nil && take > 0 ? take : nil,
+            sale: sale
         )
         books.put(group, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))

@@ -14,6 +14,7 @@ package protocol GroupPurpose: Sendable {
     func touch(
         _ footprint: inout Footprint,
         for group: Group,
+        by payer: UserID,
         knowing rows: Snapshot,
         isPaying: Bool
     )
@@ -28,6 +29,25 @@ package protocol GroupPurpose: Sendable {
         at time: Timestamp
     ) throws(Refusal) -> Int64
 
+    /// Writes, where more than the group must know of it, that a payer's share holds a place.
+    /// Throws before its first change.
+    func hold(
+        _ share: SessionID,
+        of group: Group,
+        by payer: UserID,
+        until: Timestamp,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal)
+
+    /// Writes that a share's payer has given its place back. Throws before its first change.
+    func release(
+        _ share: SessionID,
+        of group: Group,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal)
+
     /// Moves the money of a share that is held, and writes what it buys; the caller writes the
     /// group and the share. Throws before its first change.
     ///
@@ -40,6 +60,24 @@ package protocol GroupPurpose: Sendable {
         on books: inout Books,
         at time: Timestamp
     ) throws(Refusal) -> Transfer
+}
+
+extension GroupPurpose {
+    package func hold(
+        _ share: SessionID,
+        of group: Group,
+        by payer: UserID,
+        until: Timestamp,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) {}
+
+    package func release(
+        _ share: SessionID,
+        of group: Group,
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) {}
 }
 
 /// The wish of a payer who claims a place.

@@ -19,7 +19,7 @@ extension Group {
         guard file.names.filter({ $0.until == nil }).map(\.text) == [Session.name(of: eid)] else {
             return "its EID is not the one name that stands for it"
         }
-        guard purpose != Split.name || shares.reduce(0, +) == amount.minorUnits else {
+        guard sale != nil || shares.reduce(0, +) == amount.minorUnits else {
             return "its shares are not its amount"
         }
         return brokenShares(file) ?? brokenPot(file)
@@ -35,13 +35,20 @@ extension Group {
             guard let session = try? Session(record), session.id == shareID(number),
                 let share = session.share, session.payee == payee,
                 session.amount.currency == amount.currency,
-                purpose != Split.name || amount(of: share.place) == session.amount.minorUnits
+                amount(of: share.place) == session.amount.minorUnits,
+                take(of: share.place) == session.take
             else { return "child \(number) is no share of it" }
             if let reason = broken(session, share, claims[number]) {
                 return "share \(number) \(reason)"
             }
         }
-        return nil
+        return sale.flatMap { broken($0, file) }
+    }
+
+    private func broken(_ sale: Sale, _ file: RecordFile) -> String? {
+        let stakes = file.children.compactMap { (try? Session($0.record))?.share?.stake }
+        return Set(stakes).count == stakes.count && Int64(stakes.count) == sale.sold
+            ? nil : "it has sold \(sale.sold) places, and its shares bought others"
     }
 
     private func broken(
@@ -50,7 +57,9 @@ extension Group {
         _ claim: Claim?
     ) -> String? {
         guard let claim else {
-            return session.status == .paid ? "is paid, and the group knows nothing of it" : nil
+            guard session.status == .paid else { return nil }
+            let isSold = sale.map { $0.record == share.stake?.record } ?? false
+            return isSold ? nil : "is paid, and the group knows nothing of it"
         }
         guard claim.place == share.place else { return "is of another place" }
         guard claim.isPaid else {
@@ -59,7 +68,6 @@ extension Group {
         }
         guard case .paid(claim.payer, _) = session.state else { return "is not paid" }
         guard (share.stake != nil) == isAllOrNothing else { return "was paid otherwise" }
-        guard purpose == Split.name else { return nil }
         let isBack = isAllOrNothing && (state == .expired || state == .cancelled)
         return share.isReturned == isBack ? nil : "went back otherwise than the pot"
     }
@@ -67,7 +75,7 @@ extension Group {
     /// Returns the reason why the transfers are not those of its pot, if they are not.
     private func brokenPot(_ file: RecordFile) -> String? {
         var expected: [String: [Account.Key: Int64]] = [:]
-        let total = isAllOrNothing && purpose == Split.name ? paidAmount : 0
+        let total = isAllOrNothing ? paidAmount : 0
         if total > 0 {
             for claim in paidClaims {
                 let amount = amount(of: claim.place) ?? 0
@@ -77,13 +85,14 @@ extension Group {
             var end: [Account.Key: Int64] = [:]
             switch state {
             case .open: break
-            case .paid: end[account(of: payee)] = total
+            case .paid: for line in releaseLines { end[line.account] = line.amount }
             case .expired, .cancelled:
                 for claim in paidClaims {
                     end[account(of: claim.payer), default: 0] += amount(of: claim.place) ?? 0
                 }
+                end[pot] = -total
             }
-            if !end.isEmpty { expected[Split.end] = end.merging([pot: -total]) { $1 } }
+            if !end.isEmpty { expected[Split.end] = end }
         }
         guard Set(file.transfers.map(\.key.step)) == Set(expected.keys) else {
             return "its transfers are \(file.transfers.map(\.key.step))"

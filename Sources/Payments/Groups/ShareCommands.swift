@@ -32,9 +32,13 @@ struct ShareClaim {
         if let claim = claim(in: group) {
             footprint.records.insert(RecordID(group.shareID(claim.share)))
         }
-        if isPaying { footprint.owners.insert(.user(group.payee)) }
+        if isPaying {
+            footprint.owners.insert(.user(group.payee))
+            if group.takeBasisPoints != nil { footprint.owners.insert(group.takeAccount.owner) }
+            if group.sale != nil { footprint.names.insert(Group.saleName(group.id, payer)) }
+        }
         try? purposes.purpose(of: group)
-            .touch(&footprint, for: group, knowing: rows, isPaying: isPaying)
+            .touch(&footprint, for: group, by: payer, knowing: rows, isPaying: isPaying)
     }
 
     /// The payer's hold, of the named share if one is named.
@@ -64,7 +68,7 @@ struct ShareClaim {
             return try books.session(group.shareID(claim.share), at: time)
         }
         guard named == group.id else { throw Refusal(reason(in: group, books, time)) }
-        guard group.shareCount < Group.shareLimit else { throw Refusal(.sessionBusy) }
+        guard group.shareCount < group.shareLimit else { throw Refusal(.sessionBusy) }
         let wish = PlaceWish(payer: payer, place: place, expectedAmount: expectedAmount)
         let purpose = try purposes.purpose(of: group)
         let chosen = try purpose.choose(for: wish, in: group, on: books, at: time)
@@ -95,8 +99,11 @@ struct ShareClaim {
             expiresAt: until,
             state: .locked(by: payer, until: until),
             version: 1,
+            take: group.take(of: place),
             role: .share(Session.Share(group: group.id, place: place))
         )
+        try purposes.purpose(of: group)
+            .hold(share.id, of: group, by: payer, until: until, on: &books, at: time)
         books.add(child: share.record, of: group.recordID, number: next.shareCount)
         books.put(next, at: time)
         return share
@@ -108,6 +115,7 @@ struct ShareClaim {
         guard let claim = claim(in: group) else { throw Refusal(reason(in: group, books, time)) }
         let free = try books.session(group.shareID(claim.share), at: time)
             .changed(to: .cancelled)
+        try purposes.purpose(of: group).release(free.id, of: group, on: &books, at: time)
         books.put(free, at: time)
         books.put(group.released(claim), at: time)
         return free
@@ -137,6 +145,10 @@ struct ShareClaim {
         let paidShare = share.paid(by: payer, into: isPooled ? transfer.key : nil, at: time)
         books.put(paidShare, at: time)
         books.put(paid, at: time)
+        let name = Group.saleName(group.id, payer)
+        if group.sale != nil, books.rows.names[name] == nil {
+            books.put(Name(name, target: share.id.rawValue))
+        }
         return (paidShare, transfer)
     }
 

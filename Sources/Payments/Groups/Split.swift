@@ -10,14 +10,14 @@ extension TransferKind {
         steps: .any(of: [.numbered("in"), .once("prize")]),
         debitName: "SEND_P2P",
         creditName: "SEND_P2P",
-        isAnswered: true
+        isAnswered: nil
     )
 
     /// The kind of a pot's end: its money goes to those who have earned it.
     package static let release = TransferKind(
         "RELEASE",
         from: [.pot],
-        to: [.user],
+        to: [.user, .houseOf(.take)],
         steps: .once("end"),
         debitName: "RECEIVE_P2P",
         creditName: "RECEIVE_P2P",
@@ -35,7 +35,7 @@ extension TransferKind {
         credit: .refund,
         debitName: "RECEIVE_REFUND",
         creditName: "RECEIVE_REFUND",
-        isAnswered: false
+        isAnswered: nil
     )
 }
 
@@ -58,6 +58,7 @@ package struct Split: GroupPurpose {
     package func touch(
         _ footprint: inout Footprint,
         for group: Group,
+        by payer: UserID,
         knowing rows: Snapshot,
         isPaying: Bool
     ) {
@@ -110,7 +111,7 @@ package struct Split: GroupPurpose {
         guard paid.isAllOrNothing else {
             let transfer = try books.post(
                 .payment,
-                [(source, -amount.minorUnits), (payee, amount.minorUnits)],
+                share.paymentLines(from: payer),
                 record: share.recordID,
                 step: "paid",
                 at: time
@@ -131,7 +132,7 @@ package struct Split: GroupPurpose {
         if paid.isFinal {
             try books.post(
                 .release,
-                [(paid.pot, -total), (payee, total)],
+                paid.releaseLines,
                 record: paid.recordID,
                 step: Self.end,
                 at: time

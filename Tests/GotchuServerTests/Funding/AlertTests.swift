@@ -33,7 +33,7 @@ struct AlertTests {
     func names() async throws {
         let rules = try await Self.rules()
         #expect(rules.count >= 10)
-        try await FundingRig.with { rig in
+        try await FundingRig.with(more: ["CONTESTS": "true"]) { rig in
             let wire = await rig.wire()
             let payer = try await wire.login("payer")
             _ = try await rig.deposit(payer, cents: 500, key: "a")
@@ -60,7 +60,7 @@ struct AlertTests {
     @Test("All metrics of a server with every feature are explained to operators, and no others")
     func metrics() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
-        try await FundingRig.with { rig in
+        try await FundingRig.with(more: ["CONTESTS": "true"]) { rig in
             let wire = await rig.wire()
             _ = try await rig.deposit(try await wire.login("payer"), cents: 500, key: "a")
             let page = try await wire.get("/metrics").text

@@ -193,6 +193,7 @@ extension Contract {
         case .array(let elements):
             demand(elements.count >= schema["minItems"]?.integer ?? 0, "minItems")
             demand(elements.count <= schema["maxItems"]?.integer ?? .max, "maxItems")
+            if schema["additionalProperties"] == .boolean(true) { break }
             for (index, element) in elements.enumerated() {
                 found += violations(of: element, schema["items"] ?? .null, at: "\(place)[\(index)]")
             }
@@ -202,7 +203,8 @@ extension Contract {
             }
             for (name, member) in members {
                 guard let described = schema["properties"]?[name] else {
-                    demand(false, "\(name) is not described")
+                    let isFree = schema["additionalProperties"] == .boolean(true)
+                    demand(isFree, "\(name) is not described")
                     continue
                 }
                 found += violations(of: member, described, at: "\(place).\(name)")

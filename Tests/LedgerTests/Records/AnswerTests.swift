@@ -94,6 +94,7 @@ struct AnswerTests {
         let forgotten: Set<Refusal.Reason> = [
             .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
             .otherProvider, .unreadable,
+            .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
         ]
         let refusal = Refusal(reason, required: 7, available: 3)
         var books = books()

@@ -1,0 +1,123 @@
+internal import GotchuCore
+package import Ledger
+internal import Payments
+
+extension Books {
+    /// Returns a contest as it is at `time`.
+    ///
+    /// - Throws: `unreadable`, and `unknownContest`.
+    func contest(_ id: RecordID, at time: Timestamp) throws(Refusal) -> Contest {
+        guard let record = rows.records[id], record.kind == Contest.kind else {
+            throw Refusal(.unknownContest)
+        }
+        return try readable { () throws(LedgerError) in try Contest(record) }.asOf(time)
+    }
+
+    /// Returns a contest as it is at `time`, to its organiser.
+    ///
+    /// - Throws: As `contest`, and `notOrganizer`.
+    func contest(
+        _ id: RecordID,
+        of organizer: UserID?,
+        at time: Timestamp
+    ) throws(Refusal) -> Contest {
+        let contest = try contest(id, at: time)
+        guard organizer.map({ $0 == contest.organizer }) ?? true else {
+            throw Refusal(.notOrganizer)
+        }
+        return contest
+    }
+
+    /// Returns the entry of a user who is in.
+    ///
+    /// - Throws: `notJoined`, and `unreadable`.
+    func entry(
+        of user: UserID,
+        in contest: Contest,
+        at time: Timestamp
+    ) throws(Refusal) -> ContestEntry {
+        guard let name = rows.names[ContestID.entryName(contest.id, user)], name.isAlive(at: time),
+            let record = rows.records[RecordID(trusted: name.target)]
+        else { throw Refusal(.notJoined) }
+        return try readable { () throws(LedgerError) in try ContestEntry(record) }
+    }
+
+    /// Returns the entries that are in, in the order of their numbers, and all score revisions.
+    ///
+    /// - Precondition: The contest's children were loaded, or it was made in this batch.
+    func children(
+        of contest: Contest
+    ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
+        let numbers = rows.children[contest.id] ?? [:]
+        precondition(!numbers.isEmpty || contest.body.entryNumber + contest.body.revision == 0)
+        let records = numbers.sorted { $0.key < $1.key }.compactMap { rows.records[$0.value] }
+        return try readable { () throws(LedgerError) in try ContestFile.read(records) }
+    }
+
+    /// Writes a contest's next version, and the event that others receive.
+    mutating func put(_ contest: Contest, at time: Timestamp) {
+        let record = contest.record
+        let isNewState = record.state != rows.records[record.id]?.state
+        let kind = isNewState ? contest.eventKind : nil
+        put(record, telling: kind.map { Event(kind: $0.rawValue, record: record, at: time) })
+    }
+
+    /// Writes that a contest's pot is not what its entries say.
+    mutating func stop(_ contest: Contest, at time: Timestamp) -> Contest {
+        let stopped = contest.changed(at: time) {
+            $0.body.soundState = $0.state.rawValue
+            $0.state = .error
+        }
+        put(stopped, at: time)
+        return stopped
+    }
+
+    /// Returns true if the pot holds what the entries say.
+    func isPotRight(_ contest: Contest) -> Bool {
+        (rows.accounts[contest.pot]?.balance ?? 0) == contest.expectedPot
+    }
+
+    private func readable<Value>(
+        _ read: () throws(LedgerError) -> Value
+    ) throws(Refusal) -> Value {
+        do { return try read() } catch { throw Refusal(.unreadable) }
+    }
+}
+
+/// A contest's children, told apart.
+package enum ContestFile {
+    /// - Parameter records: In the order of their numbers.
+    /// - Throws: `LedgerError` with `corrupt`.
+    package static func read(
+        _ records: [Record]
+    ) throws(LedgerError) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
+        var entries: [ContestEntry] = []
+        var revisions: [ScoreRevision] = []
+        for record in records {
+            switch record.kind {
+            case ContestEntry.kind:
+                let entry = try ContestEntry(record)
+                if entry.isIn { entries.append(entry) }
+            case ScoreRevision.kind: revisions.append(try ScoreRevision(record))
+            default: break
+            }
+        }
+        return (entries, revisions)
+    }
+}
+
+extension Contest {
+    /// The changes that others receive. The raw values are stored and sent.
+    package enum EventKind: String, CaseIterable, Sendable {
+        case settled = "contest.settled"
+        case cancelled = "contest.cancelled"
+    }
+
+    fileprivate var eventKind: EventKind? {
+        switch state {
+        case .settled: .settled
+        case .cancelled: .cancelled
+        case .draft, .open, .locked, .live, .complete, .error: nil
+        }
+    }
+}

@@ -1,0 +1,212 @@
+package import GotchuCore
+package import Ledger
+
+/// Writes the scores that an organiser sent, as the revision after the one that they knew.
+package struct ScoreContest: LedgerCommand {
+    package static let name = "score-contest"
+
+    package let contest: RecordID
+    package let organizer: UserID
+    /// The revision that the organiser knew.
+    package let base: Int64
+    package let scores: [Score]
+
+    /// - Precondition: The scores are possible, and not more than one revision may have.
+    package init(contest: RecordID, organizer: UserID, base: Int64, scores: [Score]) {
+        precondition(scores.count <= ScoreRevision.limit && scores.allSatisfy(\.isPossible))
+        self.contest = contest
+        self.organizer = organizer
+        self.base = base
+        self.scores = scores
+    }
+
+    private var next: RecordID { ContestID.scores(contest, revision: base + 1) }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.formUnion([contest, next])
+    }
+
+    package func decide(
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> ScoreRevision {
+        let contest = try books.contest(contest, of: organizer, at: time)
+        if let record = books.rows.records[next] {
+            // The same scores again, whose answer was lost, get the first answer.
+            guard let known = try? ScoreRevision(record), known.body.scores == scores else {
+                throw Refusal(.scoresChanged)
+            }
+            return known
+        }
+        guard contest.body.revision == base else { throw Refusal(.scoresChanged) }
+        if let reason = contest.scoreReason { throw Refusal(reason) }
+        let revision = ScoreRevision(
+            organizer: organizer,
+            scoredAt: time,
+            body: ScoreRevision.Body(contest: contest.id, revision: base + 1, scores: scores)
+        )
+        let number = ContestChild.scoreBase + base + 1
+        books.add(child: revision.record, of: contest.id, number: number)
+        let scored = contest.changed(at: time) {
+            $0.state = .live
+            $0.body.revision = base + 1
+            $0.body.completedAt = nil
+            $0.body.dispute = nil
+        }
+        books.put(scored, at: time)
+        return revision
+    }
+}
+
+/// Declares the newest scores final: the time for objections begins.
+package struct CompleteContest: LedgerCommand {
+    package static let name = "complete-contest"
+
+    package let contest: RecordID
+    package let organizer: UserID
+    /// The revision that the organiser saw.
+    package let revision: Int64
+
+    package init(contest: RecordID, organizer: UserID, revision: Int64) {
+        self.contest = contest
+        self.organizer = organizer
+        self.revision = revision
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(contest)
+        footprint.children.insert(contest)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
+        let contest = try books.contest(contest, of: organizer, at: time)
+        guard contest.body.revision == revision else { throw Refusal(.scoresChanged) }
+        switch contest.state {
+        case .complete where !contest.isDisputed: return contest
+        case .live, .complete: break
+        case .draft, .open, .locked, .settled, .cancelled, .error: throw Refusal(.contestState)
+        }
+        let (entries, revisions) = try books.children(of: contest)
+        let sheet = ScoreSheet(revisions.map(\.body.scores))
+        guard entries.contains(where: { sheet.result(of: $0, contest.terms) != nil }) else {
+            throw Refusal(.noScores)
+        }
+        let complete = contest.changed(at: time) {
+            $0.state = .complete
+            $0.body.completedAt = time.milliseconds
+            $0.body.dispute = nil
+        }
+        books.put(complete, at: time)
+        return complete
+    }
+}
+
+/// Writes an entrant's objection, shown to the organiser. It does not stop the clock.
+package struct ObjectToContest: LedgerCommand {
+    package static let name = "object-to-contest"
+
+    package let contest: RecordID
+    package let user: UserID
+    package let text: String
+    /// The id of the objection, if it is made.
+    package let objection: RecordID
+
+    package init(
+        contest: RecordID,
+        user: UserID,
+        text: String,
+        objection: RecordID = .make()
+    ) {
+        self.contest = contest
+        self.user = user
+        self.text = text
+        self.objection = objection
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.names.insert(ContestID.objectionName(contest, user))
+        footprint.touchEntry(of: user, in: contest, knowing: rows)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
+        let contest = try books.contest(contest, at: time)
+        guard let entry = try? books.entry(of: user, in: contest, at: time) else {
+            throw Refusal(.notEntrant)
+        }
+        guard contest.state == .complete, contest.settlesAt.map({ time < $0 }) ?? true else {
+            throw Refusal(.contestState)
+        }
+        let name = ContestID.objectionName(contest.id, user)
+        guard books.claim(name, for: objection.rawValue, until: nil, at: time) else {
+            throw Refusal(.contestState)
+        }
+        let made = Objection(
+            id: objection,
+            user: user,
+            madeAt: time,
+            body: Objection.Body(
+                contest: contest.id,
+                entry: entry.number,
+                name: entry.body.name,
+                text: text
+            )
+        )
+        let number = contest.body.objections + 1
+        books.add(
+            child: made.record,
+            of: contest.id,
+            number: ContestChild.objectionBase + number
+        )
+        let next = contest.changed(at: time) { $0.body.objections = number }
+        books.put(next, at: time)
+        return next
+    }
+}
+
+/// An entrant's objection to the result. Never changed.
+package struct Objection: Equatable, Sendable {
+    package static let kind = "contest-objection"
+
+    package let id: RecordID
+    package let user: UserID
+    package let madeAt: Timestamp
+    package let body: Body
+
+    package struct Body: Codable, Equatable, Sendable {
+        package let contest: RecordID
+        package let entry: Int64
+        package let name: String
+        package let text: String
+    }
+
+    init(id: RecordID, user: UserID, madeAt: Timestamp, body: Body) {
+        self.id = id
+        self.user = user
+        self.madeAt = madeAt
+        self.body = body
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible objection.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("an objection") }
+        self.init(
+            id: record.id,
+            user: record.owner,
+            madeAt: record.createdAt,
+            body: try decoded(Body.self, from: record.body)
+        )
+    }
+
+    var record: Record {
+        Record(
+            id: id,
+            kind: Self.kind,
+            owner: user,
+            state: "made",
+            version: 1,
+            createdAt: madeAt,
+            dueAt: nil,
+            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
+        )
+    }
+}

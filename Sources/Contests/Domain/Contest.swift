@@ -1,0 +1,221 @@
+package import GotchuCore
+package import Ledger
+
+/// A contest: entrants stake a fee in its pot, and its prizes are paid from there.
+package struct Contest: Equatable, Sendable {
+    /// The stored name of its kind of record.
+    package static let kind = "contest"
+    /// The time after its last date at which a contest that nobody completed is refunded.
+    package static let patience: Duration = .seconds(30 * 86_400)
+    /// The number of entries that a contest may ever have, those that left included.
+    static let joinLimit: Int64 = 100_000
+    /// The number of places that may be held at all of its desks at once.
+    static let holdLimit = 500
+
+    package let id: RecordID
+    package let organizer: UserID
+    package let createdAt: Timestamp
+    package internal(set) var state: State
+    /// The version: 1 when made; grows by one with each change.
+    package internal(set) var version: Int64
+    package internal(set) var body: Body
+
+    /// The states. The raw values are stored.
+    package enum State: String, CaseIterable, Sendable {
+        case draft, open, locked, live, complete, settled, cancelled
+        /// The pot is not what the entries say: nothing moves.
+        case error
+    }
+
+    /// The particulars for which the record has no column. Times are in milliseconds.
+    package struct Body: Codable, Equatable, Sendable {
+        package let terms: ContestTerms
+        /// The organiser's name, as it was when it was created.
+        package let organizerName: String
+        package internal(set) var updatedAt: Int64
+        /// The entries that are in.
+        package internal(set) var entryCount: Int64 = 0
+        /// The numbers given to entries, those that left included.
+        package internal(set) var entryNumber: Int64 = 0
+        /// The number of the newest score revision; 0 without any.
+        package internal(set) var revision: Int64 = 0
+        package internal(set) var objections: Int64 = 0
+        /// The places that are held at desks, and lapsed ones until the next change.
+        package internal(set) var holds: [Hold] = []
+        var publishedAt: Int64?
+        var completedAt: Int64?
+        /// The organiser's reason; a disputed contest is not settled.
+        package internal(set) var dispute: String?
+        package internal(set) var cancelReason: String?
+        /// The invitation to a private contest, 128 random bits.
+        package internal(set) var invitation: String?
+        package internal(set) var isDeleted = false
+        package internal(set) var settlement: Settlement?
+        /// The state before `error`.
+        var soundState: String?
+    }
+
+    /// A place that the payer of a desk's share holds.
+    package struct Hold: Codable, Equatable, Sendable {
+        let share: SessionID
+        let user: UserID
+        /// The time at which it lapses, in milliseconds.
+        let until: Int64
+    }
+
+    package var terms: ContestTerms { body.terms }
+
+    /// The last of its dates.
+    private var lastDate: Timestamp { max(terms.startTime, terms.endTime ?? terms.startTime) }
+
+    /// The time at which its entries are refunded, unless it is settled before.
+    var abandonedAt: Timestamp {
+        let completed = body.completedAt.map(Timestamp.init(milliseconds:))
+        return max(lastDate, completed ?? lastDate).advanced(by: Self.patience)
+    }
+
+    /// The time at which it is settled without further action, if it is complete and undisputed.
+    package var settlesAt: Timestamp? {
+        guard state == .complete, body.dispute == nil, let completedAt = body.completedAt else {
+            return nil
+        }
+        return Timestamp(milliseconds: completedAt).advanced(by: terms.review)
+    }
+
+    /// The time at which it changes without a caller.
+    var dueAt: Timestamp? {
+        switch state {
+        case .draft, .live: abandonedAt
+        case .open: min(terms.lockTime, abandonedAt)
+        case .locked: min(terms.startTime, abandonedAt)
+        case .complete: settlesAt ?? abandonedAt
+        case .settled, .cancelled, .error: nil
+        }
+    }
+
+    /// The time of its settlement, and how much later that was than the end of the review.
+    package var settlement: (at: Timestamp, delay: Duration)? {
+        guard let settledAt = body.settlement?.settledAt, let completedAt = body.completedAt else {
+            return nil
+        }
+        let due = Timestamp(milliseconds: completedAt).advanced(by: terms.review)
+        let time = Timestamp(milliseconds: settledAt)
+        return (time, max(.zero, due.duration(to: time)))
+    }
+
+    /// Returns the contest as it is at `time`: locked or live. Time changes a contest here alone;
+    /// an end moves money, and is a command.
+    package func asOf(_ time: Timestamp) -> Contest {
+        var now = state
+        if now == .open, time >= terms.lockTime { now = .locked }
+        if now == .locked, time >= terms.startTime { now = .live }
+        return now == state ? self : changed(to: now, at: time)
+    }
+
+    /// Returns the next version, in another state.
+    func changed(to state: State, at time: Timestamp) -> Contest {
+        changed(at: time) { $0.state = state }
+    }
+
+    /// Returns the next version, with a change.
+    func changed(at time: Timestamp, _ change: (inout Contest) -> Void) -> Contest {
+        var next = self
+        change(&next)
+        next.version += 1
+        next.body.updatedAt = max(time.milliseconds, body.updatedAt)
+        next.body.holds.removeAll { $0.until <= time.milliseconds }
+        return next
+    }
+}
+
+extension Contest {
+    /// Returns true if a user, who is not in, can have a place at `time`: those who hold one can.
+    package func hasPlace(for user: UserID?, at time: Timestamp) -> Bool {
+        placesLeft(at: time, for: user) > 0 && body.entryNumber < Self.joinLimit
+    }
+
+    /// The number of places that nobody has at `time`, or holds at a desk.
+    ///
+    /// - Parameter user: A user whose own hold does not count.
+    package func placesLeft(at time: Timestamp, for user: UserID? = nil) -> Int64 {
+        let alive = body.holds.filter { $0.until > time.milliseconds && $0.user != user }
+        let held = Int64(Set(alive.map(\.user)).count)
+        return max(0, terms.maxEntries - body.entryCount - held)
+    }
+}
+
+extension Contest {
+    package var isOver: Bool {
+        switch state {
+        case .settled, .cancelled: true
+        case .draft, .open, .locked, .live, .complete, .error: false
+        }
+    }
+
+    package var isDisputed: Bool { body.dispute != nil }
+
+    /// The division of what is in its pot.
+    package var division: PrizeRules.Division {
+        PrizeRules.Division(terms, entries: body.entryCount)
+    }
+
+    /// The amount that is in its pot, as its entries say; in minor units.
+    var expectedPot: Int64 {
+        switch state {
+        case .settled, .cancelled: 0
+        case .draft, .open, .locked, .live, .complete, .error:
+            body.entryCount * terms.fee + paidPrize
+        }
+    }
+
+    /// The part of the added prize that was moved into the pot: all of it, once it was published.
+    var paidPrize: Int64 { body.publishedAt == nil ? 0 : terms.addedPrize }
+
+    var pot: Account.Key { Account.Key(.pot(id), terms.currency) }
+
+    func account(of user: UserID) -> Account.Key { Account.Key(.user(user), terms.currency) }
+
+    /// Returns true if an invitation admits its bearer.
+    package func admits(_ invitation: String?) -> Bool {
+        guard terms.isInviteOnly else { return true }
+        guard let own = body.invitation, let invitation else { return false }
+        return own == invitation
+    }
+
+    /// The refusal of changes before the lock, if it is locked or over.
+    var lockedReason: Refusal.Reason? {
+        switch state {
+        case .open: nil
+        case .draft: .contestState
+        case .cancelled: .contestCancelled
+        case .locked, .live, .complete, .settled, .error: .contestLocked
+        }
+    }
+
+    /// The reason why its organiser cannot cancel it, if there is one.
+    package var cancelReason: Refusal.Reason? {
+        switch state {
+        case .draft, .open, .locked, .live, .complete, .cancelled: nil
+        case .settled, .error: .contestState
+        }
+    }
+
+    /// The reason why it cannot be settled, if there is one.
+    package var settleReason: Refusal.Reason? {
+        switch state {
+        case .settled: nil
+        case .complete: isDisputed ? .contestDisputed : nil
+        case .live: isDisputed ? .contestDisputed : .contestState
+        case .draft, .open, .locked, .cancelled, .error: .contestState
+        }
+    }
+
+    /// The reason why it takes no scores, if there is one.
+    package var scoreReason: Refusal.Reason? {
+        switch state {
+        case .locked, .live: nil
+        case .complete: isDisputed ? nil : .contestState
+        case .draft, .open, .settled, .cancelled, .error: .contestState
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Crypto
+internal import GotchuCore
+package import Ledger
+
+/// The ids and unique names of contests and what belongs to them.
+package enum ContestID {
+    /// Returns true for a UUID in lower case.
+    package static func isUUID(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 36 else { return false }
+        for (index, byte) in bytes.enumerated() {
+            let isHyphen = byte == UInt8(ascii: "-")
+            guard isHyphen == [8, 13, 18, 23].contains(index) else { return false }
+            let isDigit =
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            guard isHyphen || isDigit else { return false }
+        }
+        return true
+    }
+
+    /// The id of a contest as a caller writes it; `nil` unless it can be one.
+    package static func record(_ text: String) -> RecordID? {
+        isUUID(text) ? RecordID(trusted: text) : nil
+    }
+
+    /// The unique name of one entry of one user in one contest.
+    package static func entryName(_ contest: RecordID, _ user: UserID) -> String {
+        "contest-entry:\(contest):\(user)"
+    }
+
+    /// The unique name of one objection of one user to one contest.
+    package static func objectionName(_ contest: RecordID, _ user: UserID) -> String {
+        "contest-objection:\(contest):\(user)"
+    }
+
+    /// The id of the entry that a desk's share buys: like others' it sorts by its time.
+    static func entry(boughtBy share: SessionID, at time: Timestamp) -> RecordID {
+        var words = DigestWords(of: share.rawValue)
+        return RecordID.make(at: time, using: &words)
+    }
+
+    /// The id of a contest's score revision.
+    static func scores(_ contest: RecordID, revision: Int64) -> RecordID {
+        RecordID(trusted: computedID("contest-scores", contest.rawValue, String(revision)))
+    }
+}
+
+/// The kinds of a contest's children, which share its numbers.
+package enum ContestChild {
+    /// Entries have the numbers that people see, from 1.
+    package static let entries: Range<Int64> = 1..<scoreBase
+    static let scoreBase: Int64 = 1_000_000_000
+    package static let objectionBase: Int64 = 2_000_000_000
+}
+
+/// Words that are always the same for one text, where decisions need what looks random.
+private struct DigestWords: RandomNumberGenerator {
+    private let text: String
+    private var count = 0
+
+    init(of text: String) {
+        self.text = text
+    }
+
+    mutating func next() -> UInt64 {
+        count += 1
+        let digest = SHA256.hash(data: Array("\(count)\n\(text)".utf8))
+        return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,182 @@
+package import GotchuCore
+internal import Ledger
+
+/// The terms of a contest: fixed when it is created, for ever.
+package struct ContestTerms: Codable, Equatable, Sendable {
+    package static let entryLimit: Int64 = 10_000
+    package static let tierLimit = 20
+    static let tieBreakLimit = 3
+    static let feeLimit: Int64 = 100_000_000
+    static let rakeLimit: Int64 = 2000
+    static let longestReview: Int64 = 604_800
+    package static let usualReview: Int64 = 3600
+    /// Basis points of a whole.
+    package static let whole: Int64 = 10_000
+    /// The largest least common multiple of the tiers' sizes: weights stay within 64 bits.
+    private static let multipleLimit: Int64 = 1_000_000_000
+
+    package let template: String
+    package let type: String
+    package let title: String
+    package let description: String
+    /// In minor units; 0 for a free contest.
+    package let fee: Int64
+    package let currency: Currency
+    package let maxEntries: Int64
+    /// Times in milliseconds.
+    package let startsAt: Int64
+    package let locksAt: Int64
+    package let endsAt: Int64?
+    package let tiers: [Tier]
+    /// The organiser's part of the fees.
+    package let rakeBPS: Int64
+    /// The house's part of the organiser's.
+    package let commissionBPS: Int64
+    package let addedPrize: Int64
+    /// The time for objections between `complete` and the settlement.
+    package let reviewSeconds: Int64
+    package let isInviteOnly: Bool
+    /// The number of the prize rules.
+    package let rules: Int64
+    package let scoredBy: ScoredBy
+    let wins: Direction
+    let tieBreaks: [TieBreak]
+
+    /// Ranks that share a part of the pool.
+    package struct Tier: Codable, Equatable, Sendable {
+        package let rankMin: Int64
+        package let rankMax: Int64
+        package let shareBPS: Int64
+
+        package init(rankMin: Int64, rankMax: Int64, shareBPS: Int64) {
+            self.rankMin = rankMin
+            self.rankMax = rankMax
+            self.shareBPS = shareBPS
+        }
+
+        var size: Int64 { rankMax - rankMin + 1 }
+    }
+
+    package enum ScoredBy: String, Codable, Sendable {
+        /// Points are given to entries.
+        case entry
+        /// Points are given to players; an entry has the sum of its roster's.
+        case rosterSum = "roster_sum"
+    }
+
+    enum Direction: String, Codable, Sendable {
+        case high, low
+    }
+
+    /// A value of a score that decides between equal points.
+    struct TieBreak: Codable, Equatable, Sendable {
+        let key: String
+        let wins: Direction
+    }
+
+    package init(
+        of template: ContestTemplate,
+        title: String,
+        description: String,
+        fee: Int64,
+        currency: Currency = .usd,
+        maxEntries: Int64 = Self.entryLimit,
+        startsAt: Timestamp,
+        locksAt: Timestamp,
+        endsAt: Timestamp? = nil,
+        tiers: [Tier],
+        rakeBPS: Int64 = 0,
+        commissionBPS: Int64 = 0,
+        addedPrize: Int64 = 0,
+        reviewSeconds: Int64 = Self.usualReview,
+        isInviteOnly: Bool = false
+    ) {
+        self.template = template.id
+        type = template.type
+        self.title = title
+        self.description = description
+        self.fee = fee
+        self.currency = currency
+        self.maxEntries = maxEntries
+        self.startsAt = startsAt.milliseconds
+        self.locksAt = locksAt.milliseconds
+        self.endsAt = endsAt?.milliseconds
+        self.tiers = tiers
+        self.rakeBPS = rakeBPS
+        self.commissionBPS = commissionBPS
+        self.addedPrize = addedPrize
+        self.reviewSeconds = reviewSeconds
+        self.isInviteOnly = isInviteOnly
+        rules = PrizeRules.current
+        scoredBy = template.scoring.by
+        wins = template.scoring.wins
+        tieBreaks = template.scoring.tieBreaks
+    }
+}
+
+extension ContestTerms {
+    package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
+    package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
+    package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
+    package var review: Duration { .seconds(reviewSeconds) }
+
+    /// The reason why no contest may have these terms, if there is one; a sentence for their
+    /// author.
+    package var flaw: String? {
+        if let flaw = limitFlaw { return flaw }
+        guard locksAt <= startsAt else { return "locks_at must not be after starts_at." }
+        guard endsAt.map({ $0 >= startsAt }) ?? true else {
+            return "ends_at must not be before starts_at."
+        }
+        return tierFlaw
+    }
+
+    private var limitFlaw: String? {
+        let limits: [(String, Int64, ClosedRange<Int64>)] = [
+            ("entry_fee_cents", fee, 0...Self.feeLimit),
+            ("max_entries", maxEntries, 2...Self.entryLimit),
+            ("rake_bps", rakeBPS, 0...Self.rakeLimit),
+            ("added_prize_cents", addedPrize, 0...Self.feeLimit),
+            ("settle_after_seconds", reviewSeconds, 0...Self.longestReview),
+        ]
+        for (name, value, range) in limits where !range.contains(value) {
+            return "\(name) must be from \(range.lowerBound) to \(range.upperBound)."
+        }
+        return nil
+    }
+
+    private var tierFlaw: String? {
+        guard (1...Self.tierLimit).contains(tiers.count) else {
+            return "tiers must be 1 to \(Self.tierLimit)."
+        }
+        var next: Int64 = 1
+        var multiple: Int64 = 1
+        for tier in tiers {
+            guard tier.rankMin == next, tier.rankMax >= next, tier.rankMax <= Self.entryLimit else {
+                return "the tiers' ranks must run from 1 to at most 10000 without a gap."
+            }
+            guard (1...Self.whole).contains(tier.shareBPS) else {
+                return "share_bps must be from 1 to \(Self.whole)."
+            }
+            next = tier.rankMax + 1
+            multiple = Self.leastCommonMultiple(multiple, tier.size)
+            guard multiple <= Self.multipleLimit else {
+                return "the tiers' sizes have too large a common multiple: choose rounder ones."
+            }
+        }
+        guard tiers.reduce(0, { $0 + $1.shareBPS }) == Self.whole else {
+            return "the tiers' share_bps must sum to \(Self.whole)."
+        }
+        for (better, worse) in zip(tiers, tiers.dropFirst())
+        where worse.shareBPS * better.size > better.shareBPS * worse.size {
+            return "a rank must not be given more than the rank before it."
+        }
+        return nil
+    }
+
+    static func leastCommonMultiple(_ first: Int64, _ second: Int64) -> Int64 {
+        var (a, b) = (first, second)
+        while b != 0 { (a, b) = (b, a % b) }
+        return first / a * second
+    }
+}

@@ -1,0 +1,98 @@
+internal import Crypto
+internal import GotchuCore
+internal import Ledger
+
+/// The proof of a settlement: hashes of what it was computed from and of what came out. Both can be
+/// computed again from the rows, for ever.
+package struct Settlement: Codable, Equatable, Sendable {
+    package let revision: Int64
+    package let rules: Int64
+    /// In minor units, as the following.
+    package let pool: Int64
+    package let rake: Int64
+    package let commission: Int64
+    /// SHA-256 in hex of terms, entries and score revisions.
+    package let inputsHash: String
+    /// SHA-256 in hex of the payouts.
+    package let resultHash: String
+    /// The id of the transfer; `nil` if there was nothing to move.
+    package let transfer: String?
+    /// In milliseconds.
+    package let settledAt: Int64
+}
+
+/// A settlement as it follows from a contest's rows: computed before it is made, and again whenever
+/// somebody wants to see that it was right.
+package struct SettlementPlan: Equatable, Sendable {
+    package let division: PrizeRules.Division
+    package let payouts: [PrizeRules.Payout]
+    package let inputsHash: String
+    package let resultHash: String
+
+    /// - Parameters:
+    ///   - entries: Those that are in, in the order of their numbers.
+    ///   - revisions: All, in the order of theirs.
+    package init(_ terms: ContestTerms, entries: [ContestEntry], revisions: [ScoreRevision]) {
+        let sheet = ScoreSheet(revisions.map(\.body.scores))
+        let standings = Standing.ranked(entries, by: sheet, terms)
+        division = PrizeRules.Division(terms, entries: Int64(entries.count))
+        payouts = PrizeRules.payouts(of: division.pool, to: standings, terms.tiers)
+        inputsHash = Self.hash(terms, entries, revisions)
+        resultHash = Self.hash(division, payouts)
+    }
+
+    /// The amounts that the pot's money is moved by: to winners, the organiser and the house.
+    func legs(of contest: Contest) -> [(account: Account.Key, amount: Int64)] {
+        let currency = contest.terms.currency
+        var legs: [(account: Account.Key, amount: Int64)] = payouts.map {
+            (contest.account(of: $0.standing.entry.user), $0.amount)
+        }
+        legs.append((contest.account(of: contest.organizer), division.rake - division.commission))
+        legs.append(
+            (Account.Key(.houseOf(.take, contest.organizer), currency), division.commission)
+        )
+        legs = legs.filter { $0.amount > 0 }
+        let sum = legs.reduce(0) { $0 + $1.amount }
+        return sum == 0 ? [] : legs + [(contest.pot, -sum)]
+    }
+
+    private static func hash(
+        _ terms: ContestTerms,
+        _ entries: [ContestEntry],
+        _ revisions: [ScoreRevision]
+    ) -> String {
+        var hash = SHA256()
+        hash.update(data: CanonicalJSON.bytes(of: terms))
+        for entry in entries {
+            hash.update(data: Array("\n\(entry.user)\n".utf8))
+            hash.update(data: CanonicalJSON.bytes(of: entry.body))
+        }
+        for revision in revisions {
+            hash.update(data: Array("\n\(revision.hash)".utf8))
+        }
+        return hex(hash.finalize())
+    }
+
+    private static func hash(
+        _ division: PrizeRules.Division,
+        _ payouts: [PrizeRules.Payout]
+    ) -> String {
+        var lines = ["\(division.pool) \(division.rake) \(division.commission)"]
+        lines += payouts.map { payout in
+            let standing = payout.standing
+            return "\(standing.entry.number) \(standing.rank ?? 0) \(payout.amount)"
+        }
+        return sha256(lines.joined(separator: "\n"))
+    }
+}
+
+/// The SHA-256 of a text, in hex.
+func sha256(_ text: String) -> String {
+    hex(SHA256.hash(data: Array(text.utf8)))
+}
+
+private func hex(_ digest: some Sequence<UInt8>) -> String {
+    var text = TextBytes(capacity: 64)
+    for byte in digest { text.add(hex: UInt64(byte), width: 2) }
+    return text.text
+}

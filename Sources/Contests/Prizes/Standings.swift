@@ -1,0 +1,153 @@
+/// The points of an entry or of a player.
+package struct Score: Codable, Equatable, Sendable {
+    /// Sums of a roster's points stay within 64 bits.
+    package static let limit: Int64 = 1_000_000_000_000
+    package static let valueLimit = 8
+
+    /// The number of an entry, with scoring by entry.
+    package let entry: Int64?
+    /// The id of a player, with scoring by roster.
+    package let player: String?
+    /// `nil` takes an earlier score back.
+    package let points: Int64?
+    package let values: [String: Value]?
+
+    package init(entry: Int64?, player: String?, points: Int64?, values: [String: Value]?) {
+        self.entry = entry
+        self.player = player
+        self.points = points
+        self.values = values
+    }
+
+    package enum Value: Codable, Equatable, Sendable {
+        case number(Int64)
+        case text(String)
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int64.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let number): try container.encode(number)
+            case .text(let text): try container.encode(text)
+            }
+        }
+    }
+}
+
+/// The newest points of everybody: all revisions folded into one.
+package struct ScoreSheet: Equatable, Sendable {
+    private var entries: [Int64: Score] = [:]
+    private var players: [String: Score] = [:]
+
+    package init() {}
+
+    /// - Parameter revisions: In the order of their numbers.
+    package init(_ revisions: [[Score]]) {
+        for scores in revisions {
+            for score in scores { add(score) }
+        }
+    }
+
+    private mutating func add(_ score: Score) {
+        let kept = score.points == nil ? nil : score
+        if let entry = score.entry { entries[entry] = kept }
+        if let player = score.player { players[player] = kept }
+    }
+
+    /// A Boolean that is true if nobody has points.
+    package var isEmpty: Bool { entries.isEmpty && players.isEmpty }
+
+    /// Returns the result of an entry; `nil` without points.
+    func result(of entry: ContestEntry, _ terms: ContestTerms) -> Standing.Result? {
+        let scores: [Score]
+        switch terms.scoredBy {
+        case .entry: scores = entries[entry.number].map { [$0] } ?? []
+        case .rosterSum: scores = entry.roster.compactMap { players[$0] }
+        }
+        guard !scores.isEmpty else { return nil }
+        let points = scores.reduce(0) { $0 + ($1.points ?? 0) }
+        guard terms.scoredBy == .rosterSum else {
+            return Standing.Result(points: points, values: scores[0].values ?? [:])
+        }
+        var sums: [String: Int64] = [:]
+        for (key, value) in scores.flatMap({ $0.values ?? [:] }) {
+            if case .number(let number) = value { sums[key, default: 0] += number }
+        }
+        return Standing.Result(points: points, values: sums.mapValues(Score.Value.number))
+    }
+}
+
+/// The place of one entry.
+package struct Standing: Equatable, Sendable {
+    package let entry: ContestEntry
+    package let result: Result?
+    /// From 1; equal results share the better one (1, 2, 2, 4). `nil` without a score.
+    package let rank: Int64?
+    /// The number of the tier that its rank is in, from 1.
+    package let tier: Int?
+
+    package struct Result: Equatable, Sendable {
+        package let points: Int64
+        package let values: [String: Score.Value]
+    }
+}
+
+extension Standing {
+    /// Ranks entries by their points, then by the tie-breaks; unscored ones come last.
+    package static func ranked(
+        _ entries: [ContestEntry],
+        by sheet: ScoreSheet,
+        _ terms: ContestTerms
+    ) -> [Standing] {
+        let results = entries.map { (entry: $0, result: sheet.result(of: $0, terms)) }
+        let scored =
+            results.compactMap { entry, result in
+                result.map { (entry: entry, result: $0, key: sortKey($0, terms)) }
+            }
+            .sorted { isBefore($0.key, $1.key) ?? ($0.entry.number < $1.entry.number) }
+        var standings: [Standing] = []
+        standings.reserveCapacity(entries.count)
+        var rank: Int64 = 0
+        for (index, place) in scored.enumerated() {
+            if index == 0 || isBefore(scored[index - 1].key, place.key) != nil {
+                rank = Int64(index + 1)
+            }
+            let tier = terms.tiers.firstIndex { $0.rankMin <= rank && rank <= $0.rankMax }
+            standings.append(
+                Standing(
+                    entry: place.entry,
+                    result: place.result,
+                    rank: rank,
+                    tier: tier.map { $0 + 1 }
+                )
+            )
+        }
+        for (entry, result) in results.sorted(by: { $0.entry.number < $1.entry.number })
+        where result == nil {
+            standings.append(Standing(entry: entry, result: nil, rank: nil, tier: nil))
+        }
+        return standings
+    }
+
+    /// The numbers by which results are ordered, the smallest first; a missing one comes last.
+    private static func sortKey(_ result: Result, _ terms: ContestTerms) -> [Int64] {
+        [terms.wins == .high ? -result.points : result.points]
+            + terms.tieBreaks.map { tieBreak in
+                guard case .number(let number)? = result.values[tieBreak.key] else { return .max }
+                return tieBreak.wins == .high ? -number : number
+            }
+    }
+
+    /// Returns true or false for different keys, `nil` for equal ones.
+    private static func isBefore(_ first: [Int64], _ second: [Int64]) -> Bool? {
+        first == second ? nil : first.lexicographicallyPrecedes(second)
+    }
+}

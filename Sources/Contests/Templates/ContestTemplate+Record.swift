@@ -1,0 +1,139 @@
+package import FoundationEssentials
+package import GotchuCore
+package import Ledger
+
+/// The stored form of templates, and their files.
+extension ContestTemplate {
+    /// A template cannot be read, or not be used.
+    package struct Malformed: Error, Equatable {
+        /// A sentence for the template's author.
+        package let reason: String
+    }
+
+    /// Reads a template's file.
+    ///
+    /// - Parameter image: Reads an image of the file's folder; `nil` if it cannot.
+    /// - Throws: `Malformed` also for a member that is not known: a misspelt rule must not be
+    ///   ignored.
+    package init(
+        file bytes: [UInt8],
+        image read: (String) -> Data? = { _ in nil }
+    ) throws(Malformed) {
+        let (template, _) = try Self.read(file: bytes, image: read)
+        self = template
+    }
+
+    /// Reads a template's file, and the image that it names.
+    ///
+    /// - Throws: As `init(file:image:)`, and for an image that cannot be shown.
+    package static func read(
+        file bytes: [UInt8],
+        image read: (String) -> Data?
+    ) throws(Malformed) -> (template: ContestTemplate, image: TemplateImage?) {
+        var template = try ContestTemplate(decoding: bytes)
+        var image: TemplateImage?
+        if let name = template.heroImage, !isAddress(name) {
+            image = name.contains("/") ? nil : read(name).flatMap { TemplateImage($0) }
+            guard let image else {
+                throw Malformed(
+                    reason: "heroImage must be an address, or the name of a PNG, a JPEG or an SVG "
+                        + "without script and links, of 256 KiB at most, in the file's folder."
+                )
+            }
+            template.heroImage = image.path
+        }
+        if let flaw = template.flaw { throw Malformed(reason: flaw) }
+        return (template, image)
+    }
+
+    private init(decoding bytes: [UInt8]) throws(Malformed) {
+        do {
+            let written = try JSONReader.object(bytes)
+            self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+            let known = try JSONReader.object(CanonicalJSON.bytes(of: self))
+            if let name = Self.unknown(in: .object(written), beside: .object(known)) {
+                throw Malformed(reason: "The member \(name) is not known here.")
+            }
+        } catch let malformed as JSONReader.Malformed {
+            throw Malformed(
+                reason: "The file must be one JSON object that names no member twice: it stops "
+                    + "being that at byte \(malformed.offset)."
+            )
+        } catch let malformed as Malformed {
+            throw malformed
+        } catch {
+            throw Malformed(reason: "A member is missing or of another type: \(error).")
+        }
+    }
+
+    /// The first member that a value has and its decoded form has not.
+    private static func unknown(in written: JSONValue, beside known: JSONValue) -> String? {
+        switch (written, known) {
+        case (.object(let written), .object(let known)):
+            for (name, value) in written.sorted(by: { $0.key < $1.key }) where value != .null {
+                guard let other = known[name] else { return name }
+                if let name = unknown(in: value, beside: other) { return name }
+            }
+            return nil
+        case (.array(let written), .array(let known)):
+            return zip(written, known).lazy.compactMap { unknown(in: $0, beside: $1) }.first
+        default: return nil
+        }
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if the record is no template that can be used.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("a template") }
+        self = try decoded(from: record.body)
+        guard flaw == nil, id == record.id.rawValue else { throw .corrupt("a template") }
+    }
+}
+
+/// Adds a template; for the server's operator.
+package struct AddTemplate: LedgerCommand {
+    package static let name = "add-template"
+    /// The login of the user who owns the templates: no address and no login of an OpenID issuer.
+    package static let ownerLogin = "contest-templates"
+
+    private let template: ContestTemplate
+    private let image: TemplateImage?
+    private let owner: UserID
+
+    /// - Precondition: The template has no flaw.
+    package init(_ template: ContestTemplate, image: TemplateImage? = nil, owner: UserID) {
+        precondition(template.flaw == nil)
+        self.template = template
+        self.image = image
+        self.owner = owner
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(RecordID(trusted: template.id))
+        if let image { footprint.records.insert(TemplateImage.record(image.name)) }
+    }
+
+    /// - Returns: False if another record has the id.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+        let id = RecordID(trusted: template.id)
+        let body = String(decoding: CanonicalJSON.bytes(of: template), as: UTF8.self)
+        if let known = books.rows.records[id] {
+            return known.kind == ContestTemplate.kind && known.body == body
+        }
+        if let image, books.rows.records[TemplateImage.record(image.name)] == nil {
+            books.put(image.record(of: owner, at: time))
+        }
+        books.put(
+            Record(
+                id: id,
+                kind: ContestTemplate.kind,
+                owner: owner,
+                state: "added",
+                version: 1,
+                createdAt: time,
+                dueAt: nil,
+                body: body
+            )
+        )
+        return true
+    }
+}

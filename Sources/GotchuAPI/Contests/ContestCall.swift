@@ -1,0 +1,88 @@
+package import GotchuCore
+
+/// A call of contests on its way through the daemon to the payment server.
+package struct ContestCall: Sendable {
+    package var method: ContestAction.Method
+    /// The address below `/api/contests`, with its query.
+    package var path: String
+    /// The kind of document that answers it; `nil` if nothing does.
+    package var document: (any ContestDocument.Type)?
+    package var body: [UInt8]?
+    package var key: IdempotencyKey?
+    /// The caller's `Accept-Language`.
+    package var language: String?
+    /// The tag of the document that the caller has: its `If-None-Match`.
+    package var knownTag: String?
+
+    package init(
+        _ method: ContestAction.Method,
+        _ path: String,
+        document: (any ContestDocument.Type)?,
+        body: [UInt8]? = nil,
+        key: IdempotencyKey? = nil,
+        language: String? = nil,
+        knownTag: String? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.document = document
+        self.body = body
+        self.key = key
+        self.language = language
+        self.knownTag = knownTag
+    }
+}
+
+/// The payment server's answer to a call of contests, as it came.
+package struct ContestAnswer: Sendable {
+    /// The document; `nil` if there is none, or the caller has it.
+    package var bytes: [UInt8]?
+    package var tag: String?
+    /// A Boolean that is true if the server answered so under the call's key before.
+    package var isReplay: Bool
+
+    package init(bytes: [UInt8]?, tag: String?, isReplay: Bool) {
+        self.bytes = bytes
+        self.tag = tag
+        self.isReplay = isReplay
+    }
+}
+
+/// `POST /v1/contests/{id}/join`: enter a contest.
+package struct NewContestEntry: Encodable, Equatable, Sendable {
+    package var contest: WireUUID
+    /// The fee that the person saw, in minor units.
+    package var feeCents: Int64
+    /// The invitation to a private contest.
+    package var invitation: String?
+    /// The language of the answer; it makes no other entry.
+    package var language: String?
+
+    /// - Throws: A problem: 400 for a body that enters nothing.
+    package init(
+        _ contest: WireUUID,
+        _ fields: JSONFields,
+        language: String?
+    ) throws(Problem) {
+        var fields = fields
+        self.contest = contest
+        self.language = language
+        feeCents = try fields.requiredInteger("entry_fee_cents")
+        invitation = try fields.shortText("join_token", limit: 64)
+        let usesWallet = try fields.boolean("use_wallet") ?? true
+        try fields.end()
+        guard feeCents >= 0 else { throw .invalid("entry_fee_cents must not be negative.") }
+        guard usesWallet else {
+            throw .invalid(
+                "An entry is paid from the wallet: put money into it first "
+                    + "(POST /v1/wallet/deposits), then join with use_wallet true."
+            )
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case contest
+        case feeCents = "entry_fee_cents"
+        case invitation = "join_token"
+    }
+}

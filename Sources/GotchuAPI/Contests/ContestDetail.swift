@@ -1,0 +1,196 @@
+package import GotchuCore
+
+/// All of a contest, as one caller may see it.
+package struct ContestDetail: Codable, Hashable, Sendable {
+    package var actionList: [ContestAction]
+    package var actions: ContestActions
+    package var contestName: String
+    package var contract: Int = 1
+    package var createdAt: Timestamp
+    package var display: Display
+    package var endTime: Nullable<Timestamp>
+    package var entryCount: WireCount
+    package var entryFeeCents: WireCount
+    package var id: WireUUID
+    package var isLocked: Bool
+    package var joinToken: Nullable<String>
+    package var leaderboardState: LeaderboardState
+    package var lockTime: Timestamp
+    package var maxEntries: WireCount
+    package var organizerID: WireUUID
+    package var organizerName: String
+    package var payoutTable: [PayoutTier]
+    package var rosterConfig: RosterConfig
+    package var sections: [ContestSection]
+    package var startTime: Timestamp
+    package var state: ContestState
+    package var status: ContestStatus
+    package var templateID: WireUUID
+    package var type: String
+    package var updatedAt: Timestamp
+    package var userHasEntered: Bool
+    package var version: WireCount
+    /// The caller's own place; absent for those who are not in.
+    package var entry: EnteredRoster?
+    /// The newest score revision; 0 without any.
+    package var revision: WireCount?
+    /// The objections, to the organiser.
+    package var objections: [Objection]?
+    /// The caller has objected.
+    package var objected: Bool?
+
+    package struct Display: Codable, Hashable, Sendable {
+        package var title: String
+        package var description: String
+        package var rulesURL: Nullable<String>
+
+        package init(title: String, description: String, rulesURL: String?) {
+            self.title = title
+            self.description = description
+            self.rulesURL = Nullable(rulesURL)
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case description
+            case rulesURL = "rules_url"
+            case title
+        }
+    }
+
+    package struct Objection: Codable, Hashable, Sendable {
+        package var entryNumber: WireCount
+        package var username: String
+        package var text: String
+        package var madeAt: Timestamp
+
+        package init(entryNumber: WireCount, username: String, text: String, madeAt: Timestamp) {
+            self.entryNumber = entryNumber
+            self.username = username
+            self.text = text
+            self.madeAt = madeAt
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case entryNumber = "entry_number"
+            case madeAt = "made_at"
+            case text, username
+        }
+    }
+
+    package init(
+        id: WireUUID,
+        type: String,
+        state: ContestState,
+        status: ContestStatus,
+        leaderboardState: LeaderboardState,
+        display: Display,
+        templateID: WireUUID,
+        organizerID: WireUUID,
+        organizerName: String,
+        times: (created: Timestamp, updated: Timestamp, lock: Timestamp, start: Timestamp),
+        endTime: Timestamp?,
+        counts: (entries: WireCount, most: WireCount),
+        entryFeeCents: WireCount,
+        version: WireCount
+    ) {
+        self.id = id
+        self.type = type
+        self.state = state
+        self.status = status
+        self.leaderboardState = leaderboardState
+        self.display = display
+        self.templateID = templateID
+        self.organizerID = organizerID
+        self.organizerName = organizerName
+        self.entryFeeCents = entryFeeCents
+        self.version = version
+        contestName = display.title
+        createdAt = times.created
+        updatedAt = times.updated
+        lockTime = times.lock
+        startTime = times.start
+        self.endTime = Nullable(endTime)
+        entryCount = counts.entries
+        maxEntries = counts.most
+        isLocked = false
+        joinToken = Nullable(nil)
+        payoutTable = []
+        rosterConfig = RosterConfig(entryFields: [:], validationRules: [:])
+        sections = []
+        actions = ContestActions()
+        actionList = []
+        userHasEntered = false
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case actionList = "action_list"
+        case actions
+        case contestName = "contest_name"
+        case contract
+        case createdAt = "created_at"
+        case display
+        case endTime = "end_time"
+        case entry
+        case entryCount = "entry_count"
+        case entryFeeCents = "entry_fee_cents"
+        case id
+        case isLocked = "is_locked"
+        case joinToken = "join_token"
+        case leaderboardState = "leaderboard_state"
+        case lockTime = "lock_time"
+        case maxEntries = "max_entries"
+        case objected, objections
+        case organizerID = "organizer_id"
+        case organizerName = "organizer_name"
+        case payoutTable = "payout_table"
+        case revision
+        case rosterConfig = "roster_config"
+        case sections
+        case startTime = "start_time"
+        case state, status
+        case templateID = "template_id"
+        case type
+        case updatedAt = "updated_at"
+        case userHasEntered = "user_has_entered"
+        case version
+    }
+}
+
+/// A place in a contest, as its user sees it: the answer to `POST …/entries`.
+package struct EnteredRoster: Codable, Hashable, Sendable {
+    package var entryID: WireUUID
+    package var entryNumber: WireCount
+    package var roster: [Player]
+    package var rosterVersion: WireCount
+
+    package struct Player: Codable, Hashable, Sendable {
+        package var playerID: WireUUID
+
+        package init(playerID: WireUUID) {
+            self.playerID = playerID
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case playerID = "player_id"
+        }
+    }
+
+    package init(
+        entryID: WireUUID,
+        entryNumber: WireCount,
+        roster: [Player],
+        rosterVersion: WireCount
+    ) {
+        self.entryID = entryID
+        self.entryNumber = entryNumber
+        self.roster = roster
+        self.rosterVersion = rosterVersion
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case entryID = "entry_id"
+        case entryNumber = "entry_number"
+        case roster
+        case rosterVersion = "roster_version"
+    }
+}

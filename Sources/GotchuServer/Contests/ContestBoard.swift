@@ -1,0 +1,82 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+
+/// A page of a contest's standings, rendered by the template's columns.
+struct ContestBoard: Sendable {
+    /// The standings of a page, and the most of one.
+    static let usualPage = 50
+    static let pageLimit: Int64 = 200
+
+    let view: ContestView
+    let result: ContestResult
+    let start: Int
+    let limit: Int
+
+    var leaderboard: Leaderboard {
+        get throws(LedgerError) {
+            let contest = view.contest
+            var standings: [Leaderboard.Standing] = []
+            for standing in result.standings.dropFirst(start).prefix(limit) {
+                standings.append(try wire(standing))
+            }
+            let end = start + standings.count
+            return Leaderboard(
+                contestID: try WireUUID(of: contest.id),
+                state: contest.wireState,
+                leaderboardState: contest.leaderboardState,
+                columns: view.template.columns.map { column in
+                    Leaderboard.Column(
+                        key: column.key,
+                        label: column.label.text(in: view.language),
+                        type: column.type.rawValue,
+                        align: column.isRight == true ? "right" : nil
+                    )
+                },
+                standings: standings,
+                meta: Leaderboard.Meta(
+                    generatedAt: view.now,
+                    revision: WireCount(contest.body.revision),
+                    totalParticipants: WireCount(Int64(result.standings.count))
+                ),
+                nextCursor: end < result.standings.count ? String(end) : nil
+            )
+        }
+    }
+
+    private func wire(_ standing: Standing) throws(LedgerError) -> Leaderboard.Standing {
+        let entry = standing.entry
+        let prize = result.prizes[entry.number]
+        return Leaderboard.Standing(
+            entryID: try WireUUID(of: entry.id),
+            username: entry.body.name,
+            rank: standing.rank.map(WireCount.init),
+            values: view.template.columns.map { cell($0, standing, prize) },
+            tier: standing.tier.map { WireCount(Int64($0)) },
+            payoutCents: prize.map(WireCount.init),
+            isYou: view.viewer == entry.user ? true : nil,
+            entryNumber: view.isOrganizer || view.viewer == entry.user
+                ? WireCount(entry.number) : nil
+        )
+    }
+
+    private func cell(
+        _ column: ContestTemplate.Column,
+        _ standing: Standing,
+        _ prize: Int64?
+    ) -> JSONValue {
+        switch column.shows {
+        case .rank: return standing.rank.map(JSONValue.integer) ?? .null
+        case .name: return .string(standing.entry.body.name)
+        case .points: return standing.result.map { .integer($0.points) } ?? .null
+        case .prize: return prize.map(JSONValue.integer) ?? .null
+        case .value:
+            switch standing.result?.values[column.key] {
+            case .number(let number): return .integer(number)
+            case .text(let text): return .string(text)
+            case nil: return .null
+            }
+        }
+    }
+}

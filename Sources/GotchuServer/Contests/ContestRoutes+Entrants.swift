@@ -1,0 +1,262 @@
+internal import Contests
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+extension ContestRoutes {
+    /// Submits a command with a key, and renders the contest as it is then.
+    ///
+    /// - Parameters:
+    ///   - rendered: Renders the contest; the detail unless given.
+    func submit(
+        _ command: some KeyedContestCommand,
+        by user: UserID,
+        key: IdempotencyKey,
+        _ request: Request,
+        _ context: ServerContext,
+        isRepeated: Bool = false,
+        rendered: ((Contest) async throws -> WholeReply)? = nil
+    ) async throws -> Response {
+        let answer = try await decide(command, by: user, key: key, id: context.requestID)
+        let isReplay = answer.isReplay || isRepeated
+        let headers: HTTPFields = isReplay ? [.idempotentReplayed: "true"] : [:]
+        switch answer.outcome {
+        case .failure(let refusal):
+            guard answer.isRemembered else { throw refusal.thrown }
+            var problem = refusal.problem
+            problem.requestID = answer.requestID
+            throw Refused(problem: problem, headers: headers)
+        case .success(let id):
+            guard let contest = try await reader.contest(id) else { throw Problem.noContest }
+            guard contest.state != .error else { throw Refusal(.contestState).problem }
+            var reply =
+                if let rendered {
+                    try await rendered(contest)
+                } else { try await self.reply(contest, to: user, request) }
+            for field in headers { reply.headers[field.name] = field.value }
+            return reply.response
+        }
+    }
+
+    /// Decides a command with a key, in the same way for routes and pages.
+    func decide<Command: KeyedContestCommand>(
+        _ command: Command,
+        by user: UserID,
+        key: IdempotencyKey,
+        id: String
+    ) async throws(LedgerError) -> CommandReply<RecordID> {
+        let isJoin = command is JoinContest
+        do throws(LedgerError) {
+            let reply = try await ledger.submit(
+                command,
+                as: KeyedRequest(
+                    user: user,
+                    key: key,
+                    fingerprint: .contest(Command.name, command.parameters),
+                    id: id
+                )
+            )
+            if isJoin {
+                let isAccepted = if case .success = reply.outcome { true } else { false }
+                let end: ContestMetrics.Join = isAccepted ? .joined : .refused
+                metrics.joined(reply.isReplay ? .replayed : end)
+            }
+            return reply
+        } catch {
+            if isJoin { metrics.joined(.failed) }
+            throw error
+        }
+    }
+
+    @Sendable func join(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let login = try await authentication.login(of: request, needing: .payer)
+        let isCustom = request.uri.path.hasPrefix("/api/custom-contests/")
+        let key = try request.idempotencyKey()
+        let id = try Self.contest(in: context)
+        var fields = try await request.fields()
+        let fee = try fields.integer("entry_fee_cents")
+        let usesWallet = try fields.boolean("use_wallet") ?? true
+        let invitation = try fields.shortText("join_token", limit: 64)
+        try fields.end()
+        guard usesWallet else {
+            throw Problem.invalid(
+                "An entry is paid from the wallet: put money into it first "
+                    + "(POST /api/payments/intents), then join with use_wallet true."
+            )
+        }
+        guard fee != nil || isCustom else {
+            throw Problem.invalid("entry_fee_cents is missing.")
+        }
+        guard fee.map({ $0 >= 0 }) ?? true else {
+            throw Problem.invalid("entry_fee_cents must not be negative.")
+        }
+        try await check(invitation, to: id, by: login)
+        return try await submit(
+            JoinContest(
+                contest: id,
+                user: login.user,
+                expectedFee: fee,
+                invitation: invitation
+            ),
+            by: login.user,
+            key: key,
+            request,
+            context
+        )
+    }
+
+    /// Counts a wrong invitation like an unknown EID, and slows down who guesses.
+    func check(
+        _ invitation: String?,
+        to id: RecordID,
+        by login: Login
+    ) async throws {
+        guard invitation != nil else { return }
+        try authentication.limits.allowResolve(as: .login(login))
+        guard let contest = try await reader.contest(id), !contest.admits(invitation) else {
+            return
+        }
+        authentication.limits.missed(by: .login(login))
+    }
+
+    @Sendable func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payer)
+        let key = try request.idempotencyKey()
+        let id = try Self.contest(in: context)
+        try await request.fields().end()
+        return try await submit(
+            LeaveContest(contest: id, user: user),
+            by: user,
+            key: key,
+            request,
+            context
+        )
+    }
+
+    @Sendable func enterRoster(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let login = try await authentication.login(of: request, needing: .payer)
+        return try Reply.json(
+            EnteredRoster(try await enter(try await request.fields(), context, login))
+        )
+    }
+
+    /// Replaces an entrant's roster by that of a body.
+    func enter(
+        _ fields: consuming JSONFields,
+        _ context: ServerContext,
+        _ login: Login
+    ) async throws -> ContestEntry {
+        var fields = fields
+        var roster: [String] = []
+        let players = try fields.objects("roster", limit: RosterRule.sizeLimit)
+        try fields.end()
+        guard let players else { throw Problem.invalid("roster is missing.") }
+        for var player in players {
+            guard let id = try player.string("player_id"), ContestID.isUUID(id) else {
+                throw Problem.invalid("player_id must be a UUID.")
+            }
+            try player.end()
+            roster.append(id)
+        }
+        let (contest, entry) = try await visible(
+            context,
+            to: login.user,
+            subject: .login(login)
+        )
+        guard entry != nil else { throw Refusal(.notJoined).problem }
+        guard let template = try await reader.template(contest.terms.template),
+            let rule = template.roster
+        else { throw Problem(.rosterInvalid, detail: "The contest takes no rosters.") }
+        if let flaw = rule.flaw(in: roster) {
+            throw Problem(.rosterInvalid, detail: flaw.sentence(rule))
+        }
+        return try await ledger.submit(
+            EnterRoster(contest: contest.id, user: login.user, roster: roster)
+        ).accepted()
+    }
+
+    @Sendable func object(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let user = try await authentication.user(of: request, needing: .payer)
+        let id = try Self.contest(in: context)
+        let contest = try await object(to: id, by: user, try await request.fields())
+        return try await reply(contest, to: user, request).response
+    }
+
+    /// Writes an entrant's objection of a body.
+    func object(
+        to id: RecordID,
+        by user: UserID,
+        _ fields: consuming JSONFields
+    ) async throws -> Contest {
+        var fields = fields
+        let text = try fields.shortText("text", limit: 280)
+        try fields.end()
+        guard let text, !text.isEmpty else {
+            throw Problem.invalid("text must have 1 to 280 characters.")
+        }
+        return try await ledger.submit(
+            ObjectToContest(contest: id, user: user, text: text)
+        ).accepted()
+    }
+}
+
+extension RosterRule.Flaw {
+    /// A sentence for the entrant.
+    fileprivate func sentence(_ rule: RosterRule) -> String {
+        switch self {
+        case .size(let count): "The roster has \(count) players, and needs \(rule.size)."
+        case .unknownPlayer(let id): "The player \(id) is none of this contest's."
+        case .twice(let id): "The player \(id) is in the roster twice."
+        case .position(let position): "The roster has too few players for \(position)."
+        case .overCap(let cost):
+            "The roster costs \(cost), and may cost \(rule.salaryCap ?? cost)."
+        }
+    }
+}
+
+extension Fingerprint {
+    /// The fingerprint of a call of contests.
+    static func contest(_ command: String, _ parameters: [String]) -> Self {
+        let text = (["contests", command] + parameters).joined(separator: "\n")
+        guard let fingerprint = Fingerprint(bytes: Array(SHA256.hash(data: Array(text.utf8))))
+        else { preconditionFailure("SHA-256 has 32 bytes") }
+        return fingerprint
+    }
+}
+
+/// A command of contests that carries a key.
+protocol KeyedContestCommand: RecordCommand {
+    /// The call's own parameters, for the key's fingerprint.
+    var parameters: [String] { get }
+}
+
+extension CreateContest: KeyedContestCommand {
+    var parameters: [String] { [String(decoding: CanonicalJSON.bytes(of: terms), as: UTF8.self)] }
+}
+
+extension PublishContest: KeyedContestCommand {
+    var parameters: [String] { [contest.rawValue] }
+}
+
+extension JoinContest: KeyedContestCommand {
+    var parameters: [String] {
+        [contest.rawValue, expectedFee.map { "\($0)" } ?? "-", invitation ?? "-"]
+    }
+}
+
+extension LeaveContest: KeyedContestCommand {
+    var parameters: [String] { [contest.rawValue] }
+}
+
+extension SettleContest: KeyedContestCommand {
+    var parameters: [String] { [contest.rawValue] }
+}
+
+extension CancelContest: KeyedContestCommand {
+    var parameters: [String] { [contest.rawValue, reason] }
+}

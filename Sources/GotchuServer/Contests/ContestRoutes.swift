@@ -1,0 +1,351 @@
+internal import Contests
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+
+/// The settings of contests; without them the server has none.
+struct ContestOptions: Sendable {
+    /// The house's part of an organiser's, in basis points; copied into each new contest.
+    var commissionBPS: Int64 = 0
+    /// The users who see contests.
+    var users = FeatureUsers.everybody
+}
+
+/// The routes of contests. Everybody reads; entrants and organisers change.
+struct ContestRoutes: Sendable {
+    let reader: ContestReader
+    let authentication: CallerAuthentication
+    let options: ContestOptions
+    let metrics: ContestMetrics
+
+    init(
+        _ options: ContestOptions,
+        _ ledger: Ledger,
+        _ authentication: CallerAuthentication
+    ) {
+        reader = ContestReader(ledger: ledger)
+        self.authentication = authentication
+        self.options = options
+        metrics = ContestMetrics(reader)
+    }
+
+    var ledger: Ledger { reader.ledger }
+
+    func register(on router: Router<ServerContext>) {
+        router.get("/api/contests", use: described(list))
+        router.post("/api/contests", use: described(create))
+        for place in ["/api/contests", "/api/custom-contests"] {
+            router.get("\(place)/:id", use: described(show))
+            router.post("\(place)/:id/join", use: described(join))
+        }
+        router.get("/contests/openapi.yaml", use: describe)
+        router.get("/contest-assets/:name", use: image)
+        router.delete("/api/contests/:id", use: described(delete))
+        router.get("/api/contests/:id/leaderboard", use: described(board))
+        router.get("/api/contests/:id/settlement", use: described(settlement))
+        router.post("/api/contests/:id/leave", use: described(leave))
+        router.post("/api/contests/:id/entries", use: described(enterRoster))
+        router.post("/api/contests/:id/objections", use: described(object))
+        router.post("/api/contests/:id/publish", use: described(publish))
+        router.post("/api/contests/:id/lock", use: described(lock))
+        router.post("/api/contests/:id/scores", use: described(score))
+        router.post("/api/contests/:id/complete", use: described(complete))
+        router.post("/api/contests/:id/dispute", use: described(dispute))
+        router.post("/api/contests/:id/settle", use: described(settle))
+        router.post("/api/contests/:id/cancel", use: described(cancel))
+        router.post("/api/contests/:id/invite/renew", use: described(renewInvitation))
+    }
+
+    private typealias Handler =
+        @Sendable (Request, ServerContext) async throws -> Response
+
+    /// Adds to each problem the names that the first clients of contests use.
+    private func described(_ handler: @escaping Handler) -> Handler {
+        { request, context in
+            guard await isSeen(by: request) else {
+                throw Problem(.notFound, detail: "There is no such address.")
+            }
+            do {
+                return try await handler(request, context)
+            } catch let problem as Problem {
+                throw problem.repeated
+            } catch let refused as Refused {
+                throw Refused(problem: refused.problem.repeated, headers: refused.headers)
+            }
+        }
+    }
+
+    /// Returns true unless contests are shown to some users alone, and the caller is none of them.
+    private func isSeen(by request: Request) async -> Bool {
+        guard !options.users.areAll else { return true }
+        guard let login = try? await authentication.tokens.login(of: request) else { return false }
+        return options.users.contain(login.user)
+    }
+
+    /// Returns the OpenAPI document of contests.
+    @Sendable private func describe(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "application/yaml"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPI.contests))
+        )
+    }
+
+    /// Returns an image of a template: stored under its hash, or the gradient of a colour.
+    @Sendable private func image(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let name = context.parameters.get("name") ?? ""
+        var image = TemplateImage.gradient(name)
+        if image == nil, let record = try await ledger.record(TemplateImage.record(name)) {
+            image = try TemplateImage(record)
+        }
+        guard let image else {
+            throw Problem(.notFound, detail: "There is nothing at this address.")
+        }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: image.type.mediaType,
+                .cacheControl: "public, max-age=31536000, immutable",
+                .xContentTypeOptions: "nosniff",
+                // Opened by itself, a drawing may do nothing.
+                .known("Content-Security-Policy"): "default-src 'none'; sandbox",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: image.bytes))
+        )
+    }
+
+    // MARK: Reading
+
+    /// Returns the viewer of a contest: the user of a token, or nobody.
+    func viewer(
+        of request: Request,
+        _ context: ServerContext
+    ) async throws -> (user: UserID?, subject: RateLimitSubject) {
+        guard request.headers[.authorization] != nil else {
+            return (nil, try await authentication.subject(of: request, context))
+        }
+        let login = try await authentication.login(of: request)
+        return (login.user, .login(login))
+    }
+
+    /// Returns a contest that the viewer may see; 404 as if there were none otherwise.
+    func visible(
+        _ context: ServerContext,
+        to viewer: UserID?,
+        subject: RateLimitSubject,
+        invitation: String? = nil
+    ) async throws -> (contest: Contest, entry: ContestEntry?) {
+        let id = try Self.contest(in: context)
+        guard let contest = try await reader.contest(id) else { throw Problem.noContest }
+        var entry: ContestEntry?
+        if let viewer { entry = try await reader.entry(of: viewer, in: id) }
+        let isParty = viewer == contest.organizer || entry != nil
+        guard !isParty else { return (contest, entry) }
+        guard !contest.body.isDeleted, contest.state != .draft else { throw Problem.noContest }
+        guard contest.admits(invitation) else {
+            if invitation != nil { authentication.limits.missed(by: subject) }
+            throw Problem.noContest
+        }
+        return (contest, entry)
+    }
+
+    @Sendable private func show(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let viewer = try await viewer(of: request, context)
+        var query = try QueryParameters(request)
+        let invitation = query.text("join_token")
+        try query.end()
+        let (contest, _) = try await visible(
+            context,
+            to: viewer.user,
+            subject: viewer.subject,
+            invitation: invitation
+        )
+        return try await reply(contest, to: viewer.user, request).unless(request)
+    }
+
+    @Sendable private func board(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let viewer = try await viewer(of: request, context)
+        var query = try QueryParameters(request)
+        let limit = try query.integer("limit", in: 1...ContestBoard.pageLimit)
+        let start = try query.integer("cursor", in: 1...ContestTerms.entryLimit)
+        let invitation = query.text("join_token")
+        try query.end()
+        let (contest, _) = try await visible(
+            context,
+            to: viewer.user,
+            subject: viewer.subject,
+            invitation: invitation
+        )
+        let result = try await reader.result(of: contest)
+        let board = ContestBoard(
+            view: try await view(of: contest, for: viewer.user, in: request.language),
+            result: result,
+            start: Int(start ?? 0),
+            limit: Int(limit ?? Int64(ContestBoard.usualPage))
+        )
+        return try Reply.json(board.leaderboard)
+    }
+
+    @Sendable private func settlement(
+        _ request: Request,
+        _ context: ServerContext
+    ) async throws -> Response {
+        let login = try await authentication.login(of: request)
+        let (contest, entry) = try await visible(
+            context,
+            to: login.user,
+            subject: .login(login)
+        )
+        guard login.user == contest.organizer || entry != nil else {
+            throw Refusal(.notEntrant).problem
+        }
+        return try await settlementReply(of: contest).response
+    }
+
+    func settlementReply(of contest: Contest) async throws -> WholeReply {
+        guard let settlement = contest.body.settlement else {
+            throw Refusal(.contestState).problem
+        }
+        let plan = try await reader.result(of: contest).plan
+        if let flaw = plan.flaw(of: contest) { throw LedgerError.corrupt("a contest: \(flaw)") }
+        return try Reply.whole(SettlementReply(settlement, plan, of: contest))
+    }
+
+    // MARK: Rendering
+
+    func view(
+        of contest: Contest,
+        for viewer: UserID?,
+        in language: Language
+    ) async throws -> ContestView {
+        guard let template = try await reader.template(contest.terms.template) else {
+            throw LedgerError.corrupt("a contest without its template")
+        }
+        var entry: ContestEntry?
+        var hasObjected = false
+        if let viewer, viewer != contest.organizer {
+            entry = try await reader.entry(of: viewer, in: contest.id)
+            if entry != nil, contest.body.objections > 0 {
+                hasObjected = try await reader.hasObjected(viewer, to: contest.id)
+            }
+        }
+        let isOrganizer = viewer == contest.organizer
+        return ContestView(
+            contest: contest,
+            template: template,
+            viewer: viewer,
+            entry: entry,
+            hasObjected: hasObjected,
+            objections: isOrganizer ? try await reader.objections(to: contest) : [],
+            result: contest.state == .settled ? try await reader.result(of: contest) : nil,
+            language: language,
+            now: ledger.now
+        )
+    }
+
+    /// Renders a contest in the words of the address that was called.
+    func reply(
+        _ contest: Contest,
+        to viewer: UserID?,
+        _ request: Request
+    ) async throws -> WholeReply {
+        let view = try await view(of: contest, for: viewer, in: request.language)
+        return request.uri.path.hasPrefix("/api/custom-contests/")
+            ? try Reply.whole(CustomContest(view)) : try Reply.whole(view.detail)
+    }
+
+    /// The contest that the address names.
+    static func contest(in context: ServerContext) throws -> RecordID {
+        guard let id = context.parameters.get("id").flatMap({ ContestID.record($0) }) else {
+            throw Problem.noContest
+        }
+        return id
+    }
+}
+
+extension Problem {
+    static var noContest: Problem { Refusal(.unknownContest).problem }
+
+    /// The problem with its code and sentence once more, under the names of the first clients.
+    fileprivate var repeated: Problem {
+        var problem = self
+        problem.repeatedCode = code
+        problem.reason = detail
+        return problem
+    }
+}
+
+extension WholeReply {
+    /// The reply with its tag; without its body if the caller has it already.
+    fileprivate func unless(_ request: Request) -> Response {
+        let digest = SHA256.hash(data: Array(body.readableBytesView)).prefix(16)
+        let tag = "\"" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+        let known = request.headers[.ifNoneMatch]?.split(separator: ",") ?? []
+        if known.contains(where: { $0.filter { $0 != " " } == tag }) {
+            return Response(status: .notModified, headers: [.eTag: tag, .cacheControl: "no-store"])
+        }
+        var response = response
+        response.headers[.eTag] = tag
+        return response
+    }
+}
+
+extension Request {
+    /// The language that the caller likes best of those that we speak; English without one.
+    var language: Language {
+        let liked = (headers[.acceptLanguage] ?? "").split(separator: ",").enumerated()
+            .compactMap { index, part -> (weight: Double, index: Int, language: Language)? in
+                let pieces = part.split(separator: ";").map { $0.filter { $0 != " " } }
+                let name = pieces.first?.split(separator: "-").first?.lowercased() ?? ""
+                guard let language = Language(rawValue: name) else { return nil }
+                let weight = pieces.dropFirst().first { $0.hasPrefix("q=") }
+                    .flatMap { Double($0.dropFirst(2)) }
+                return (weight ?? 1, index, language)
+            }
+        return liked.filter { $0.weight > 0 }
+            .min { (-$0.weight, $0.index) < (-$1.weight, $1.index) }?.language ?? .english
+    }
+}
+
+extension SettlementReply {
+    init(
+        _ settlement: Settlement,
+        _ plan: SettlementPlan,
+        of contest: Contest
+    ) throws(LedgerError) {
+        self.init(
+            contestID: try WireUUID(of: contest.id),
+            revision: WireCount(settlement.revision),
+            rules: WireCount(settlement.rules),
+            poolCents: WireCount(settlement.pool),
+            rakeCents: WireCount(settlement.rake),
+            commissionCents: WireCount(settlement.commission),
+            payouts: plan.payouts.map { payout in
+                Payout(
+                    entryNumber: WireCount(payout.standing.entry.number),
+                    rank: WireCount(payout.standing.rank ?? 0),
+                    tier: payout.standing.tier.map { WireCount(Int64($0)) },
+                    payoutCents: WireCount(payout.amount)
+                )
+            },
+            inputsSHA256: settlement.inputsHash,
+            resultSHA256: settlement.resultHash,
+            transferID: settlement.transfer,
+            settledAt: Timestamp(milliseconds: settlement.settledAt)
+        )
+    }
+}

@@ -1,0 +1,191 @@
+internal import Contests
+internal import GotchuAPI
+internal import Ledger
+internal import Pages
+
+/// The viewer's possibilities, each with the reason why not.
+extension ContestView {
+    private typealias Reason = ContestAction.Reason
+
+    var actionList: [ContestAction] {
+        var list = isOrganizer ? [] : entrantActions
+        list.append(action("leaderboard", words.results, boardReason, .get, "/leaderboard"))
+        if isOrganizer || entry != nil {
+            let reason = contest.state == .settled ? nil : notNow
+            list.append(action("settlement", words.settlement, reason, .get, "/settlement"))
+        }
+        return isOrganizer ? list + organizerActions : list
+    }
+
+    /// The same in the words of the first clients.
+    func actions(_ list: [ContestAction]) -> ContestActions {
+        func isEnabled(_ id: String) -> Bool { list.contains { $0.id == id && $0.enabled } }
+        var actions = ContestActions()
+        actions.canJoin = isEnabled("join")
+        actions.canUnjoin = isEnabled("leave")
+        actions.canEditRoster = isEnabled("roster")
+        actions.canEditEntry = actions.canEditRoster
+        actions.canViewLeaderboard = isEnabled("leaderboard")
+        actions.canShareInvite = maySeeInvitation
+        actions.canManageContest = isOrganizer && !contest.isOver
+        actions.canDelete = isEnabled("delete")
+        actions.isLive = contest.state == .live
+        actions.isScoring = contest.state == .live || contest.state == .complete
+        actions.isScored = contest.state == .settled || contest.state == .complete
+        actions.isClosed = ![.draft, .open].contains(contest.state)
+        actions.isReadOnly = contest.isOver
+        return actions
+    }
+
+    private func action(
+        _ id: String,
+        _ label: String,
+        _ reason: Reason?,
+        _ method: ContestAction.Method,
+        _ path: String,
+        confirm: String? = nil,
+        needsKey: Bool? = nil
+    ) -> ContestAction {
+        ContestAction(
+            id: id,
+            label: label,
+            reason: reason,
+            method: method,
+            href: self.path + path,
+            confirm: confirm,
+            needsKey: needsKey
+        )
+    }
+
+    private var entrantActions: [ContestAction] {
+        let isFree = terms.fee == 0
+        var list = [
+            action(
+                "join",
+                isFree ? words.join : ContestWords.filled(words.joinFor, feeText),
+                joinReason,
+                .post,
+                "/join",
+                confirm: isFree ? nil : ContestWords.filled(words.confirmJoin, feeText),
+                needsKey: true
+            )
+        ]
+        guard entry != nil else { return list }
+        let locked = lockedReason
+        list.append(
+            action(
+                "leave",
+                words.leave,
+                locked,
+                .post,
+                "/leave",
+                confirm: isFree ? nil : ContestWords.filled(words.confirmLeave, feeText),
+                needsKey: true
+            )
+        )
+        if template.roster != nil {
+            list.append(action("roster", words.roster, locked, .post, "/entries"))
+        }
+        let isReview = contest.state == .complete && contest.settlesAt.map { now < $0 } ?? true
+        list.append(
+            action(
+                "object",
+                words.object,
+                isReview && !hasObjected ? nil : notNow,
+                .post,
+                "/objections"
+            )
+        )
+        return list
+    }
+
+    private var organizerActions: [ContestAction] {
+        let isDraft = contest.state == .draft && now < terms.lockTime
+        let isCompletable =
+            contest.body.revision > 0
+            && (contest.state == .live || contest.state == .complete && contest.isDisputed)
+        let canDispute = contest.state == .complete && !contest.isDisputed
+        let canSettle = contest.state == .complete && contest.settleReason == nil
+        let canCancel = contest.cancelReason == nil && !contest.isOver
+        let canDelete = contest.isOver || contest.state == .draft
+        return [
+            action(
+                "publish",
+                words.publish,
+                isDraft ? nil : notNow,
+                .post,
+                "/publish",
+                needsKey: true
+            ),
+            action("lock", words.lock, contest.state == .open ? nil : notNow, .post, "/lock"),
+            action(
+                "score",
+                words.score,
+                contest.scoreReason == nil ? nil : notNow,
+                .post,
+                "/scores"
+            ),
+            action(
+                "complete",
+                words.complete,
+                isCompletable ? nil : contest.state == .live ? noScores : notNow,
+                .post,
+                "/complete"
+            ),
+            action("dispute", words.dispute, canDispute ? nil : notNow, .post, "/dispute"),
+            action(
+                "settle",
+                words.settle,
+                canSettle ? nil : contest.isDisputed ? disputed : notNow,
+                .post,
+                "/settle",
+                confirm: words.confirmSettle,
+                needsKey: true
+            ),
+            action(
+                "cancel",
+                words.cancel,
+                canCancel ? nil : notNow,
+                .post,
+                "/cancel",
+                confirm: words.confirmCancel,
+                needsKey: true
+            ),
+            action("delete", words.delete, canDelete ? nil : notNow, .delete, ""),
+        ]
+    }
+
+    private var joinReason: Reason? {
+        if let lockedReason { return lockedReason }
+        guard viewer != nil else { return Reason(.unauthorized, words.logIn) }
+        if entry != nil { return Reason(.alreadyJoined, words.joined) }
+        guard contest.hasPlace(for: viewer, at: now) else {
+            return Reason(.contestFull, ContestWords.filled(words.full, "\(terms.maxEntries)"))
+        }
+        return nil
+    }
+
+    private var boardReason: Reason? { contest.body.revision > 0 ? nil : noScores }
+
+    private var notNow: Reason { Reason(.contestState, words.notNow) }
+
+    private var noScores: Reason { Reason(.noScores, words.noScores) }
+
+    private var disputed: Reason { Reason(.contestDisputed, words.disputed) }
+
+    /// The reason why nobody can enter or leave, if there is one.
+    private var lockedReason: Reason? {
+        switch contest.state {
+        case .open: nil
+        case .draft: notNow
+        case .cancelled: Reason(.contestCancelled, words.cancelled)
+        case .locked, .live, .complete, .settled, .error: Reason(.contestLocked, words.locked)
+        }
+    }
+}
+
+extension ContestAction.Reason {
+    fileprivate init(_ code: ErrorCode, _ text: String) {
+        self.init(code: code.rawValue, text: text)
+    }
+}

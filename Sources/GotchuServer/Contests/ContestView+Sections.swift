@@ -1,0 +1,126 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+
+/// The sections of a contest's page: those that every contest has, then the template's own.
+extension ContestView {
+    var sections: [ContestSection] {
+        var sections = [summary, prizes, scoring]
+        if let rule = template.roster { sections.append(rosterSection(rule)) }
+        return sections + template.sections.map(own)
+    }
+
+    private var summary: ContestSection {
+        let pool = contest.division.pool
+        return ContestSection(
+            type: "summary",
+            data: .object([
+                "entry_fee": .string(feeText),
+                "prize_pool": .string(text(pool)),
+                "entries": .string(entriesText),
+                "entry_fee_cents": .integer(terms.fee),
+                "prize_pool_cents": .integer(pool),
+                "currency": .string(terms.currency.rawValue),
+            ])
+        )
+    }
+
+    private var prizes: ContestSection {
+        let rows = payoutTable.map { tier in
+            let amount = tier.amountCents.value?.value
+            return JSONValue.object([
+                "rank": .integer(tier.rankMin.value),
+                "rank_max": .integer(tier.rankMax.value),
+                "amount": .string(amount.map(text) ?? "\(tier.payoutPercent)%"),
+                "amount_cents": amount.map(JSONValue.integer) ?? .null,
+                "payout_percent": .string(tier.payoutPercent),
+            ])
+        }
+        return ContestSection(type: "payout_table", data: .array(rows))
+    }
+
+    private var scoring: ContestSection {
+        let scoring = template.scoring
+        let tieBreaker = scoring.tieBreaker?.text(in: language)
+        return ContestSection(
+            type: "scoring_overview",
+            data: .object([
+                "format": .string(scoring.format.text(in: language)),
+                "rounds": scoring.rounds.map { .integer(Int64($0)) } ?? .null,
+                "tie_breaker": tieBreaker.map(JSONValue.string) ?? .null,
+            ])
+        )
+    }
+
+    private func rosterSection(_ rule: RosterRule) -> ContestSection {
+        ContestSection(
+            type: "roster_config",
+            data: .object([
+                "roster_size": .integer(Int64(rule.size)),
+                "positions": .array(rule.positions.map(JSONValue.string)),
+                "salary_cap": rule.salaryCap.map(JSONValue.integer) ?? .null,
+                "lock_time": .string(terms.lockTime.iso8601),
+                "players": .array(
+                    rule.players.map { player in
+                        .object([
+                            "player_id": .string(player.id), "name": .string(player.name),
+                            "position": .string(player.position),
+                            "salary": .integer(player.salary),
+                        ])
+                    }
+                ),
+            ])
+        )
+    }
+
+    private func own(_ section: ContestTemplate.Section) -> ContestSection {
+        let rows = section.rows.map { row in
+            JSONValue.object([
+                "label": .string(row.label.text(in: language)),
+                "value": .string(row.value.text(in: language)),
+            ])
+        }
+        return ContestSection(
+            type: section.type,
+            title: section.title?.text(in: language),
+            data: .object(["rows": .array(rows)])
+        )
+    }
+
+    /// The tiers, each with what was paid to it once it is settled.
+    var payoutTable: [PayoutTier] {
+        let places = ["first", "second", "third"]
+        return terms.tiers.enumerated().map { index, tier in
+            let place = tier.rankMin == tier.rankMax && tier.rankMin <= 3
+            return PayoutTier(
+                rankMin: WireCount(tier.rankMin),
+                rankMax: WireCount(tier.rankMax),
+                amountCents: result.map { WireCount($0.paid(toTier: index + 1)) },
+                payoutPercent: Self.percent(tier.shareBPS),
+                currency: terms.currency,
+                place: place ? places[Int(tier.rankMin) - 1] : nil
+            )
+        }
+    }
+
+    /// Basis points as percent in plain digits: `50`, `12.5`, `0.25`.
+    static func percent(_ basisPoints: Int64) -> String {
+        let (whole, rest) = basisPoints.quotientAndRemainder(dividingBy: 100)
+        guard rest > 0 else { return "\(whole)" }
+        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    var rosterConfig: RosterConfig {
+        guard let rule = template.roster else {
+            return RosterConfig(entryFields: [:], validationRules: [:])
+        }
+        return RosterConfig(
+            entryFields: ["roster": .string("player_id")],
+            validationRules: [
+                "roster_size": .integer(Int64(rule.size)),
+                "positions": .array(rule.positions.map(JSONValue.string)),
+                "salary_cap": rule.salaryCap.map(JSONValue.integer) ?? .null,
+            ]
+        )
+    }
+}

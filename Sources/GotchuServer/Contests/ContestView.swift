@@ -1,0 +1,217 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Pages
+
+/// A contest as one caller may see it, in one language. A pure function of what was read.
+struct ContestView: Sendable {
+    let contest: Contest
+    let template: ContestTemplate
+    let viewer: UserID?
+    /// The viewer's entry, if they are in.
+    let entry: ContestEntry?
+    let hasObjected: Bool
+    let objections: [Objection]
+    /// The standings; `nil` until it is settled.
+    let result: ContestResult?
+    let language: Language
+    let now: Timestamp
+
+    var words: ContestWords { language.contests }
+    var isOrganizer: Bool { viewer == contest.organizer }
+    var terms: ContestTerms { contest.terms }
+    var path: String { "/api/contests/\(contest.id)" }
+
+    func text(_ amount: Int64) -> String {
+        words.text(Money(minorUnits: amount, currency: terms.currency))
+    }
+
+    var feeText: String { terms.fee == 0 ? words.free : text(terms.fee) }
+
+    var entriesText: String {
+        ContestWords.filled(
+            words.entries,
+            "\(contest.body.entryCount)",
+            "\(terms.maxEntries)"
+        )
+    }
+
+    var detail: ContestDetail {
+        get throws(LedgerError) {
+            var detail = ContestDetail(
+                id: try WireUUID(of: contest.id),
+                type: terms.type,
+                state: contest.wireState,
+                status: contest.wireStatus,
+                leaderboardState: contest.leaderboardState,
+                display: ContestDetail.Display(
+                    title: terms.title,
+                    description: terms.description,
+                    rulesURL: template.rulesURL
+                ),
+                templateID: try WireUUID(checked: terms.template),
+                organizerID: try WireUUID(checked: contest.organizer.contestID),
+                organizerName: contest.body.organizerName,
+                times: (
+                    contest.createdAt, Timestamp(milliseconds: contest.body.updatedAt),
+                    terms.lockTime, terms.startTime
+                ),
+                endTime: terms.endTime,
+                counts: (WireCount(contest.body.entryCount), WireCount(terms.maxEntries)),
+                entryFeeCents: WireCount(terms.fee),
+                version: WireCount(contest.version)
+            )
+            let isOpen = [.draft, .open].contains(contest.state)
+            detail.isLocked = !isOpen
+            detail.joinToken = Nullable(maySeeInvitation ? contest.body.invitation : nil)
+            detail.payoutTable = payoutTable
+            detail.rosterConfig = rosterConfig
+            detail.sections = sections
+            detail.actionList = actionList
+            detail.actions = actions(detail.actionList)
+            detail.userHasEntered = entry != nil
+            detail.entry = try entry.map { entry throws(LedgerError) in try EnteredRoster(entry) }
+            detail.revision = WireCount(contest.body.revision)
+            detail.objected = hasObjected ? true : nil
+            if isOrganizer, !objections.isEmpty {
+                detail.objections = objections.map { objection in
+                    ContestDetail.Objection(
+                        entryNumber: WireCount(objection.body.entry),
+                        username: objection.body.name,
+                        text: objection.body.text,
+                        madeAt: objection.madeAt
+                    )
+                }
+            }
+            return detail
+        }
+    }
+
+    /// The invitation is for those who may pass it on, while it is of use.
+    var maySeeInvitation: Bool {
+        contest.body.invitation != nil && (isOrganizer || entry != nil)
+            && [.draft, .open].contains(contest.state)
+    }
+
+    var card: ContestCard {
+        get throws(LedgerError) {
+            ContestCard(
+                id: try WireUUID(of: contest.id),
+                type: terms.type,
+                state: contest.wireState,
+                display: ContestCard.Display(
+                    title: terms.title,
+                    subtitle: "\(contest.body.organizerName), \(terms.startTime.minuteText)",
+                    badge: template.badge.text(in: language),
+                    statusLabel: statusLabel
+                ),
+                timing: ContestCard.Timing(
+                    completesAt: terms.endTime,
+                    locksAt: terms.lockTime,
+                    startsAt: terms.startTime
+                ),
+                entry: ContestCard.Entry(
+                    currency: terms.currency,
+                    currentEntries: WireCount(contest.body.entryCount),
+                    entryFeeCents: WireCount(terms.fee),
+                    maxEntries: WireCount(terms.maxEntries)
+                ),
+                presentation: ContestCard.Presentation(
+                    heroImageURL: template.imagePath,
+                    icon: template.icon,
+                    primaryColor: template.color
+                ),
+                version: WireCount(contest.version)
+            )
+        }
+    }
+
+    private var statusLabel: String {
+        switch contest.state {
+        case .draft: words.draft
+        case .open: entriesText
+        case .locked: words.closed
+        case .live: words.live
+        case .complete: contest.isDisputed ? words.disputed : words.review
+        case .settled: words.paid
+        case .cancelled: words.over
+        case .error: words.stopped
+        }
+    }
+}
+
+extension Contest {
+    /// The state in the words of lists.
+    var wireState: ContestState {
+        switch state {
+        case .draft, .open: .scheduled
+        case .locked: .locked
+        case .live: .live
+        case .complete: .complete
+        case .settled: .paid
+        case .cancelled: .cancelled
+        case .error: .error
+        }
+    }
+
+    /// The state in the words of details.
+    var wireStatus: ContestStatus {
+        switch state {
+        case .draft: .scheduled
+        case .open: .active
+        case .locked: .closed
+        case .live, .complete: .scoring
+        case .settled: .settled
+        case .cancelled: .cancelled
+        case .error: .error
+        }
+    }
+
+    /// The state of the leaderboard; of one that ended without a result, what it was before.
+    var leaderboardState: LeaderboardState {
+        switch state {
+        case .draft, .open: .open
+        case .locked: .locked
+        case .live: .scoring
+        case .complete: isDisputed ? .disputed : .scored
+        case .settled: .settled
+        case .cancelled, .error: body.revision > 0 ? .scoring : .open
+        }
+    }
+}
+
+extension UserID {
+    /// The id of an organiser that everybody sees: always the same, and not the user's.
+    var contestID: String { computedID("organizer", rawValue) }
+}
+
+extension Timestamp {
+    /// The date and the time of day, to the minute, for a line of text.
+    var minuteText: String { "\(iso8601.prefix(10)) \(iso8601.dropFirst(11).prefix(5)) UTC" }
+}
+
+extension WireUUID {
+    init(of record: RecordID) throws(LedgerError) {
+        try self.init(checked: record.rawValue)
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` for a stored text that is no UUID.
+    init(checked text: String) throws(LedgerError) {
+        guard let id = WireUUID(text) else { throw .corrupt("an id of a contest") }
+        self = id
+    }
+}
+
+extension EnteredRoster {
+    init(_ entry: ContestEntry) throws(LedgerError) {
+        var roster: [Player] = []
+        for id in entry.roster { roster.append(Player(playerID: try WireUUID(checked: id))) }
+        self.init(
+            entryID: try WireUUID(of: entry.id),
+            entryNumber: WireCount(entry.number),
+            roster: roster,
+            rosterVersion: WireCount(entry.body.rosterVersion)
+        )
+    }
+}

@@ -1,0 +1,60 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Payments
+
+/// Sessions at which contests are entered.
+extension SessionRoutes {
+    /// Opens a desk: a session of kind `entry`.
+    func openDesk(
+        of organizer: UserID,
+        _ contests: ContestReader,
+        _ fields: JSONFields
+    ) async throws -> Session {
+        var fields = fields
+        let text = try fields.string("contest_id")
+        let amount = try fields.integer("amount_cents")
+        let memo = try fields.shortText("memo", limit: Self.longestText)
+        let seconds = try fields.integer("ttl_seconds")
+        let reference = try fields.shortText("payee_reference", limit: Self.longestText)
+        try fields.end()
+        guard let id = text.flatMap({ ContestID.record($0) }) else {
+            throw Problem.invalid("contest_id must be the UUID of a contest.")
+        }
+        let lifetime = try Self.lifetime(seconds, in: Desk.allowedSeconds)
+        guard let contest = try await contests.contest(id) else { throw Problem.noContest }
+        let fee = contest.terms.fee
+        guard fee > 0 else {
+            throw Problem.invalid("A free contest has no desk: it is entered without paying.")
+        }
+        guard amount.map({ $0 == fee }) ?? true else { throw Refusal(.amountChanged).problem }
+        try await desk.requireOnboarded(organizer)
+        return try await ledger.submit(
+            OpenDesk(
+                of: contest,
+                by: organizer,
+                memo: memo ?? contest.terms.title,
+                reference: reference,
+                lifetime: lifetime,
+                liveLimit: liveLimit
+            )
+        ).accepted()
+    }
+
+    /// Returns the contest that is entered at a session, if it is a desk.
+    func contest(of session: Session) async throws -> DeskContest? {
+        guard let id = session.figures?.sale, let record = try await ledger.record(id),
+            record.kind == Contest.kind
+        else { return nil }
+        let now = ledger.now
+        let contest = try Contest(record).asOf(now)
+        return DeskContest(
+            id: id.rawValue,
+            title: contest.terms.title,
+            state: contest.wireState,
+            placesLeft: WireCount(contest.placesLeft(at: now)),
+            locksAt: contest.terms.lockTime
+        )
+    }
+}

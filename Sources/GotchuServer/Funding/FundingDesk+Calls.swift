@@ -1,0 +1,123 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+
+/// The calls that routes and pages make alike: they look at records, end deposits, and send payees
+/// to the provider's pages.
+extension FundingDesk {
+    /// Returns true if a user sees that wallets are filled and emptied.
+    func isOpen(to user: UserID) -> Bool {
+        (try? source(for: user)) != nil
+    }
+
+    // MARK: Deposits
+
+    /// The intent as it is now, with what only its payer may see.
+    func made(
+        _ id: RecordID,
+        of user: UserID,
+        _ secret: String?
+    ) async throws -> IntentReply {
+        let deposit = try await deposit(id, of: user)
+        var reply = IntentReply(deposit)
+        guard let work = work else { return reply }
+        switch deposit.state {
+        case .created: throw Problem.providerUnavailable.retry(after: 2)
+        case .failed:
+            throw Problem(
+                .providerRefused,
+                detail: "The payment provider refused this: "
+                    + "\(deposit.body.error?.message ?? "it gives no reason"). Nothing was charged."
+            )
+        case .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
+            guard let secret else { throw Problem.providerUnavailable.retry(after: 2) }
+            switch deposit.body.presentation {
+            case .clientSecret:
+                reply.clientSecret = secret
+                reply.publishableKey = work.publishableKey
+            case .hosted: reply.checkoutURL = secret
+            }
+        case .processing, .succeeded, .canceled, .held: break
+        }
+        return reply
+    }
+
+    /// Returns a deposit as it is at the provider, if it is time to ask there.
+    func looked(at deposit: Deposit) async throws -> Deposit {
+        guard deposit.isToBeLookedAt(at: ledger.now), let work else { return deposit }
+        _ = await work.drive(deposit.id)
+        return try await self.deposit(deposit.id, of: deposit.owner)
+    }
+
+    /// Returns the newest deposits of a user, those that are open as they are at the provider.
+    func newestDeposits(of user: UserID, limit: Int) async throws -> [Deposit] {
+        let records = try await ledger.records(
+            of: user,
+            kind: DepositBody.kind,
+            before: nil,
+            limit: limit
+        )
+        var deposits: [Deposit] = []
+        for record in records {
+            let deposit = try Deposit(record)
+            deposits.append(deposit.state.isOpen ? try await looked(at: deposit) : deposit)
+        }
+        return deposits
+    }
+
+    /// Ends a deposit unless it was paid.
+    ///
+    /// - Throws: A refusal, or a problem: 503 while the provider has not said how it ended.
+    func cancelDeposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
+        var deposit = try await ledger.submit(CancelDeposit(id, user: user)).accepted()
+        if deposit.state != .canceled, let work {
+            _ = await work.drive(id)
+            deposit = try await self.deposit(id, of: user)
+        }
+        switch deposit.state {
+        case .canceled: return deposit
+        case .succeeded, .failed, .held, .processing: throw Refusal(.intentSettled).problem
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
+            throw Problem.providerUnavailable.retry(after: 2)
+        }
+    }
+
+    // MARK: Payees
+
+    /// Makes a fresh link to the pages on which a payee says who they are.
+    ///
+    /// - Parameter origin: This server's address for browsers.
+    func setUpLink(for user: UserID, at origin: String) async throws -> ConnectLinkReply {
+        guard try source(for: user) != .mint, let work else {
+            return ConnectLinkReply(
+                url: "\(origin)/connect/return",
+                expiresAt: ledger.now.advanced(by: .seconds(300))
+            )
+        }
+        var payee = try await ledger.submit(PutPayee(user)).accepted()
+        if payee.body.account == nil {
+            _ = await work.drive(payee.id)
+            payee = try await self.payee(of: user) ?? payee
+        }
+        guard let account = payee.body.account else {
+            guard let error = payee.body.error else {
+                throw Problem.providerUnavailable.retry(after: 2)
+            }
+            throw Problem(
+                .providerRefused,
+                detail: "The payment provider refused this: \(error.message)"
+            )
+        }
+        return try await work.link(of: account, user: user)
+    }
+
+    /// Returns a payee's status as it is at the provider, if it is time to ask there.
+    func newestStatus(of user: UserID) async throws -> ConnectStatusReply {
+        let payee = try await payee(of: user)
+        if let work, let payee, payee.isToBeLookedAt(at: ledger.now) {
+            _ = await work.drive(payee.id)
+        }
+        return try await status(of: user)
+    }
+}

@@ -1,0 +1,81 @@
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import Contests
+
+@Suite("Rosters")
+struct RosterTests {
+    private static func id(_ number: Int) -> String {
+        "01999f00-0000-7000-8000-00000000020\(number)"
+    }
+
+    private static let rule = RosterRule(
+        size: 3,
+        positions: ["keeper", "wing", "wing"],
+        salaryCap: 100,
+        players: [
+            RosterRule.Player(id: id(1), name: "Ada", position: "keeper", salary: 40),
+            RosterRule.Player(id: id(2), name: "Bo", position: "wing", salary: 30),
+            RosterRule.Player(id: id(3), name: "Cy", position: "wing", salary: 30),
+            RosterRule.Player(id: id(4), name: "Di", position: "wing", salary: 31),
+            RosterRule.Player(id: id(5), name: "Ed", position: "keeper", salary: 0),
+        ]
+    )
+
+    @Test("A roster that keeps the rule is accepted, in any order")
+    func good() {
+        #expect(Self.rule.flaw(in: [1, 2, 3].map(Self.id)) == nil)
+        #expect(Self.rule.flaw(in: [3, 1, 2].map(Self.id)) == nil)
+        #expect(Self.rule.flaw(in: [5, 4, 2].map(Self.id)) == nil)
+    }
+
+    @Test("Each rule that a roster breaks is named")
+    func bad() {
+        let rule = Self.rule
+        #expect(rule.flaw(in: [1, 2].map(Self.id)) == .size(2))
+        #expect(rule.flaw(in: [Self.id(1), Self.id(2), "x"]) == .unknownPlayer("x"))
+        #expect(rule.flaw(in: [1, 2, 2].map(Self.id)) == .twice(Self.id(2)))
+        #expect(rule.flaw(in: [1, 5, 2].map(Self.id)) == .position("wing"))
+        #expect(rule.flaw(in: [1, 2, 4].map(Self.id)) == .overCap(101))
+    }
+
+    @Test("Built-in templates can be used, and are what their files would say")
+    func builtIn() throws {
+        for template in ContestTemplate.builtIn {
+            #expect(template.flaw == nil)
+            let bytes = CanonicalJSON.bytes(of: template)
+            #expect(try ContestTemplate(file: bytes) == template)
+        }
+    }
+
+    @Test("A spoilt template is refused or is one that can be used, and nothing else happens")
+    func spoilt() throws {
+        var random = SeededGenerator("templates")
+        var refused = 0
+        for _ in 0..<(5000 * effort) {
+            var bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[2])
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                bytes[index] = UInt8.random(in: 32...126, using: &random)
+            }
+            do {
+                #expect(try ContestTemplate(file: bytes).flaw == nil)
+            } catch {
+                refused += 1
+                #expect(!error.reason.isEmpty)
+            }
+        }
+        #expect(refused > 1000)
+    }
+
+    @Test("A member that is not known is refused by its name")
+    func unknownMember() {
+        let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])
+        let text = String(decoding: bytes, as: UTF8.self)
+        let spoilt = text.replacing(#""rounds":1"#, with: #""round":1"#)
+        #expect(throws: ContestTemplate.Malformed(reason: "The member round is not known here.")) {
+            try ContestTemplate(file: Array(spoilt.utf8))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Payments
+
+@testable import Contests
+
+/// Contests in memory, one command at a time.
+struct ContestBooks {
+    private(set) var books = MemoryBooks()
+    private var number = 0
+
+    static let users = (0..<6).map { UserID(trusted: "user-\($0)") }
+
+    /// - Parameter opening: What each user has at the beginning, in minor units.
+    init(opening: Int64 = 2000) throws {
+        for (number, user) in Self.users.enumerated() {
+            let open = OpenAccount(
+                login: "user\(number)@example.org",
+                displayName: "User \(number)",
+                opening: Money(minorUnits: opening),
+                user: user
+            )
+            _ = try take(open, at: Sample.start)
+        }
+    }
+
+    /// Decides and saves a command.
+    @discardableResult
+    mutating func take<Command: LedgerCommand>(
+        _ command: Command,
+        at time: Timestamp
+    ) throws -> StepAnswer? {
+        let submitted = Submitted(command, at: time)
+        try books.commit(Batch([submitted], tail: books.seals.last))
+        return submitted.answer
+    }
+
+    /// Decides and saves a command under a key of its own.
+    @discardableResult
+    mutating func take<Command: KeyedCommand>(
+        _ command: Command,
+        by user: UserID,
+        at time: Timestamp,
+        key: String? = nil
+    ) throws -> StepAnswer? {
+        number += 1
+        let request = try KeyedRequest.test(
+            user: user,
+            key: key ?? "key-0123456789-\(number)",
+            id: "request-\(number)"
+        )
+        let submitted = Submitted(command, as: request, at: time)
+        try books.commit(Batch([submitted], tail: books.seals.last))
+        return submitted.answer
+    }
+
+    /// Decides and saves several commands in one commit.
+    mutating func commit(_ submitted: [Submitted]) throws {
+        try books.commit(Batch(submitted, tail: books.seals.last))
+    }
+
+    func contest(_ id: RecordID) throws -> Contest? {
+        try books.rows.records[id].map { try Contest($0) }
+    }
+
+    func balance(of user: UserID) -> Int64 {
+        books.rows.accounts[Account.Key(.user(user), .usd)]?.balance ?? 0
+    }
+
+    func pot(of contest: RecordID) -> Int64 {
+        books.rows.accounts[Account.Key(.pot(contest), .usd)]?.balance ?? 0
+    }
+
+    func take(of user: UserID) -> Int64 {
+        books.rows.accounts[Account.Key(.houseOf(.take, user), .usd)]?.balance ?? 0
+    }
+
+    /// What `verify` finds; `nil` if nothing.
+    var complaint: String? {
+        let sum = books.rows.accounts.values.reduce(0) { $0 + $1.balance }
+        guard sum == 0 else { return "money is not conserved: \(sum)" }
+        let kinds: [TransferKind] = [.opening, .stake, .prize, .returned]
+        let rules = LedgerRules(kinds)
+        for transfer in books.transfers.values {
+            if let broken = rules.broken(transfer, storedHash: transfer.hash) { return broken }
+        }
+        for record in books.rows.records.values {
+            let rules = RecordRule.contests + [.sessions, .groups]
+            guard let rule = rules.first(where: { $0.kind == record.kind }) else {
+                return "no rule for \(record.kind)"
+            }
+            if let broken = rule.broken(record, books.file(of: record.id)) { return broken }
+        }
+        return nil
+    }
+
+    mutating func spoil(_ change: (inout Snapshot) -> Void) {
+        change(&books.rows)
+    }
+}

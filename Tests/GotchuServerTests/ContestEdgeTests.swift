@@ -1,0 +1,295 @@
+import Foundation
+import GotchuAPI
+import Ledger
+import TestSupport
+import Testing
+
+/// Contests where things go on at once, are wrong, or new.
+@Suite("Contests at their edges", .timeLimit(.minutes(hangLimit)))
+struct ContestEdgeTests {
+    @Test("Two servers that settle, cancel and take leave at once agree on one end")
+    func twoServers() async throws {
+        let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
+        let other = try await ServerProcess(
+            folder: try TemporaryFolder(),
+            database: rig.books.database,
+            more: ["--contests", "--calls-per-second", "1000"]
+        )
+        let users = try await rig.users(3)
+        for round in 0..<6 {
+            let id = try await rig.published()
+            for user in users { #expect(try await rig.join(id, by: user).status == 200) }
+            try await rig.post(id, "lock")
+            let scores = (1...3).map { #"{"entry_number":\#($0),"points":\#($0)}"# }
+            let body = #"{"base_revision":0,"scores":[\#(scores.joined(separator: ","))]}"#
+            try await rig.post(id, "scores", body)
+            try await rig.post(id, "complete", #"{"revision":1}"#)
+            let before = try await balances(rig, users)
+            let ends = try await withThrowingTaskGroup(of: String.self) { group in
+                for call in 0..<16 {
+                    let wire = call.isMultiple(of: 2) ? rig.wire : other.wire
+                    let isCancel = call % 3 == round % 3
+                    let path = "/api/contests/\(id)/\(isCancel ? "cancel" : "settle")"
+                    let body = isCancel ? #"{"reason":"Rain."}"# : "{}"
+                    group.addTask {
+                        let reply = try await wire.post(
+                            path,
+                            body,
+                            token: rig.organizer,
+                            key: ContestRig.key()
+                        )
+                        guard reply.status == 200 else { return reply.code ?? "" }
+                        return isCancel ? "cancelled" : "settled"
+                    }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            let won = ends.contains("settled")
+            #expect(ends == [won ? "settled" : "cancelled", "CONTEST_STATE"], "\(ends)")
+            let after = try await balances(rig, users)
+            let gains = zip(before, after).map { $1 - $0 }
+            #expect(gains == (won ? [0, 0, 1_500] : [500, 500, 500]))
+        }
+        _ = try await other.stop()
+        try await rig.verify()
+    }
+
+    private func balances(_ rig: ContestRig, _ users: [String]) async throws -> [Int64] {
+        var balances: [Int64] = []
+        for user in users { balances.append(try await rig.wire.balance(user) ?? 0) }
+        return balances
+    }
+
+    @Test("A refusal stays under its key, and a new key decides anew", arguments: BooksKind.single)
+    func refusals(kind: BooksKind) async throws {
+        let rig = try await ContestRig(kind)
+        let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
+        let users = try await rig.users(3)
+        for user in users.prefix(2) { _ = try await rig.join(id, by: user) }
+        let key = ContestRig.key()
+        let full = try await rig.join(id, by: users[2], key: key)
+        #expect(full.code == "CONTEST_FULL")
+        #expect(try await rig.post(id, "leave", by: users[0]).status == 200)
+        let again = try await rig.join(id, by: users[2], key: key)
+        #expect(again.code == "CONTEST_FULL" && again.headers["idempotent-replayed"] == "true")
+        #expect(try await rig.join(id, by: users[2], key: ContestRig.key()).status == 200)
+        #expect(try await balances(rig, users) == [10_000, 9_500, 9_500])
+        try await rig.verify()
+    }
+
+    @Test("A reader who pages while contests arrive sees each older one once")
+    func paging() async throws {
+        let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "1000"])
+        var made: [String] = []
+        for _ in 0..<7 { made.append(try await rig.published()) }
+        var seen: [String] = []
+        var cursor: String? = ""
+        while let here = cursor {
+            let query = here.isEmpty ? "?limit=2" : "?limit=2&cursor=\(here)"
+            let page = try await rig.list(query)
+            let cards = try #require(page.members["contests"] as? [[String: Any]])
+            seen += cards.compactMap { $0["id"] as? String }
+            cursor = page.members["next_cursor"] as? String
+            _ = try await rig.published()
+        }
+        #expect(seen == made.reversed())
+    }
+
+    @Test("A template that an operator adds is shown like any other")
+    func template() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let page = try String(contentsOfFile: Python.file("docs/contests.md"), encoding: .utf8)
+        let parts = page.components(separatedBy: "```json\n")
+        let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
+        let file = try rig.documents.write(example, to: "template.txt")
+        let added = try await ServerProcess.run(
+            "contests",
+            "template-add",
+            file,
+            "--database",
+            rig.books.database
+        )
+        #expect(added.code == 0, "\(added.text)")
+        try FileManager.default.removeItem(atPath: file)
+        let darts = "01999f00-0000-7000-8000-0000000000d1"
+        let id = try await rig.published(ContestRig.body(template: darts))
+        let user = try await rig.users(1)[0]
+        _ = try await rig.join(id, by: user)
+        #expect(try await rig.show(id, by: user).string("type") == "darts")
+        _ = try await rig.settled(id, [1: 180])
+        let board = try await rig.board(id, by: user)
+        let keys = (board.members["columns"] as? [[String: Any]])?.map { $0["key"] as? String }
+        #expect(keys == ["rank", "player", "points", "darts", "prize"])
+        _ = try await rig.list()
+        try await rig.judgeDocuments()
+        try await rig.verify()
+    }
+
+    @Test("An image beside a template's file is served under its hash, and a script is none")
+    func image() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let folder = try TemporaryFolder()
+        let drawing = #"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>"#
+        _ = try folder.write(drawing, to: "good.svg")
+        _ = try folder.write(#"<svg onload="alert(1)"></svg>"#, to: "bad.svg")
+        func add(_ image: String, _ number: Int) async throws -> (code: Int32, text: String) {
+            let page = try String(contentsOfFile: Python.file("docs/contests.md"), encoding: .utf8)
+            let parts = page.components(separatedBy: "```json\n")
+            let example = try #require(
+                parts.dropFirst().first?.components(separatedBy: "```").first
+            )
+            let text = example.replacing("https://pub.example/darts.png", with: image)
+                .replacing("0000000000d1", with: "0000000000e\(number)")
+            return try await ServerProcess.run(
+                "contests",
+                "template-add",
+                try folder.write(text, to: "\(number).json"),
+                "--database",
+                rig.books.database
+            )
+        }
+        #expect(try await add("good.svg", 1).code == 0)
+        for (number, name) in ["bad.svg", "none.svg", "../good.svg"].enumerated() {
+            let refused = try await add(name, number + 2)
+            #expect(refused.code != 0 && refused.text.contains("heroImage"), "\(refused.text)")
+        }
+        let template = "01999f00-0000-7000-8000-0000000000e1"
+        _ = try await rig.published(ContestRig.body(template: template))
+        _ = try await rig.published()
+        let cards = try #require(try await rig.list().members["contests"] as? [[String: Any]])
+        let paths = cards.compactMap { card in
+            (card["presentation"] as? [String: Any])?["hero_image_url"] as? String
+        }
+        #expect(paths.count == 2)
+        for path in paths {
+            let image = try await rig.wire.get(path)
+            #expect(image.status == 200 && image.headers["content-type"] == "image/svg+xml")
+        }
+        #expect(try await rig.wire.get(paths[1]).text == drawing)
+        #expect(try await rig.wire.get("/contest-assets/none.png").code == "NOT_FOUND")
+        try await rig.verify()
+    }
+
+    @Test("A backup with contests is verified, and goes on")
+    func backup() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let id = try await rig.published()
+        let users = try await rig.users(2)
+        for user in users { _ = try await rig.join(id, by: user) }
+        let folder = try TemporaryFolder()
+        let copy = folder.path + "/copy.db"
+        let made = try await ServerProcess.run("backup", copy, "--database", rig.books.database)
+        #expect(made.code == 0, "\(made.text)")
+        _ = try await rig.settled(id, [1: 1, 2: 2])
+        try await rig.verify()
+        let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(copy)")
+        #expect(verified.code == 0, "\(verified.text)")
+        let server = try await ServerProcess(
+            folder: folder,
+            database: "sqlite:\(copy)",
+            more: ["--contests"]
+        )
+        let organizer = try await server.wire.login("organizer")
+        let cancelled = try await server.wire.post(
+            "/api/contests/\(id)/cancel",
+            #"{"reason":"An old backup."}"#,
+            token: organizer,
+            key: ContestRig.key()
+        )
+        #expect(cancelled.string("state") == "CANCELLED", "\(cancelled.text)")
+        #expect(try await server.wire.balance(server.wire.login("entrant1")) == 10_000)
+    }
+
+    @Test("Spoilt scores are refused, or are scores: never anything else")
+    func scores() async throws {
+        let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "10000"])
+        let id = try await rig.published()
+        let user = try await rig.users(1)[0]
+        _ = try await rig.join(id, by: user)
+        try await rig.post(id, "lock")
+        var random = SeededGenerator("spoilt scores")
+        let good = #"{"base_revision":0,"scores":[{"entry_number":1,"points":7,"values":{"a":1}}]}"#
+        var statuses: [Int: Int] = [:]
+        for _ in 0..<(300 * effort) {
+            let body = Spoilt.text(good, using: &random)
+            let reply = try await rig.post(id, "scores", body)
+            statuses[reply.status, default: 0] += 1
+            #expect([200, 400, 404, 409, 422].contains(reply.status), "\(body): \(reply.text)")
+        }
+        #expect(statuses[400, default: 0] > 50, "\(statuses)")
+        try await rig.verify()
+    }
+
+    @Test("Ten thousand spoilt documents are decoded as what they say, or not at all")
+    func documents() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let id = try await rig.published()
+        let user = try await rig.users(1)[0]
+        _ = try await rig.join(id, by: user)
+        _ = try await rig.settled(id, [1: 3])
+        let detail = try await rig.show(id, by: user).text
+        let board = try await rig.board(id, by: user).text
+        var random = SeededGenerator("spoilt documents")
+        var refused = 0
+        for _ in 0..<(5_000 * min(effort, 4)) {
+            refused += try read(ContestDetail.self, Spoilt.text(detail, using: &random)) ? 0 : 1
+            refused += try read(Leaderboard.self, Spoilt.text(board, using: &random)) ? 0 : 1
+        }
+        #expect(refused > 2_000)
+        for name in try #require(
+            JSONSerialization.jsonObject(with: Data(detail.utf8)) as? [String: Any]
+        ).keys.sorted() {
+            var members = try #require(
+                JSONSerialization.jsonObject(with: Data(detail.utf8)) as? [String: Any]
+            )
+            members[name] = ["an": ["object": [1]]]
+            let text = String(
+                decoding: try JSONSerialization.data(withJSONObject: members),
+                as: UTF8.self
+            )
+            #expect(try !read(ContestDetail.self, text), "\(name)")
+        }
+    }
+
+    /// Returns true if a document was decoded; what it is then encodes to is the same again.
+    private func read<Document: Codable & Equatable>(
+        _ type: Document.Type,
+        _ text: String
+    ) throws -> Bool {
+        guard let document = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
+            return false
+        }
+        // A fraction in a row is passed over, and cannot be written again.
+        guard let bytes = try? JSONEncoder().encode(document) else { return true }
+        let again = try JSONDecoder().decode(type, from: bytes)
+        #expect(again == document, "\(text)")
+        return true
+    }
+}
+
+/// Texts that are no more what they were.
+private enum Spoilt {
+    private static let pieces = [
+        "null", "-1", "1.5", "1e400", "9223372036854775808", "\"\"", "[]", "{}", "true", "\u{0}",
+        "\"\\ud800\"", "{\"a\":1,\"a\":2}",
+    ]
+
+    /// Puts something else into the place of a value, or takes, doubles or changes some bytes.
+    static func text(_ text: String, using random: inout SeededGenerator) -> String {
+        var bytes = Array(text.utf8)
+        let index = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            let starts = bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+            guard let colon = starts.randomElement(using: &random) else { break }
+            let ends = Set(",}]".utf8)
+            let end = bytes[(colon + 1)...].firstIndex { ends.contains($0) } ?? bytes.endIndex
+            let piece = pieces.randomElement(using: &random) ?? ""
+            bytes.replaceSubrange((colon + 1)..<end, with: Array(piece.utf8))
+        case 1: bytes.remove(at: index)
+        case 2: bytes.insert(bytes[index], at: index)
+        default: bytes[index] = UInt8.random(in: 32...126, using: &random)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

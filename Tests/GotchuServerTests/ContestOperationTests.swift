@@ -1,0 +1,146 @@
+import Foundation
+import Ledger
+import Postgres
+import SQLite
+import TestSupport
+import Testing
+
+/// What an operator sees of contests, and what `verify` finds.
+@Suite("Contests, to their operator", .timeLimit(.minutes(hangLimit)))
+struct ContestOperationTests {
+    @Test("The metrics count how calls to enter end, and what waits")
+    func metrics() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
+        let users = try await rig.users(3)
+        let key = ContestRig.key()
+        for _ in 0..<2 { _ = try await rig.join(id, by: users[0], key: key) }
+        let body = #"{"kind":"entry","contest_id":"\#(id)"}"#
+        let desk = try await rig.wire.post("/sessions/create", body, token: rig.organizer)
+        let sid = desk.string("sid")
+        _ = try await rig.wire.lock(sid, by: users[1])
+        for _ in 0..<2 { _ = try await rig.wire.send(sid, by: users[1], key: key) }
+        #expect(try await rig.join(id, by: users[2]).code == "CONTEST_FULL")
+        try await rig.post(id, "lock")
+        let scores = #"{"base_revision":0,"scores":[{"entry_number":1,"points":7}]}"#
+        try await rig.post(id, "scores", scores)
+        try await rig.post(id, "complete", #"{"revision":1}"#)
+        try await rig.post(id, "objections", #"{"text":"No."}"#, by: users[1])
+        let page = try await rig.wire.get("/metrics").text
+        for line in [
+            #"joins_total{outcome="joined"} 1"#, #"joins_total{outcome="desk"} 1"#,
+            #"joins_total{outcome="replayed"} 1"#, #"joins_total{outcome="refused"} 1"#,
+            #"joins_total{outcome="failed"} 0"#, "objections 1", "pots_unequal 0",
+            "settlements_waiting 0", "settle_seconds_count 0",
+        ] {
+            #expect(page.contains("\ngotchu_server_contest_\(line)\n"), "\(line)")
+        }
+    }
+
+    @Test("Contests are shown to listed users alone, and a desk of theirs takes every fee")
+    func staged() async throws {
+        let folder = try TemporaryFolder()
+        let opening = try await ServerProcess(folder: folder)
+        let reply = try await opening.wire.post(
+            "/auth/dev-login",
+            #"{"email":"organizer@shop.example"}"#
+        )
+        _ = try await opening.stop()
+        let list = try folder.write("# first\n\(reply.string("user_id"))\n", to: "users")
+        let server = try await ServerProcess(
+            folder: folder,
+            more: ["--contests"],
+            environment: ["GOTCHU_SERVER_CONTESTS_USERS_FILE": list]
+        )
+        let wire = server.wire
+        let (organizer, other) = (try await wire.login("organizer"), try await wire.login("other"))
+        #expect(try await wire.get("/api/contests", token: other).code == "NOT_FOUND")
+        #expect(try await wire.get("/api/contests").code == "NOT_FOUND")
+        let key = ContestRig.key()
+        let body = ContestRig.body()
+        let made = try await wire.post("/api/contests", body, token: organizer, key: key)
+        let id = made.string("id")
+        let path = "/api/contests/\(id)/publish"
+        let open = try await wire.post(path, token: organizer, key: ContestRig.key())
+        #expect(open.status == 200, "\(open.text)")
+        let desk = #"{"kind":"entry","contest_id":"\#(id)"}"#
+        let refused = try await wire.post("/sessions/create", desk, token: other)
+        #expect(refused.code == "VALIDATION_ERROR")
+        let sid = try await wire.post("/sessions/create", desk, token: organizer).string("sid")
+        #expect(try await wire.lock(sid, by: other).status == 200)
+        #expect(try await wire.send(sid, by: other, key: key).status == 200)
+    }
+
+    /// What is changed behind the server's back, how it is put right, and the rule that it breaks.
+    private static let damages: [(change: String, undo: String, rule: String)] = [
+        body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
+        body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),
+        body("contest", #""rakeBPS":0"#, #""rakeBPS":100"#, "contests"),
+        body("group", #""sold":1"#, #""sold":2"#, "groups"),
+        (
+            "UPDATE records SET state = 'out' WHERE kind = 'contest-entry'",
+            "UPDATE records SET state = 'in' WHERE kind = 'contest-entry'", "contests"
+        ),
+        (
+            "UPDATE names SET name = 'x' || name WHERE name LIKE 'contest-entry:%'",
+            "UPDATE names SET name = substr(name, 2) WHERE name LIKE 'xcontest-entry:%'",
+            "contest entries"
+        ),
+    ]
+
+    private static func body(
+        _ kind: String,
+        _ old: String,
+        _ new: String,
+        _ rule: String
+    ) -> (change: String, undo: String, rule: String) {
+        func replace(_ old: String, _ new: String) -> String {
+            "UPDATE records SET body = replace(body, '\(old)', '\(new)') WHERE kind = '\(kind)'"
+        }
+        return (replace(old, new), replace(new, old), rule)
+    }
+
+    @Test(
+        "verify finds a changed score, fee, term, desk, entry and name",
+        arguments: BooksKind.single
+    )
+    func damage(kind: BooksKind) async throws {
+        let rig = try await ContestRig(kind)
+        let id = try await rig.published()
+        let users = try await rig.users(2)
+        _ = try await rig.join(id, by: users[0])
+        let body = #"{"kind":"entry","contest_id":"\#(id)"}"#
+        let desk = try await rig.wire.post("/sessions/create", body, token: rig.organizer)
+        _ = try await rig.wire.lock(desk.string("sid"), by: users[1])
+        _ = try await rig.wire.send(desk.string("sid"), by: users[1], key: ContestRig.key())
+        #expect(try await rig.settled(id, [1: 3, 2: 9]).status == 200)
+        _ = try await rig.server.stop()
+        for damage in Self.damages {
+            #expect(try rig.books.audit().isClean, "before \(damage.change)")
+            try rig.books.damage(damage.change)
+            let broken = try rig.books.audit().findings.filter { $0.broken != nil }.map(\.rule)
+            #expect(broken.contains { $0.hasSuffix("(\(damage.rule))") }, "\(damage.change)")
+            try rig.books.damage(damage.undo)
+        }
+    }
+}
+
+extension CheckedBooks {
+    /// Does what no program of ours can: writes past guards.
+    fileprivate func damage(_ sql: String) throws {
+        switch self {
+        case .sqlite(let path):
+            let connection = try SQLite.Connection(path: path, mode: .readWrite)
+            let triggers = try connection.query(
+                "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
+                read: { (name: try $0.text(0), sql: try $0.text(1)) }
+            )
+            for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name)") }
+            try connection.execute(sql)
+            for trigger in triggers { try connection.execute(trigger.sql) }
+        case .postgresql(let url):
+            let connection = try Postgres.Connection(try ConnectionSettings(url: url))
+            try connection.execute("SET session_replication_role = replica; \(sql)")
+        }
+    }
+}

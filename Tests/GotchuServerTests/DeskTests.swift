@@ -1,0 +1,279 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Contests that are entered by a tap, as phones and the kiosk see it.
+@Suite("Desks over the wire", .timeLimit(.minutes(hangLimit)))
+struct DeskTests {
+    /// A contest with a desk, and payers.
+    private struct Hall {
+        let rig: ContestRig
+        let contest: String
+        let payers: [String]
+        var wire: Wire { rig.wire }
+
+        init(_ kind: BooksKind, payers count: Int, places: Int = 10, rate: Int = 200) async throws {
+            rig = try await ContestRig(kind, more: ["--calls-per-second", "\(rate)"])
+            contest = try await rig.published(ContestRig.body(more: #","max_entries":\#(places)"#))
+            payers = try await rig.users(count)
+        }
+
+        func open(_ more: String = "") async throws -> (sid: String, eid: String) {
+            let body = #"{"kind":"entry","contest_id":"\#(contest)"\#(more)}"#
+            let reply = try await wire.post("/sessions/create", body, token: rig.organizer)
+            #expect(reply.status == 200, "\(reply.text)")
+            return (reply.string("sid"), reply.string("eid"))
+        }
+
+        func lock(_ sid: String, _ payer: Int) async throws -> WireReply {
+            try await wire.lock(sid, by: payers[payer])
+        }
+
+        func send(
+            _ sid: String,
+            _ payer: Int,
+            key: String = ContestRig.key()
+        ) async throws -> WireReply {
+            try await wire.send(
+                sid,
+                by: payers[payer],
+                key: key,
+                more: #","expected_amount_cents":500"#
+            )
+        }
+
+        /// The places that the payers of all desks and calls have, and those that they hold.
+        func left(_ eid: String) async throws -> Int? {
+            let body = #"{"eid":"\#(eid)"}"#
+            let shown = try await wire.post("/sessions/resolve", body)
+            return (shown.members["contest"] as? [String: Any])?["places_left"] as? Int
+        }
+
+        func balances() async throws -> [Int64?] {
+            var balances: [Int64?] = []
+            for user in payers { balances.append(try await wire.balance(user)) }
+            return balances
+        }
+    }
+
+    @Test(
+        "Old phones enter a contest at its desk, and get their fee back",
+        arguments: BooksKind.all
+    )
+    func oldPhones(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 2)
+        let (wire, rig) = (hall.wire, hall.rig)
+        let desk = try await hall.open()
+        let shown = try await wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
+        #expect(shown.integer("amount_cents") == 500 && shown.string("kind") == "entry")
+        #expect(shown.string("memo") == "Pub <quiz>")
+        let contest = try #require(shown.members["contest"] as? [String: Any])
+        #expect(contest["id"] as? String == hall.contest && contest["places_left"] as? Int == 10)
+        #expect(try await hall.lock(desk.sid, 0).status == 200)
+        #expect(try await hall.left(desk.eid) == 9)
+        let held = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
+        #expect(held.string("status") == "LOCKED" && held.integer("amount_cents") == 500)
+        let key = ContestRig.key()
+        let sent = try await hall.send(desk.sid, 0, key: key)
+        #expect(sent.integer("new_balance_cents") == 9_500, "\(sent.text)")
+        #expect(try await hall.send(desk.sid, 0, key: key).bytes == sent.bytes)
+        let outcome = try await wire.get("/wallet/sends/\(key)", token: hall.payers[0])
+        let share = outcome.string("sid")
+        #expect(outcome.string("outcome") == "paid" && share.hasPrefix(desk.sid + "-"))
+        // The group's id is all that an old phone knows.
+        let own = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
+        #expect(own.string("sid") == share && own.string("status") == "PAID")
+        #expect(try await wire.get("/sessions/\(desk.sid)", token: hall.payers[1]).status == 403)
+        let seen = try await wire.get("/sessions/\(desk.sid)", token: rig.organizer)
+        #expect(seen.integer("places_paid") == 1 && seen.integer("paid_cents") == 500)
+        #expect(seen.integer("places") == 10 && seen.string("status") == "ADVERTISING")
+        #expect(
+            try await rig.show(hall.contest, by: hall.payers[0]).members["user_has_entered"]
+                as? Bool == true
+        )
+        #expect(try await hall.lock(desk.sid, 0).code == "ALREADY_JOINED")
+        for sid in [share, desk.sid] {
+            let path = "/sessions/\(sid)/refund"
+            let refund = try await wire.post(
+                path,
+                "{}",
+                token: rig.organizer,
+                key: ContestRig.key()
+            )
+            #expect(refund.code == "NOT_REFUNDABLE")
+        }
+        #expect(try await rig.post(hall.contest, "leave", by: hall.payers[0]).status == 200)
+        #expect(try await hall.balances() == [10_000, 10_000])
+        // A second tap after that is another entry.
+        #expect(try await hall.lock(desk.sid, 0).status == 200)
+        #expect(try await hall.send(desk.sid, 0).status == 200)
+        let cancelled = try await rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
+        #expect(cancelled.string("state") == "CANCELLED", "\(cancelled.text)")
+        #expect(try await hall.balances() == [10_000, 10_000])
+        #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_CANCELLED")
+        try await rig.verify()
+    }
+
+    @Test("Those who hold a place get in, and nobody else gets it", arguments: BooksKind.all)
+    func holds(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 4, places: 2)
+        let desks = [try await hall.open(), try await hall.open()]
+        let first = try await hall.lock(desks[0].sid, 0)
+        #expect(first.status == 200)
+        #expect(try await hall.lock(desks[1].sid, 1).status == 200)
+        #expect(try await hall.lock(desks[1].sid, 2).code == "CONTEST_FULL")
+        #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).code == "CONTEST_FULL")
+        #expect(try await hall.lock(desks[0].sid, 0).text == first.text)
+        let free = "/sessions/\(desks[0].sid)/unlock"
+        #expect(try await hall.wire.post(free, token: hall.payers[0]).status == 200)
+        #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).status == 200)
+        #expect(try await hall.lock(desks[0].sid, 0).code == "CONTEST_FULL")
+        // A holder may as well join: the desk does not charge again.
+        #expect(try await hall.rig.join(hall.contest, by: hall.payers[1]).status == 200)
+        #expect(try await hall.send(desks[1].sid, 1).code == "ALREADY_JOINED")
+        #expect(try await hall.balances() == [10_000, 9_500, 9_500, 10_000])
+        try await hall.rig.verify()
+    }
+
+    @Test("Fifteen tap at two desks at once, and ten are in", arguments: BooksKind.all)
+    func race(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 15)
+        let desks = [try await hall.open(), try await hall.open()]
+        let codes = try await withThrowingTaskGroup(of: String?.self) { group in
+            for payer in 0..<15 {
+                group.addTask {
+                    let sid = desks[payer % 2].sid
+                    let locked = try await hall.lock(sid, payer)
+                    guard locked.status == 200 else { return locked.code }
+                    return try await hall.send(sid, payer).code
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 10, "\(codes)")
+        #expect(codes.count { $0 == "CONTEST_FULL" } == 5)
+        #expect(try await hall.balances().compactMap { $0 }.reduce(0, +) == 150_000 - 5_000)
+        try await hall.rig.verify()
+    }
+
+    @Test("One payer at two desks with two keys enters once", arguments: BooksKind.all)
+    func twice(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 1)
+        let desks = [try await hall.open(), try await hall.open()]
+        for desk in desks { #expect(try await hall.lock(desk.sid, 0).status == 200) }
+        let codes = try await withThrowingTaskGroup(of: String?.self) { group in
+            for desk in desks { group.addTask { try await hall.send(desk.sid, 0).code } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 1)
+        #expect(codes.count { $0 == "ALREADY_JOINED" } == 1, "\(codes)")
+        #expect(try await hall.balances() == [9_500])
+        try await hall.rig.verify()
+    }
+
+    @Test(
+        "A desk or a contest that ends first leaves the payer uncharged",
+        arguments: BooksKind.all
+    )
+    func ends(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 2)
+        let brief = try await hall.open(#","ttl_seconds":1"#)
+        #expect(try await hall.lock(brief.sid, 0).status == 200)
+        #expect(try await hall.left(brief.eid) == 9)
+        let late = try await eventually("the desk is over") {
+            let reply = try await hall.lock(brief.sid, 1)
+            return reply.status == 410 ? reply : nil
+        }
+        #expect(late.code == "SESSION_EXPIRED")
+        #expect(try await hall.send(brief.sid, 0).code == "SESSION_EXPIRED")
+        let desk = try await hall.open()
+        // A hold that has lapsed holds no place.
+        #expect(try await hall.left(desk.eid) == 10)
+        #expect(try await hall.lock(desk.sid, 0).status == 200)
+        try await hall.rig.post(hall.contest, "lock")
+        #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
+        #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
+        _ = try await hall.rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
+        #expect(try await hall.send(desk.sid, 0).code == "CONTEST_CANCELLED")
+        #expect(try await hall.balances() == [10_000, 10_000])
+        try await hall.rig.verify()
+    }
+
+    @Test("A cancel and a payment at once charge nobody in the end", arguments: BooksKind.all)
+    func cancelled(kind: BooksKind) async throws {
+        let rig = try await ContestRig(kind, more: ["--calls-per-second", "500"])
+        let payer = try await rig.users(1)[0]
+        for _ in 0..<12 {
+            let id = try await rig.published()
+            let body = #"{"kind":"entry","contest_id":"\#(id)"}"#
+            let desk = try await rig.wire.post("/sessions/create", body, token: rig.organizer)
+            #expect(try await rig.wire.lock(desk.string("sid"), by: payer).status == 200)
+            async let cancel = rig.post(id, "cancel", #"{"reason":"Rain."}"#)
+            let sent = try await rig.wire.send(
+                desk.string("sid"),
+                by: payer,
+                key: ContestRig.key()
+            )
+            #expect(sent.status == 200 || sent.code == "CONTEST_CANCELLED", "\(sent.text)")
+            #expect(try await cancel.status == 200)
+            #expect(try await rig.wire.balance(payer) == 10_000)
+        }
+        try await rig.verify()
+    }
+
+    @Test("A browser without a script enters a contest at its desk, once")
+    func page() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let id = try await rig.published()
+        let body = #"{"kind":"entry","contest_id":"\#(id)"}"#
+        let desk = try await rig.wire.post("/sessions/create", body, token: rig.organizer)
+        let path = "/p/\(desk.string("eid"))"
+        let email = "entrant1@shop.example"
+        let browser = try await Browser.loggedIn(email, at: rig.server, for: "/web/wallet")
+        for (title, balance) in [("Paid", Int64(9_500)), ("Pay", 9_500)] {
+            let page = try await browser.open(path)
+            #expect(page.text.contains("Pub &lt;quiz&gt;") && page.text.contains("$5.00"))
+            let pressed = try await browser.send(path, page.fields(beside: "sid"), from: page)
+            let end = try await browser.open(try #require(pressed.location, "\(pressed.text)"))
+            #expect(end.title == title, "\(end.text)")
+            let token = try await rig.wire.login("entrant1")
+            #expect(try await rig.wire.balance(token) == balance)
+        }
+        try await rig.verify()
+    }
+
+    @Test("A desk is opened by the organiser of an open contest with a fee alone")
+    func refused() async throws {
+        let hall = try await Hall(.sqlite, payers: 1)
+        let (rig, wire) = (hall.rig, hall.wire)
+        func open(_ more: String, by token: String? = nil) async throws -> WireReply {
+            let body = #"{"kind":"entry"\#(more)}"#
+            return try await wire.post("/sessions/create", body, token: token ?? rig.organizer)
+        }
+        let own = #","contest_id":"\#(hall.contest)""#
+        #expect(try await open(own, by: hall.payers[0]).code == "FORBIDDEN")
+        #expect(try await open(own + #","amount_cents":499"#).code == "AMOUNT_CHANGED")
+        #expect(try await open(own + #","ttl_seconds":43201"#).code == "VALIDATION_ERROR")
+        #expect(try await open(own + #","shares":2"#).code == "VALIDATION_ERROR")
+        #expect(try await open("").code == "VALIDATION_ERROR")
+        let unknown = #","contest_id":"\#(ContestRig.key().lowercased())""#
+        #expect(try await open(unknown).code == "CONTEST_NOT_FOUND")
+        let free = try await rig.published(ContestRig.body(fee: 0))
+        let reply = try await open(#","contest_id":"\#(free)""#)
+        #expect(reply.string("detail").contains("free contest"), "\(reply.text)")
+        let made = try await open(own + #","ttl_seconds":43200"#)
+        let contest = try await wire.post(
+            "/sessions/resolve",
+            #"{"eid":"\#(made.string("eid"))"}"#
+        )
+        let shown = try #require(contest.members["contest"] as? [String: Any])
+        // It never outlives the time at which its contest locks.
+        #expect(made.string("exp_at") == shown["locks_at"] as? String)
+        let other = try await ServerProcess()
+        let token = try await other.wire.login("payee")
+        let body = #"{"kind":"entry"\#(own)}"#
+        let off = try await other.wire.post("/sessions/create", body, token: token)
+        #expect(off.code == "VALIDATION_ERROR")
+        try await rig.verify()
+    }
+}
