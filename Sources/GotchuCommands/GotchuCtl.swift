@@ -23,6 +23,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                     WithdrawCommand.self, PayoutsCommand.self,
                 ]
             ),
+            CommandGroup(name: "CONTESTS", subcommands: [ContestCommand.self]),
             CommandGroup(
                 name: "LOOK",
                 subcommands: [
@@ -91,6 +92,15 @@ package struct GotchuCtl: AsyncParsableCommand {
         return ValidationError("There is no command '\(word.shortened)'.\(hint)")
     }
 
+    /// The name of a command, behind that of the command which it belongs to.
+    private static func name(of command: any ParsableCommand.Type) -> String? {
+        let parent = configuration.subcommands.first { parent in
+            parent.configuration.subcommands.contains { $0 == command }
+        }
+        let names = [parent, command].compactMap { $0?.configuration.commandName }
+        return names.isEmpty ? nil : names.joined(separator: " ")
+    }
+
     /// Renders the error of the command line as JSON, if `--json` was given.
     private static func reportAsJSON(_ error: any Error) {
         guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
@@ -111,7 +121,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         let invocation = Invocation(
             socketPath: command.socketPath,
             arguments: CommandLine.arguments,
-            command: type(of: command).configuration.commandName
+            command: name(of: type(of: command))
         )
         let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
         Output(isJSON: command.isJSON).report(diagnosis)

@@ -71,7 +71,8 @@ struct Daemon {
                 RadioService(radio) { parts.presenceService.receive($0) }, parts.presenceService,
                 Self.monitor(parts), JournalWatch(journal: journal, status: core.status),
                 parts.requestService,
-                parts.paymentService, parts.withdrawalService, Self.display(core), supervisor,
+                parts.paymentService, parts.withdrawalService, parts.contestEntryService,
+                Self.display(core), supervisor,
                 Self.server(parts, notifier),
             ] + Self.screens(parts)
             + (configuration.metrics.map { address in

@@ -15,6 +15,7 @@ struct DaemonBackend: LocalBackend {
     let requestService: RequestService
     let paymentService: PaymentService
     let withdrawalService: WithdrawalService
+    let contestEntryService: ContestEntryService
     let logins: any LocalLogins
     let tills: TillService
     let reloading: Reload
@@ -45,9 +46,7 @@ struct DaemonBackend: LocalBackend {
             hub: core.hub,
             logger: core.logger
         ) { core.apply($0) }
-        calibrationStore = CalibrationStore(stateDirectory: core.configuration.stateDirectory)
-        let hub = core.hub
-        tills = TillService(stateDirectory: core.configuration.stateDirectory) { hub.endReaders() }
+        (calibrationStore, tills) = Self.stores(core)
         presenceService = PresenceService(
             radio: radio,
             listen: core.configuration.listen,
@@ -62,11 +61,13 @@ struct DaemonBackend: LocalBackend {
         }
         paymentService = PaymentService(core, proximity: presenceService, sessions: sessions)
         withdrawalService = WithdrawalService(core)
+        contestEntryService = ContestEntryService(core)
         requestService = requests
         logins = LoginService(
             core: core,
             payments: paymentService,
             withdrawals: withdrawalService,
+            entries: contestEntryService,
             requests: requests
         )
         reloading = Reload(
@@ -83,6 +84,15 @@ struct DaemonBackend: LocalBackend {
             logger: core.logger
         )
         warnOfUnreadable()
+    }
+
+    /// The parts that keep files of their own in the state folder.
+    private static func stores(_ core: DaemonCore) -> (CalibrationStore, TillService) {
+        let (folder, hub) = (core.configuration.stateDirectory, core.hub)
+        return (
+            CalibrationStore(stateDirectory: folder),
+            TillService(stateDirectory: folder) { hub.endReaders() }
+        )
     }
 
     private func warnOfUnreadable() {

@@ -57,7 +57,7 @@ extension PaymentClient {
     /// The header of an answer that the server repeats from under the call's key.
     static let replayHeader = "Idempotent-Replayed"
 
-    static func outage(of error: any Error) -> Outage {
+    static func outage(of error: any Error, limit: Int = replyLimit) -> Outage {
         if error is TimedOut { return Outage(.timedOut) }
         let timeouts: [HTTPClientError] = [.connectTimeout, .readTimeout, .deadlineExceeded]
         if let error = error as? HTTPClientError, timeouts.contains(error) {
@@ -77,7 +77,7 @@ extension PaymentClient {
             return Outage(.untrusted, underlying: "\(error)")
         }
         if error is NIOTooManyBytesError {
-            return Outage(.unreadable, underlying: "a reply larger than \(replyLimit) bytes")
+            return Outage(.unreadable, underlying: "a reply larger than \(limit) bytes")
         }
         return Outage(.unreachable, underlying: "\(error)")
     }

@@ -32,7 +32,7 @@ package struct PaymentClient: Sendable {
     package let server: ServerURL
     let http: any HTTPTransport
     private var access: any AccessSource
-    private let onAnswer: @Sendable (Outage?) -> Void
+    let onAnswer: @Sendable (Outage?) -> Void
 
     /// - Parameters:
     ///   - http: Made with a `ServerRoute`'s configuration; the caller shuts it down.
@@ -268,34 +268,6 @@ package struct PaymentClient: Sendable {
         decode(await raw(method, path, body: CanonicalJSON.bytes(of: body)))
     }
 
-    /// A success before its body was read.
-    struct RawReply {
-        fileprivate let bytes: [UInt8]
-        fileprivate let isReplay: Bool
-    }
-
-    func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
-        let reply: Answer<Reply> = read(answer)
-        switch reply {
-        case .success, .refused, .unauthorized: onAnswer(nil)
-        case .unknown(let outage): onAnswer(outage)
-        }
-        return reply
-    }
-
-    private func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
-        switch answer {
-        case .success(let raw):
-            guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
-                return .unknown(Outage(.unreadable, underlying: "a reply of another shape"))
-            }
-            return .success(reply)
-        case .refused(let problem): return .refused(problem)
-        case .unauthorized(let problem): return .unauthorized(problem)
-        case .unknown(let outage): return .unknown(outage)
-        }
-    }
-
     /// Builds a request with the headers of every call.
     func request(
         _ method: HTTPMethod,
@@ -322,7 +294,8 @@ package struct PaymentClient: Sendable {
         _ method: HTTPMethod,
         _ path: String,
         body: [UInt8]? = nil,
-        headers: [(String, String)] = []
+        headers: [(String, String)] = [],
+        limit: Int = replyLimit
     ) async -> Answer<RawReply> {
         let isPublic = Self.publicPaths.contains(path)
         return await withAccess(isPublic ? NoAccess() : access) { access in
@@ -331,7 +304,7 @@ package struct PaymentClient: Sendable {
                 request.headers.add(name: "Content-Type", value: "application/json")
                 request.body = .bytes(ByteBuffer(bytes: body))
             }
-            return await execute(request)
+            return await execute(request, limit: limit)
         }
     }
 
@@ -373,26 +346,5 @@ package struct PaymentClient: Sendable {
         case .unknown: break
         }
         return answer
-    }
-
-    private func execute(_ request: HTTPClientRequest) async -> Answer<RawReply> {
-        do {
-            return try await withTimeout(Self.callLimit) {
-                let response = try await http.execute(
-                    request,
-                    timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
-                )
-                let bytes = try await response.body.collect(upTo: Self.replyLimit)
-                let isReplay = response.headers.first(name: Self.replayHeader) == "true"
-                return Self.classify(
-                    status: Int(response.status.code),
-                    body: [UInt8](buffer: bytes),
-                    retryAfter: response.headers.first(name: "Retry-After"),
-                    isReplay: isReplay
-                ).map { RawReply(bytes: $0, isReplay: isReplay) }
-            }
-        } catch {
-            return .unknown(Self.outage(of: error))
-        }
     }
 }

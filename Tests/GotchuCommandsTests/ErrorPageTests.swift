@@ -127,6 +127,19 @@ extension ErrorCode {
         case .withdrawalTooLate: "The provider may be paying the withdrawal already."
         case .providerRefused: "The payment provider refused. No money moved."
         case .providerUnavailable: "The payment provider did not answer. Nothing is lost."
+        case .contestFull: "All places of the contest are taken. Nothing was charged."
+        case .contestLocked: "The contest is locked: nobody can enter, leave or change a roster."
+        case .alreadyJoined: "The user has entered the contest already, and was charged once."
+        case .ownContest: "The organiser of a contest cannot enter it."
+        case .joinTokenRequired: "The contest is private: entering it needs its invitation."
+        case .contestNotFound: "There is no such contest, or it is not shown to the caller."
+        case .contestState: "The contest's state does not allow the call."
+        case .contestCancelled: "The contest was cancelled; all stakes have gone back."
+        case .contestDisputed: "The organiser disputes the scores, so nothing is paid."
+        case .scoresChanged: "There are other scores than the caller knew."
+        case .noScores: "No entry has a score, so nobody could be paid."
+        case .notJoined: "The user has not entered the contest."
+        case .rosterInvalid: "The roster breaks the contest's rule; `detail` says which."
         case .notPermitted: "The caller's level on the socket is too low; `fix` says what gives it."
         case .browserRefused:
             "The request looks like a web page's: `Origin`, `Referer`, `Sec-Fetch-Site` or a "
@@ -143,6 +156,9 @@ extension ErrorCode {
                 + "payment."
         case .radioUnavailable: "The request cannot be advertised; it was cancelled."
         case .serverUnreachable: "The payment server did not answer. Nothing is known."
+        case .badServerAnswer:
+            "The payment server's answer is not as its contract says. The call may have been "
+                + "carried out."
         case .journalUnwritable: "The disk is full or broken. Nothing was started."
         }
     }
@@ -152,7 +168,7 @@ extension ErrorCode {
         switch self {
         case .tryAgain, .serverUnreachable, .providerUnavailable:
             "yes: in a second or more, same key"
-        case .internalError: "yes, a few times: same key"
+        case .internalError, .badServerAnswer: "yes, a few times: same key"
         case .rateLimited: "yes: after `Retry-After`, same key"
         case .radioUnavailable, .journalUnwritable: "once the cause is removed"
         case .paymentInProgress: "follow the open payment"
@@ -166,6 +182,14 @@ extension ErrorCode {
         case .payeeNotOnboarded: "after payouts are set up, new key"
         case .walletOwes: "after what is owed is paid in, new key"
         case .fundingNotConfigured: "once the operator has configured it"
+        case .contestFull: "if somebody leaves, new key"
+        case .joinTokenRequired: "with the invitation, same key"
+        case .scoresChanged: "after looking at the scores"
+        case .noScores, .contestDisputed: "after scoring and completing it"
+        case .rosterInvalid: "with another roster"
+        case .contestLocked, .alreadyJoined, .ownContest, .contestNotFound, .contestState,
+            .contestCancelled, .notJoined:
+            "no"
         case .sessionNotLocked: "after locking, new key"
         case .idempotencyKeyReused: "with a new key, if it is another payment"
         case .refundTooLarge: "with a smaller amount, new key"

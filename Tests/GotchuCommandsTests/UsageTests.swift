@@ -4,6 +4,8 @@ import Testing
 
 @Suite("What is typed wrongly is told before anything is asked")
 struct UsageTests {
+    private static let contest = "01999f5e-7a10-7c31-9b1e-4a5d6c7b8a90"
+
     @Test(
         "a command line that makes no sense is 64",
         arguments: [
@@ -16,7 +18,9 @@ struct UsageTests {
             ["--sock", "/x", "status"], ["--socket"], ["status", "--socket", ""],
             ["demo", "--socket", "/x"],
             ["demo", "--screens", "--json"],
-            ["--socket", "/x", "demo"],
+            ["--socket", "/x", "demo"], ["contest", "create", "x"], ["contest", "score", "x"],
+            ["contest", "board", "x", "--all", "--json"],
+            ["contest", "create", "x", "--file", "y"], ["contest", "wait", "x", "--timeout", "0"],
         ]
     )
     func usage(arguments: [String]) async throws {
@@ -68,7 +72,13 @@ struct UsageTests {
             ["request", "5", "--ttl", "0"], ["pay", "nothexnoth", "--yes", "--max", "1"],
             ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
             ["demo", "--amount", "100.01"], ["refund", "s-1", "1.234", "--yes"],
-            ["refund", "a b", "--yes"],
+            ["refund", "a b", "--yes"], ["contest", "show", "x"],
+            ["contest", "list", "--limit", "0"], ["contest", "score", Self.contest, "7"],
+            ["contest", "desk", Self.contest, "--ttl", "0"],
+            [
+                "contest", "create", "x", "--template", Self.contest, "--fee", "1.234", "--locks",
+                "+1h",
+            ],
         ]
     )
     func badData(arguments: [String]) async throws {
@@ -114,7 +124,9 @@ struct UsageTests {
 
     @Test("help begins with examples, and 'help exit-codes' has every code")
     func help() async throws {
-        for command in ["status", "scan", "request", "pay", "wallet", "login", "watch", "demo"] {
+        for command in [
+            "status", "scan", "request", "pay", "wallet", "contest", "login", "watch", "demo",
+        ] {
             let run = try await GotchuCtl.run([command, "--help"])
             #expect(run.code == 0)
             #expect(run.out.contains("EXAMPLES:\n  gotchu-ctl \(command)"), "\(command)")

@@ -16,6 +16,19 @@ struct QRCodeTests {
         } + ["HTTPS://PAY.EXAMPLE/P/8BB71B3447"]
     }()
 
+    /// Texts in bytes that fill each version, as segno pads others by a byte more where its end is
+    /// at a byte's; and one in capitals that fills the last.
+    private static let fullTexts: [String] = {
+        var generator = SeededGenerator("QR codes", seed: 18005)
+        let alphabet = (0x21...0x7E).map { Character(UnicodeScalar(UInt8($0))) }
+        return [14, 26, 42, 62, 84, 106, 122].map { length in
+            "a" + String((1..<length).map { _ in alphabet.randomElement(using: &generator) ?? "a" })
+        } + [String(repeating: "A1", count: 89)]
+    }()
+
+    private static let invitation =
+        "https://pay.example/contests/01a21505-635e-7483-869c-4d08e1ce7af5?join_token=0a"
+
     private static func rows(_ code: QRCode) -> String {
         (0..<code.side).map { row in
             (0..<code.side).map { code.isDark(column: $0, row: row) ? "1" : "0" }.joined()
@@ -24,10 +37,12 @@ struct QRCodeTests {
 
     @Test("A code is the one that segno makes, in every version and mask", arguments: 0...7)
     func masks(mask: Int) async throws {
-        let ours = Self.texts.map { QRCode($0, mask: mask).map(Self.rows) }
-        let theirs = try await Self.lines(of: "qr.py", ["\(mask)"] + Self.texts)
+        let texts = Self.texts + Self.fullTexts
+        let ours = texts.map { QRCode($0, mask: mask).map(Self.rows) }
+        let theirs = try await Self.lines(of: "qr.py", ["\(mask)"] + texts)
         #expect(ours == theirs)
-        #expect(Set(theirs.map { $0.split(separator: "/").count }) == [21, 25, 29, 33, 37, 41])
+        let sides = Set(theirs.map { $0.split(separator: "/").count })
+        #expect(sides == [21, 25, 29, 33, 37, 41, 45])
     }
 
     @Test("The mask of a code is the one that segno chooses")
@@ -39,7 +54,8 @@ struct QRCodeTests {
     @Test("A code drawn by its path is read by zbar")
     func reader() async throws {
         let folder = try TemporaryFolder()
-        for (index, text) in Self.texts.enumerated() {
+        let texts = Self.texts + Self.fullTexts + [Self.invitation]
+        for (index, text) in texts.enumerated() {
             let code = try #require(QRCode(text))
             let file = try folder.write(Self.picture(of: code), to: "\(index).pbm")
             let reader = try Program("/usr/bin/zbarimg", ["--nodbus", "--quiet", "--raw", file])
@@ -48,11 +64,13 @@ struct QRCodeTests {
         }
     }
 
-    @Test("A text with another character, or too long, has no code")
+    @Test("A text that is not ASCII, or too long, has no code")
     func refused() {
-        #expect(QRCode("https://pay.example/p/8bb71b3447") == nil)
         #expect(QRCode("É") == nil)
-        #expect(QRCode(String(repeating: "A", count: 155)) == nil)
+        #expect(QRCode(String(repeating: "A", count: 178)) != nil)
+        #expect(QRCode(String(repeating: "A", count: 179)) == nil)
+        #expect(QRCode(String(repeating: "a", count: 122)) != nil)
+        #expect(QRCode(String(repeating: "a", count: 123)) == nil)
         #expect(QRCode("")?.side == 21)
     }
 

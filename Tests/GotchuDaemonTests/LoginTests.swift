@@ -15,6 +15,7 @@ struct LoginTests {
             core: bench.core,
             payments: bench.payments,
             withdrawals: WithdrawalService(bench.core),
+            entries: ContestEntryService(bench.core),
             requests: bench.requests
         )
     }

@@ -79,9 +79,13 @@ struct WithdrawalDriveTests {
         let bench = try Bench()
         let service = service(bench)
         let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
-        let first = try await service.create(Self.wish, key: key)
+        async let one = service.create(Self.wish, key: key)
+        async let two = service.create(Self.wish, key: key)
+        let (first, second) = try await (one, two)
+        #expect(first.view.id == second.view.id)
         let again = try await service.create(Self.wish, key: key)
         #expect(again.isReplay && again.view.id == first.view.id)
+        #expect(bench.journal.records.count == 1)
         let other = NewWithdrawal(amountCents: 501)
         await #expect(throws: Problem.self) { try await service.create(other, key: key) }
     }

@@ -7,7 +7,10 @@ import sys
 
 import segno
 
+ALPHABET = set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:")
+
 mask = None if sys.argv[1] == "best" else int(sys.argv[1])
 for text in sys.argv[2:]:
-    code = segno.make(text, error="m", mask=mask, mode="alphanumeric", micro=False, boost_error=False)
+    mode = "alphanumeric" if set(text) <= ALPHABET else "byte"
+    code = segno.make(text, error="m", mask=mask, mode=mode, micro=False, boost_error=False)
     print("/".join("".join(map(str, row)) for row in code.matrix))

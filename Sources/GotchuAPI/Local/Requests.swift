@@ -5,12 +5,14 @@ package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
     package var memo: String?
-    /// The lifetime, 1 to 300 seconds, of a split to 3,600; 300 unless given.
+    /// The lifetime, 1 to 300 seconds, of a split to 3,600, of a desk to 43,200; 300 unless given.
     package var ttlSeconds: Int?
     /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
     /// The terms on which several payers share it.
     package var split: SplitTerms?
+    /// The contest that payers enter by paying its fee, which is the amount: the request is a desk.
+    package var contestID: String?
 
     package init(
         amountCents: Int64,
@@ -18,7 +20,8 @@ package struct NewRequest: Codable, Equatable, Sendable {
         memo: String? = nil,
         ttlSeconds: Int? = nil,
         allowsTip: Bool? = nil,
-        split: SplitTerms? = nil
+        split: SplitTerms? = nil,
+        contestID: String? = nil
     ) {
         self.amountCents = amountCents
         self.currency = currency
@@ -26,10 +29,12 @@ package struct NewRequest: Codable, Equatable, Sendable {
         self.ttlSeconds = ttlSeconds
         self.allowsTip = allowsTip
         self.split = split
+        self.contestID = contestID
     }
 
     enum CodingKeys: String, CodingKey {
         case amountCents = "amount_cents"
+        case contestID = "contest_id"
         case currency, memo, split
         case ttlSeconds = "ttl_seconds"
         case allowsTip = "allows_tip"
@@ -117,10 +122,14 @@ package struct RequestView: Codable, Equatable, Sendable {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
-    /// The part of a shared bill that is paid: `3 of 5 paid · $30.00 of $50.00`.
+    /// The part of a shared bill that is paid: `3 of 5 paid · $30.00 of $50.00`; of a desk what it
+    /// has sold: `3 of 20 places · $15.00`.
     package var progress: String? {
         places.map { places in
             let paid = Money(minorUnits: places.paidCents.value, currency: currency)
+            if places.kind == Places.entry {
+                return "\(places.paid) of \(places.places) places · \(paid)"
+            }
             return "\(places.paid) of \(places.places) paid · \(paid) of \(amount.amount)"
         }
     }

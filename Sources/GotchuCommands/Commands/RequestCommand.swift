@@ -60,76 +60,8 @@ struct RequestCommand: SocketCommand {
     var isNotWaited = false
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let new = try parsed()
-        if isNotWaited {
-            let request = try await client.repeating {
-                try await client.createRequest(new, key: $0)
-            }
-            try announceOnly(request, output)
-            try? await Self.warn(beside: request.id, client, output)
-            return
-        }
-        // A signal while the request is being made must cancel the request too.
-        let trap = SignalTrap()
-        // Not cancelled: a request that may be on the air must be known before it can be cancelled.
-        // SAFETY: it is awaited below whatever happens.
-        let making = Task {
-            try await client.repeating { try await client.createRequest(new, key: $0) }
-        }
-        switch try await race(
-            trap: trap,
-            { try await follow(making, client, output) }
-        ) {
-        case .finished(let (watch, end)):
-            try watch.reportEnd(end)
-        case .interrupted, .timedOut:
-            try await cancel(making, client, output)
-        }
-    }
-
-    /// Awaits the request, announces it, and follows it to its end.
-    private func follow(
-        _ making: Task<RequestView, any Error>,
-        _ client: LocalClient,
-        _ output: Output
-    ) async throws -> (RequestWatch, RequestView) {
-        let request = try await withTaskCancellationHandler {
-            try await making.value
-        } onCancel: {
-            Self.announceCancel(output)
-        }
-        try Task.checkCancellation()
-        let watch = RequestWatch(request: request, output: output)
-        watch.announce()
-        try? await Self.warn(beside: request.id, client, output)
-        // Printed only once nothing is drawn any more.
-        defer { if Task.isCancelled { Self.announceCancel(output) } }
-        do {
-            return (watch, try await watch.untilEnd(client))
-        } catch let failure as LocalClientFailure {
-            // Without this nobody would learn of its end.
-            let end = try await cancel(request, client, output)
-            guard end.state == .cancelled else { return (watch, end) }
-            output.talk("The request was cancelled, as it cannot be followed.")
-            throw CommandFailure.about(end, .client(failure))
-        }
-    }
-
-    /// Warns of other open requests: requests of one device are equally near to a payer.
-    private static func warn(
-        beside id: SessionID,
-        _ client: LocalClient,
-        _ output: Output
-    ) async throws {
-        let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
-        guard let other = others.first else { return }
-        let many = others.count == 1 ? "Another request is" : "\(others.count) other requests are"
-        output.talk("\(many) on the air here, so that payers must choose between them.")
-        output.talk("Cancel one:             gotchu-ctl cancel \(other.id)")
-    }
-
-    private static func announceCancel(_ output: Output) {
-        output.talk("Cancelling the request …; Ctrl-C again leaves it open.")
+        let run = RequestRun(new: try parsed(), client: client, output: output)
+        try await isNotWaited ? run.begin() : run.untilEnd()
     }
 
     private func parsed() throws -> NewRequest {
@@ -215,44 +147,6 @@ struct RequestCommand: SocketCommand {
                 )
             }
             return share
-        }
-    }
-
-    private func announceOnly(_ request: RequestView, _ output: Output) throws {
-        guard !output.isJSON else { return try output.json(request) }
-        output.line(
-            "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
-        )
-        output.talk("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
-        output.talk("Cancel it:              gotchu-ctl cancel \(request.id)")
-    }
-
-    private func cancel(
-        _ making: Task<RequestView, any Error>,
-        _ client: LocalClient,
-        _ output: Output
-    ) async throws {
-        // A failure to make it is reported as without an interruption.
-        let request = try await making.value
-        let end = try await cancel(request, client, output)
-        try RequestWatch(request: request, output: output).reportEnd(end)
-    }
-
-    private func cancel(
-        _ request: RequestView,
-        _ client: LocalClient,
-        _ output: Output
-    ) async throws -> RequestView {
-        do {
-            return try await client.cancelRequest(request.id)
-        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .sessionBusy {
-            throw CommandFailure.negative(
-                "A payer is paying at this moment, so it cannot be cancelled.",
-                next: "gotchu-ctl wait --for paid:\(request.id)"
-            )
-        } catch let failure as LocalClientFailure {
-            output.talk("The request could not be cancelled; it may still be paid.")
-            throw failure
         }
     }
 }

@@ -69,6 +69,7 @@ struct WalletShowCommand: SocketCommand {
         case "RECEIVE_P2P": "received"
         case "SEND_REFUND": "refunded"
         case "RECEIVE_REFUND": "got back"
+        case "RECEIVE_PRIZE": "won"
         case "DEV_OPENING": "opening balance"
         case "DEPOSIT": "added"
         case "WITHDRAWAL": "withdrawn"

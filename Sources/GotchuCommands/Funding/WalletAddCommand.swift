@@ -53,22 +53,8 @@ struct WalletAddCommand: SocketCommand {
 
     /// Opens the deposit under one key, and asks again while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
-        let end = ContinuousClock.now + Self.patience
-        var schedule = RetrySchedule()
-        return try await client.repeating { key in
-            while true {
-                do {
-                    return try await client.openDeposit(
-                        NewDeposit(amountCents: money.minorUnits),
-                        key: key
-                    )
-                } catch LocalClientFailure.problem(let problem)
-                    where problem.retryable == true && ContinuousClock.now < end
-                {
-                    let jitter = Double.random(in: 0..<1)
-                    try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
-                }
-            }
+        try await client.persisting(for: Self.patience) { key in
+            try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
         }
     }
 

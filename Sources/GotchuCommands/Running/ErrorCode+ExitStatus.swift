@@ -12,9 +12,13 @@ extension ErrorCode {
             .notRefundable, .depositLimit,
             .intentSettled, .payeeNotOnboarded, .walletOwes, .withdrawalTooLate, .providerRefused:
             .negative
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .notJoined, .rosterInvalid:
+            .negative
         case .validationError, .contentTooLarge: .badData
         case .internalError, .idempotencyKeyRequired, .idempotencyKeyReused,
-            .unsupportedMediaType, .signatureInvalid:
+            .unsupportedMediaType, .signatureInvalid, .badServerAnswer:
             .bug
         case .radioUnavailable, .journalUnwritable: .inputOutput
         case .rateLimited, .tryAgain, .serverUnreachable, .providerUnavailable: .tryAgain
@@ -37,6 +41,11 @@ extension ErrorCode {
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .tooManyRotations,
             .shareTaken:
             "gotchu-ctl scan"
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .notJoined:
+            "gotchu-ctl contest list"
+        case .scoresChanged, .noScores: "gotchu-ctl contest board"
+        case .rosterInvalid: "gotchu-ctl contest roster"
         case .paymentCancelled, .tipNotAllowed: "gotchu-ctl pay"
         case .paymentInProgress, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
             .notRefundable:
@@ -45,7 +54,7 @@ extension ErrorCode {
         case .radioUnavailable, .journalUnwritable, .serverUnreachable, .internalError,
             .idempotencyKeyRequired, .idempotencyKeyReused, .unsupportedMediaType,
             .methodNotAllowed, .forbidden, .notPermitted, .browserRefused, .signatureInvalid,
-            .fundingNotConfigured, .providerRefused:
+            .fundingNotConfigured, .providerRefused, .badServerAnswer:
             "gotchu-ctl doctor"
         case .rateLimited, .tryAgain, .providerUnavailable: "gotchu-ctl status"
         }

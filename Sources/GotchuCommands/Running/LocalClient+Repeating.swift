@@ -34,6 +34,31 @@ extension LocalClient {
             }
         }
     }
+
+    /// Makes a call with a key as `repeating` does, and asks again, with the same key, while the
+    /// payment server does not answer.
+    ///
+    /// - Parameter patience: The time after which the last problem is thrown.
+    func persisting<Reply: Sendable>(
+        for patience: Duration,
+        _ call: (IdempotencyKey) async throws -> Reply
+    ) async throws -> Reply {
+        let end = ContinuousClock.now + patience
+        var schedule = RetrySchedule()
+        return try await repeating { key in
+            while true {
+                do {
+                    return try await call(key)
+                } catch LocalClientFailure.problem(let problem)
+                    where problem.retryable == true && ContinuousClock.now < end
+                {
+                    let jitter = Double.random(in: 0..<1)
+                    // Backoff with jitter; the person's patience ends it.
+                    try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
+                }
+            }
+        }
+    }
 }
 
 extension LocalClientFailure {
@@ -73,13 +98,17 @@ extension ErrorCode {
             .depositLimit, .intentSettled, .payeeNotOnboarded, .walletOwes, .withdrawalTooLate,
             .providerRefused, .fundingNotConfigured:
             true
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .notJoined, .rosterInvalid:
+            true
         // Permissions, the login and the form of the call are checked before the key is looked up;
         // a reused key has created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
             .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
             .radioUnavailable, .serverUnreachable, .journalUnwritable, .signatureInvalid,
-            .providerUnavailable:
+            .providerUnavailable, .badServerAnswer:
             false
         }
     }

@@ -12,17 +12,13 @@ struct TokenSource {
     func read(_ output: Output) throws -> String {
         let bytes: [UInt8]
         if let file {
-            let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-            let code = errno
-            guard descriptor >= 0 else { throw unreadable(code) }
-            defer { close(descriptor) }
-            bytes = try readAll(descriptor)
+            bytes = try InputFile(path: file).read(limit: Self.limit)
         } else if isatty(STDIN_FILENO) == 1 {
             output.talk("Token (not shown): ", terminator: "")
             defer { output.talk("") }
             bytes = HiddenInput.readLine(limit: Self.limit)
         } else {
-            bytes = try readAll(STDIN_FILENO)
+            bytes = try InputFile(path: nil).read(limit: Self.limit)
         }
         let token = bytes.split { $0 <= UInt8(ascii: " ") }
         guard bytes.count <= Self.limit, token.count == 1, let word = token.first,
@@ -37,28 +33,5 @@ struct TokenSource {
         return String(decoding: word, as: UTF8.self)
     }
 
-    private var name: String { file?.printable ?? "standard input" }
-
-    private func readAll(_ descriptor: CInt) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= Self.limit {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            let code = errno
-            if count == 0 { break }
-            if count > 0 {
-                bytes += chunk[..<count]
-            } else if code != EINTR {
-                throw unreadable(code)
-            }
-        }
-        return bytes
-    }
-
-    private func unreadable(_ code: CInt) -> CommandFailure {
-        .inputOutput(
-            "\(name) cannot be read: \(String(cString: strerror(code))).",
-            next: "ls -l \((file ?? "/dev/stdin").shellQuoted)"
-        )
-    }
+    private var name: String { InputFile(path: file).name }
 }

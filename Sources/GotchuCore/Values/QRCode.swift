@@ -1,7 +1,8 @@
-/// A QR code of a short text in capitals (ISO/IEC 18004): versions 1 to 6, level M.
+/// A QR code of a short text (ISO/IEC 18004): versions 1 to 7, level M.
 ///
-/// Level M restores some 15 % of what a reader cannot see. The alphabet is that of the alphanumeric
-/// mode, in which an address in upper case is written: 0–9, A–Z, the space and `$%*+-./:`.
+/// Level M restores some 15 % of what a reader cannot see. A text of 0–9, A–Z, the space and
+/// `$%*+-./:`, such as an address in upper case, is written in the alphanumeric mode, which needs
+/// two thirds of the room; any other text of ASCII in bytes.
 package struct QRCode: Equatable, Sendable {
     /// The modules a side, without the quiet zone of four that surrounds it.
     package let side: Int
@@ -9,18 +10,18 @@ package struct QRCode: Equatable, Sendable {
 
     /// Encodes the text in the lowest version that has room for it.
     ///
-    /// - Returns: `nil` if the text has another character, or more than 154.
+    /// - Returns: `nil` if the text is not ASCII, or longer than 178 characters, 122 in bytes.
     package init?(_ text: some StringProtocol) {
         self.init(text, mask: nil)
     }
 
     /// The same with a mask from 0 to 7; without one, the mask of the lowest penalty.
     init?(_ text: some StringProtocol, mask: Int?) {
-        guard let values = Self.values(text),
-            let layout = QRLayout.all.first(where: { $0.characters >= values.count })
+        guard let content = QRContent(text),
+            let layout = QRLayout.all.first(where: { $0.capacity >= content.bits.bits.count })
         else { return nil }
         side = layout.side
-        let blank = QRSymbol(layout, codewords: layout.codewords(of: values))
+        let blank = QRSymbol(layout, codewords: layout.codewords(of: content))
         let masks = mask.map { $0...$0 } ?? 0...7
         let penalties = masks.map { (mask: $0, penalty: blank.masked($0).penalty) }
         guard let best = penalties.min(by: { $0.penalty < $1.penalty })?.mask else { return nil }
@@ -46,17 +47,34 @@ package struct QRCode: Equatable, Sendable {
         }
         return path
     }
+}
+
+/// A text as the bits of a code: mode, count and characters (ISO/IEC 18004, 7.4).
+struct QRContent {
+    private(set) var bits = QRBits()
 
     private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
 
-    /// The characters' values in the alphanumeric mode.
-    private static func values(_ text: some StringProtocol) -> [Int]? {
-        var values: [Int] = []
-        for byte in text.utf8 {
-            guard let value = alphabet.firstIndex(of: byte) else { return nil }
-            values.append(value)
+    /// - Returns: `nil` if the text is not ASCII.
+    init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let values = bytes.compactMap { Self.alphabet.firstIndex(of: $0) }
+        guard values.count == bytes.count else {
+            bits.append(0b0100, width: 4)
+            bits.append(bytes.count, width: 8)
+            for byte in bytes { bits.append(Int(byte), width: 8) }
+            return
         }
-        return values
+        bits.append(0b0010, width: 4)
+        bits.append(values.count, width: 9)
+        for start in stride(from: 0, to: values.count, by: 2) {
+            if start + 1 < values.count {
+                bits.append(values[start] * 45 + values[start + 1], width: 11)
+            } else {
+                bits.append(values[start], width: 6)
+            }
+        }
     }
 }
 
@@ -68,45 +86,42 @@ struct QRLayout: Sendable {
     /// The codewords of a block that carry data, and those that restore them.
     let data: Int
     let correction: Int
-    /// The characters for which there is room.
-    let characters: Int
 
     var side: Int { 17 + 4 * version }
-    /// The centre of the one alignment pattern, by its column and row.
-    var alignment: Int? { version == 1 ? nil : side - 7 }
+    /// The bits for which there is room.
+    var capacity: Int { 8 * data * blocks }
+    /// The centres of the alignment patterns, by their columns and rows (table E.1).
+    var alignments: [(column: Int, row: Int)] {
+        switch version {
+        case 1: []
+        case 7: [(22, 6), (6, 22), (22, 22), (38, 22), (22, 38), (38, 38)]
+        default: [(side - 7, side - 7)]
+        }
+    }
 
     static let all = [
-        QRLayout(version: 1, blocks: 1, data: 16, correction: 10, characters: 20),
-        QRLayout(version: 2, blocks: 1, data: 28, correction: 16, characters: 38),
-        QRLayout(version: 3, blocks: 1, data: 44, correction: 26, characters: 61),
-        QRLayout(version: 4, blocks: 2, data: 32, correction: 18, characters: 90),
-        QRLayout(version: 5, blocks: 2, data: 43, correction: 24, characters: 122),
-        QRLayout(version: 6, blocks: 4, data: 27, correction: 16, characters: 154),
+        QRLayout(version: 1, blocks: 1, data: 16, correction: 10),
+        QRLayout(version: 2, blocks: 1, data: 28, correction: 16),
+        QRLayout(version: 3, blocks: 1, data: 44, correction: 26),
+        QRLayout(version: 4, blocks: 2, data: 32, correction: 18),
+        QRLayout(version: 5, blocks: 2, data: 43, correction: 24),
+        QRLayout(version: 6, blocks: 4, data: 27, correction: 16),
+        QRLayout(version: 7, blocks: 4, data: 31, correction: 18),
     ]
 
     /// The codewords in the order in which they are placed: the blocks' data, then their
     /// correction, each a codeword of every block in turn.
-    func codewords(of values: [Int]) -> [UInt8] {
-        let bytes = dataCodewords(of: values)
+    func codewords(of content: QRContent) -> [UInt8] {
+        let bytes = dataCodewords(of: content)
         let parts = (0..<blocks).map { Array(bytes[$0 * data..<($0 + 1) * data]) }
         let corrections = parts.map { ReedSolomon.remainder(of: $0, count: correction) }
         return (0..<data).flatMap { index in parts.map { $0[index] } }
             + (0..<correction).flatMap { index in corrections.map { $0[index] } }
     }
 
-    /// Mode, count, pairs of characters, end and padding (ISO/IEC 18004, 7.4).
-    private func dataCodewords(of values: [Int]) -> [UInt8] {
-        var bits = QRBits()
-        bits.append(0b0010, width: 4)
-        bits.append(values.count, width: 9)
-        for start in stride(from: 0, to: values.count, by: 2) {
-            if start + 1 < values.count {
-                bits.append(values[start] * 45 + values[start + 1], width: 11)
-            } else {
-                bits.append(values[start], width: 6)
-            }
-        }
-        let capacity = 8 * data * blocks
+    /// The content with its end and padding (ISO/IEC 18004, 7.4).
+    private func dataCodewords(of content: QRContent) -> [UInt8] {
+        var bits = content.bits
         bits.append(0, width: min(4, capacity - bits.bits.count))
         bits.append(0, width: (8 - bits.bits.count % 8) % 8)
         var padding = 0xEC
@@ -119,7 +134,7 @@ struct QRLayout: Sendable {
 }
 
 /// Bits as they are written, the highest of a number first.
-private struct QRBits {
+struct QRBits {
     private(set) var bits: [Bool] = []
 
     mutating func append(_ number: Int, width: Int) {

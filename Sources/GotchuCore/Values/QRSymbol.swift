@@ -38,11 +38,26 @@ struct QRSymbol: Equatable, Sendable {
             set(8, index, false)
             set(index, 8, false)
         }
-        guard let centre = layout.alignment else { return }
-        for row in -2...2 {
-            for column in -2...2 {
-                set(centre + column, centre + row, max(abs(column), abs(row)) != 1)
+        for centre in layout.alignments {
+            for row in -2...2 {
+                for column in -2...2 {
+                    let isDark = max(abs(column), abs(row)) != 1
+                    set(centre.column + column, centre.row + row, isDark)
+                }
             }
+        }
+        if layout.version >= 7 { drawVersion(layout.version) }
+    }
+
+    /// The version with its BCH code, twice (ISO/IEC 18004, 7.10).
+    private mutating func drawVersion(_ version: Int) {
+        var remainder = version
+        for _ in 0..<12 { remainder = remainder << 1 ^ (remainder >> 11) * 0x1F25 }
+        let code = version << 12 | remainder
+        for place in 0..<18 {
+            let isDark = code >> place & 1 == 1
+            set(side - 11 + place % 3, place / 3, isDark)
+            set(place / 3, side - 11 + place % 3, isDark)
         }
     }
 

@@ -1,8 +1,15 @@
 import GotchuAPI
 import GotchuCore
+import PaymentClient
 
-/// A withdrawal in the journal: from before its first byte is sent until the server has it.
-struct WithdrawalRecord: Codable, Equatable, Sendable {
+/// Withdrawals, each driven until the server has it or has refused it.
+typealias WithdrawalService = OrderService<WithdrawalRecord>
+
+/// A withdrawal in the journal.
+struct WithdrawalRecord: OrderRecord {
+    static let word = "withdrawal"
+    static let nextStep = "gotchu-ctl payouts"
+
     /// The definite end of ordering it.
     enum End: Codable, Equatable, Sendable {
         case ordered(WithdrawalReply)
@@ -19,10 +26,9 @@ struct WithdrawalRecord: Codable, Equatable, Sendable {
     let user: String
     let createdAt: Timestamp
     var end: End?
-    /// The key of the call that created it, if it may be repeated.
-    let call: IdempotencyKey?
+    let call: IdempotentCall?
 
-    init(_ new: NewWithdrawal, user: String, server: String, call: IdempotencyKey?) {
+    init(_ new: NewWithdrawal, user: String, server: String, call: IdempotentCall?) {
         key = .random()
         id = String(key.rawValue.prefix(12))
         amountCents = new.amountCents
@@ -37,9 +43,27 @@ struct WithdrawalRecord: Codable, Equatable, Sendable {
         self.call = call
     }
 
-    /// The record as the local API has it.
-    ///
-    /// - Parameter reason: The reason why its end is not known, if the server was asked.
+    static func kept(in contents: JournalContents) -> [String: WithdrawalRecord] {
+        contents.withdrawals
+    }
+
+    var isOpen: Bool { end == nil }
+    var line: JournalRecord { .withdrawal(self) }
+
+    func ask(_ client: PaymentClient) async -> Answer<WithdrawalReply> {
+        await client.withdraw(body: Array(body.utf8), key: key)
+    }
+
+    func ended(by end: Result<WithdrawalReply, Problem>) -> WithdrawalRecord {
+        var record = self
+        switch end {
+        case .success(let reply): record.end = .ordered(reply)
+        case .failure(let problem):
+            record.end = .declined(Decline(code: problem.code, detail: problem.detail))
+        }
+        return record
+    }
+
     func view(_ reason: UnresolvedReason?) -> WithdrawalView {
         let amount = Money(minorUnits: amountCents)
         var view = WithdrawalView(
@@ -52,7 +76,7 @@ struct WithdrawalRecord: Codable, Equatable, Sendable {
             detail: reason == nil
                 ? "Ordering a withdrawal of \(amount)."
                 : "The payment server has not confirmed. gotchud keeps asking; it pays out once.",
-            nextStep: "gotchu-ctl payouts"
+            nextStep: Self.nextStep
         )
         switch end {
         case nil: break

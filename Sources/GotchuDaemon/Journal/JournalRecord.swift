@@ -1,12 +1,14 @@
 import GotchuAPI
 import GotchuCore
 
-/// One line of the journal: the newest state of a payment, a refund, a request or a withdrawal.
+/// One line of the journal: the newest state of a payment, a refund, a request, a withdrawal or an
+/// entry of a contest.
 enum JournalRecord: Codable, Equatable, Sendable {
     case payment(PaymentRecord)
     case refund(RefundRecord)
     case request(RequestRecord)
     case withdrawal(WithdrawalRecord)
+    case contestEntry(ContestEntryRecord)
 }
 
 /// Everything that the journal knows.
@@ -15,6 +17,7 @@ struct JournalContents: Equatable, Sendable {
     var refunds: [String: RefundRecord] = [:]
     var requests: [String: RequestRecord] = [:]
     var withdrawals: [String: WithdrawalRecord] = [:]
+    var contestEntries: [String: ContestEntryRecord] = [:]
     /// The number of lines that it was read from.
     var lineCount = 0
 
@@ -32,17 +35,16 @@ struct JournalContents: Equatable, Sendable {
         case .refund(let refund): refunds[refund.id] = refund
         case .request(let request): requests[request.sid.rawValue] = request
         case .withdrawal(let withdrawal): withdrawals[withdrawal.id] = withdrawal
+        case .contestEntry(let entry): contestEntries[entry.id] = entry
         }
     }
 
     /// The records of a rewritten journal: all that is open and the newest that have ended.
     var worthKeeping: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
-        let orders = withdrawals.values.sorted { $0.createdAt < $1.createdAt }
         return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)
-            + orders.filter { $0.end != nil }.suffix(Self.endedLimit)
-            .map(JournalRecord.withdrawal)
-            + orders.filter { $0.end == nil }.map(JournalRecord.withdrawal)
+            + Self.worthKeeping(orders: withdrawals.values)
+            + Self.worthKeeping(orders: contestEntries.values)
             + requests.values.filter(\.state.isFinal)
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
             .map(JournalRecord.request)
@@ -53,6 +55,14 @@ struct JournalContents: Equatable, Sendable {
     private static func worthKeeping(_ records: some Sequence<some MoneyRecord>) -> [JournalRecord]
     {
         let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }
+        return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
+            + oldestFirst.filter(\.isOpen).map(\.line)
+    }
+
+    private static func worthKeeping(
+        orders: some Sequence<some OrderRecord>
+    ) -> [JournalRecord] {
+        let oldestFirst = orders.sorted { $0.createdAt < $1.createdAt }
         return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
             + oldestFirst.filter(\.isOpen).map(\.line)
     }

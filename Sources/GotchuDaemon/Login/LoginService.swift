@@ -8,6 +8,7 @@ struct LoginService: LocalLogins {
     let core: DaemonCore
     let payments: PaymentService
     let withdrawals: WithdrawalService
+    let entries: ContestEntryService
     let requests: RequestService
 
     private var tokens: TokenStore { core.tokens }
@@ -42,16 +43,18 @@ struct LoginService: LocalLogins {
     private func refuseWhileOpen(for user: String?) async throws(Problem) {
         // The same user may log in anew whatever is open.
         guard user == nil || user != tokens.identity else { return }
-        let hasWithdrawal = await withdrawals.hasOpenRecord(notOf: user)
-        let hasPayment = await payments.hasOpenRecord(notOf: user)
         // With nobody logged in an open request waits for a login, and its user is not known here.
         let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
         let hasRequest = isChange ? await requests.hasOpenRequest : false
-        guard hasPayment || hasRequest || hasWithdrawal else { return }
+        let open = [
+            (await payments.hasOpenRecord(notOf: user), "A payment"), (hasRequest, "A request"),
+            (await withdrawals.hasOpenRecord(notOf: user), "A withdrawal"),
+            (await entries.hasOpenRecord(notOf: user), "An entry of a contest"),
+        ]
+        guard let what = open.first(where: \.0)?.1 else { return }
         throw Problem(
             .paymentInProgress,
-            detail: "A \(hasPayment ? "payment" : hasRequest ? "request" : "withdrawal") "
-                + "of this user is still open.",
+            detail: "\(what) of this user is still open.",
             fix: "gotchu-ctl history"
         )
     }

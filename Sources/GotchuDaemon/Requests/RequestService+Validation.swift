@@ -8,6 +8,8 @@ extension RequestService {
     static let allowedSeconds = 1...300
     /// The same for one that several payers share.
     static let allowedSplitSeconds = 1...3_600
+    /// The same for a desk, where a contest is entered.
+    static let allowedDeskSeconds = 1...43_200
     static let allowedShares = 2...50
 
     static func validate(_ new: NewRequest) throws(Problem) {
@@ -17,7 +19,15 @@ extension RequestService {
                 detail: "amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
-        let allowed = new.split == nil ? allowedSeconds : allowedSplitSeconds
+        let isDesk = new.contestID != nil
+        let allowed =
+            isDesk ? allowedDeskSeconds : new.split == nil ? allowedSeconds : allowedSplitSeconds
+        guard !isDesk || new.split == nil && new.allowsTip != true else {
+            throw Problem(
+                .validationError,
+                detail: "contest_id goes with neither split nor allows_tip."
+            )
+        }
         if let seconds = new.ttlSeconds, !allowed.contains(seconds) {
             throw Problem(
                 .validationError,

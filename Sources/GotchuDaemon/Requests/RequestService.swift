@@ -144,9 +144,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             memo: new.memo,
             ttlSeconds: new.ttlSeconds,
             allowsTip: new.allowsTip,
-            split: new.split
+            split: new.split,
+            contestID: new.contestID
         )
         let session = try await client.createSession(terms).getOrThrow(tokens)
+        // By this device's own clock, which may differ from the server's.
+        let end = Timestamp.now.advanced(
+            by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
+        )
         let record = RequestRecord(
             sid: session.sid,
             eid: session.eid,
@@ -158,10 +163,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
-            // By this device's own clock, which may differ from the server's.
-            expiresAt: .now.advanced(
-                by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
-            ),
+            // A desk ends earlier if its contest locks.
+            expiresAt: new.contestID == nil ? end : min(end, session.expiresAt),
             state: .advertising,
             paidAt: nil,
             payee: session.payee?.name,

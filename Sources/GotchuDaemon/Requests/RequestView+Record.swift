@@ -40,7 +40,12 @@ extension RequestRecord {
         case .advertising: "Waiting for a payer."
         case .locked: "A payer is about to pay."
         case .paid: "Paid."
-        case .expired: places == nil ? "Nobody paid in time." : "Not all have paid in time. \(rest)"
+        case .expired:
+            switch places?.kind {
+            case nil: "Nobody paid in time."
+            case Places.entry: "The desk is closed. \(rest)"
+            default: "Not all have paid in time. \(rest)"
+            }
         case .cancelled: "Cancelled by the payee." + (places == nil ? "" : " \(rest)")
         case .unknown: "The payment server cannot be asked; gotchud keeps trying."
         }
@@ -49,6 +54,8 @@ extension RequestRecord {
     /// The fate of the shares that were paid.
     private var rest: String {
         if isAllOrNothing == true { return "What was paid has gone back." }
-        return places?.paid == 0 ? "Nobody was charged." : "What was paid is the payee's."
+        if places?.paid == 0 { return "Nobody was charged." }
+        return places?.kind == Places.entry
+            ? "Those who paid are in the contest." : "What was paid is the payee's."
     }
 }

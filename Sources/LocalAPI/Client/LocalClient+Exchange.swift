@@ -39,9 +39,14 @@ extension LocalClient {
         key: IdempotencyKey?,
         limit: Duration
     ) async throws -> Reply {
-        let body = try await withReply(method, path, bytes: bytes, key: key, limit: limit) {
-            parts,
-            deadline in
+        let headers = key.map { [(IdempotencyHeader.key, $0.rawValue)] } ?? []
+        let body = try await withReply(
+            method,
+            path,
+            bytes: bytes,
+            headers: headers,
+            limit: limit
+        ) { _, parts, deadline in
             defer { deadline.cancel() }
             return try await Self.wholeBody(&parts)
         }
@@ -60,9 +65,9 @@ extension LocalClient {
         _ method: HTTPMethod,
         _ path: String,
         bytes: [UInt8]?,
-        key: IdempotencyKey? = nil,
+        headers: [(String, String)] = [],
         limit: Duration,
-        _ body: (inout Parts, Scheduled<Void>) async throws -> Result
+        _ body: (HTTPResponseHead, inout Parts, Scheduled<Void>) async throws -> Result
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
         do {
@@ -73,10 +78,12 @@ extension LocalClient {
             }
             return try await connection.executeThenClose { inbound, outbound in
                 try await refuseStranger(channel)
-                try await outbound.write(contentsOf: requestParts(method, path, bytes, key))
+                try await outbound.write(
+                    contentsOf: requestParts(method, path, bytes, headers)
+                )
                 var parts = inbound.makeAsyncIterator()
-                try await acceptHead(&parts)
-                return try await body(&parts, deadline)
+                let head = try await acceptHead(&parts)
+                return try await body(head, &parts, deadline)
             }
         } catch let error as CancellationError {
             throw error
@@ -134,14 +141,14 @@ extension LocalClient {
         _ method: HTTPMethod,
         _ path: String,
         _ bytes: [UInt8]?,
-        _ key: IdempotencyKey?
+        _ more: [(String, String)]
     ) -> [HTTPClientRequestPart] {
         var headers: HTTPHeaders = [
             "Host": "gotchu",
             "Connection": "close",
             "User-Agent": "gotchu-ctl/\(GotchuVersion.current)",
         ]
-        if let key { headers.add(name: IdempotencyHeader.key, value: key.rawValue) }
+        headers.add(contentsOf: more)
         if let bytes {
             headers.add(name: "Content-Type", value: "application/json")
             headers.add(name: "Content-Length", value: String(bytes.count))
@@ -152,7 +159,7 @@ extension LocalClient {
     }
 
     /// Reads the reply's head, refuses another API's, and throws the problem if it is one.
-    private func acceptHead(_ parts: inout Parts) async throws {
+    private func acceptHead(_ parts: inout Parts) async throws -> HTTPResponseHead {
         guard case .head(let head) = try await parts.next(isolation: #isolation) else {
             throw LocalClientFailure.connectionLost
         }
@@ -163,7 +170,7 @@ extension LocalClient {
         if let version = head.headers.first(name: LocalAPIVersion.programHeader) {
             versionHeard(version)
         }
-        guard !(200..<300).contains(head.status.code) else { return }
+        if (200..<300).contains(head.status.code) || head.status == .notModified { return head }
         let body = try await Self.wholeBody(&parts)
         guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
             let status = head.status.code
@@ -172,7 +179,7 @@ extension LocalClient {
         throw LocalClientFailure.problem(problem)
     }
 
-    private static func wholeBody(_ parts: inout Parts) async throws -> Data {
+    static func wholeBody(_ parts: inout Parts) async throws -> Data {
         var body = Data()
         while let part = try await parts.next(isolation: #isolation) {
             switch part {

@@ -53,7 +53,10 @@ extension LocalClient {
         limit: Int,
         _ body: (inout LocalLines) async throws -> Result
     ) async throws -> Result {
-        try await withReply(.GET, path, bytes: nil, limit: Self.promptLimit) { parts, deadline in
+        try await withReply(.GET, path, bytes: nil, limit: Self.promptLimit) {
+            _,
+            parts,
+            deadline in
             deadline.cancel()
             var lines = LocalLines(parts: parts, limit: limit)
             return try await body(&lines)

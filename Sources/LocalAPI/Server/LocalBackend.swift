@@ -41,6 +41,15 @@ package protocol LocalBackend: Sendable {
     func payouts() async throws(Problem) -> PayoutsReply
     /// A fresh link to the pages on which a payee says who they are.
     func payoutLink() async throws(Problem) -> ConnectLinkReply
+    /// Makes a call of contests at the payment server.
+    func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer
+    /// Enters a contest; returns once it is known that this was done.
+    ///
+    /// - Parameter key: The same key is the same entry, also at the payment server.
+    func joinContest(
+        _ new: NewContestEntry,
+        key: IdempotencyKey
+    ) async throws(Problem) -> ContestAnswer
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
     /// A day's books; those of today, and of this machine's time zone, unless others are given.

@@ -28,6 +28,8 @@ struct LocalRoutes {
         addRequests(to: table)
         addPairings(to: table)
         addPayments(to: table)
+        addContests(to: table)
+        addOwnContests(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.addStream(.owner, .get, "/v1/recording") { request, _ in
             try await recording(request)
@@ -146,6 +148,68 @@ struct LocalRoutes {
         }
         table.add(.spender, .post, "/v1/wallet/payouts/link") { _, _ in
             .json(try await backend.payoutLink())
+        }
+    }
+
+    /// The calls of those who look at contests and enter them.
+    private func addContests(to table: LevelledRouter) {
+        table.add(.cashier, .get, "/v1/contests") { request, context in
+            try await calls.contest(ContestList.self, "", request, context)
+        }
+        table.add(.cashier, .get, "/v1/contests/{id}") { request, context in
+            try await calls.contest(ContestDetail.self, "", request, context)
+        }
+        table.add(.cashier, .get, "/v1/contests/{id}/leaderboard") { request, context in
+            try await calls.contest(Leaderboard.self, "/leaderboard", request, context)
+        }
+        table.add(.cashier, .get, "/v1/contests/{id}/settlement") { request, context in
+            try await calls.contest(SettlementReply.self, "/settlement", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/join") { request, context in
+            try await calls.joinContest(request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/leave") { request, context in
+            try await calls.contest(ContestDetail.self, "/leave", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/entries") { request, context in
+            try await calls.contest(EnteredRoster.self, "/entries", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/objections") { request, context in
+            try await calls.contest(ContestDetail.self, "/objections", request, context)
+        }
+    }
+
+    /// The calls of a contest's organiser.
+    private func addOwnContests(to table: LevelledRouter) {
+        table.add(.cashier, .post, "/v1/contests") { request, context in
+            try await calls.contest(ContestDetail.self, "", request, context)
+        }
+        table.add(.cashier, .delete, "/v1/contests/{id}") { request, context in
+            try await calls.contest(nil, "", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/publish") { request, context in
+            try await calls.contest(ContestDetail.self, "/publish", request, context)
+        }
+        table.add(.cashier, .post, "/v1/contests/{id}/lock") { request, context in
+            try await calls.contest(ContestDetail.self, "/lock", request, context)
+        }
+        table.add(.cashier, .post, "/v1/contests/{id}/scores") { request, context in
+            try await calls.contest(ScoresReply.self, "/scores", request, context)
+        }
+        table.add(.cashier, .post, "/v1/contests/{id}/complete") { request, context in
+            try await calls.contest(ContestDetail.self, "/complete", request, context)
+        }
+        table.add(.cashier, .post, "/v1/contests/{id}/dispute") { request, context in
+            try await calls.contest(ContestDetail.self, "/dispute", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/settle") { request, context in
+            try await calls.contest(SettlementReply.self, "/settle", request, context)
+        }
+        table.add(.spender, .post, "/v1/contests/{id}/cancel") { request, context in
+            try await calls.contest(ContestDetail.self, "/cancel", request, context)
+        }
+        table.add(.cashier, .post, "/v1/contests/{id}/invite/renew") { request, context in
+            try await calls.contest(InvitationReply.self, "/invite/renew", request, context)
         }
     }
 

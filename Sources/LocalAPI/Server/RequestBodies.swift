@@ -12,6 +12,7 @@ extension NewRequest {
         let memo = try fields.shortText("memo", limit: 140)
         let ttl = try fields.integer("ttl_seconds")
         let allowsTip = try fields.boolean("allows_tip")
+        let contestID = try fields.shortText("contest_id", limit: 36)
         let split = try fields.object("split").map { (given) throws(Problem) in
             var fields = given
             let count = try fields.integer("shares")
@@ -32,7 +33,8 @@ extension NewRequest {
             ttlSeconds: ttl.map { Int(clamping: $0) },
             // Other payment servers may refuse a member that they do not know.
             allowsTip: allowsTip == true ? true : nil,
-            split: split
+            split: split,
+            contestID: contestID
         )
     }
 }

@@ -14,7 +14,7 @@ import Synchronization
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
         case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
-            withdraw
+            withdraw, join
     }
 
     /// A call as it arrived.
@@ -170,6 +170,11 @@ final class ScriptedServer: HTTPTransport {
             let known = state.decided[key] ?? (200, made)
             state.decided[key] = known
             return (known.status, known.body, isReplay)
+        case .join:
+            let isReplay = state.decided[key] != nil
+            let known = state.decided[key] ?? (200, ContestSample.detail)
+            state.decided[key] = known
+            return (known.status, known.body, isReplay)
         case .lookUp:
             guard let known = state.decided[key] else { return (404, problem("NOT_FOUND"), false) }
             let outcome = known.status == 200 ? "paid" : "declined"
@@ -207,12 +212,15 @@ final class ScriptedServer: HTTPTransport {
                 + #""version":1}"#
         case .wallet: #"{"wallet_id":"w-1","available_cents":5000,"recent":[]}"#
         case .devLogin: #"{"token":"\#(Bench.token(of: "dev"))","user_id":"u-1"}"#
-        case .send, .lookUp, .refund, .refresh, .withdraw: "{}"
+        case .send, .lookUp, .refund, .refresh, .withdraw, .join: "{}"
         }
     }
 
     private static func problem(_ code: String) -> String {
-        #"{"code":"\#(code)","detail":"The server says \#(code)."}"#
+        let figures =
+            code == "INSUFFICIENT_WALLET_BALANCE"
+            ? #","required_cents":500,"available_cents":200"# : ""
+        return #"{"code":"\#(code)","detail":"The server says \#(code)."\#(figures)}"#
     }
 
     private func response(
@@ -240,6 +248,7 @@ final class ScriptedServer: HTTPTransport {
         case _ where path.hasPrefix("/wallet/sends/"): .lookUp
         case _ where path.hasSuffix("/unlock"): .unlock
         case _ where path.hasSuffix("/refund"): .refund
+        case _ where path.hasSuffix("/join"): .join
         default: .session
         }
     }

@@ -1,0 +1,288 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl contest`: look at contests, enter them, and run one's own.
+struct ContestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "contest",
+        abstract: "Look at contests, enter them, and run your own.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest list
+              gotchu-ctl contest join ID && gotchu-ctl contest wait ID
+              gotchu-ctl contest create "Friday night" --template ID --fee 5.00 --locks +2h
+              gotchu-ctl contest score ID 1=42 2=38 3=40
+
+            The fees of those who enter lie in the contest's pot until it is settled or cancelled. \
+            Fees and prizes go through the wallet.
+            """,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "LOOK AND ENTER",
+                subcommands: [
+                    ContestListCommand.self, ContestShowCommand.self, ContestBoardCommand.self,
+                    ContestJoinCommand.self, ContestRosterCommand.self, ContestWaitCommand.self,
+                    ContestLeaveCommand.self, ContestObjectCommand.self,
+                    ContestSettlementCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "RUN YOUR OWN",
+                subcommands: [
+                    ContestCreateCommand.self, ContestPublishCommand.self,
+                    ContestInviteCommand.self, ContestDeskCommand.self, ContestLockCommand.self,
+                    ContestScoreCommand.self,
+                    ContestCompleteCommand.self, ContestDisputeCommand.self,
+                    ContestSettleCommand.self, ContestCancelCommand.self,
+                    ContestDeleteCommand.self,
+                ]
+            ),
+        ]
+    )
+}
+
+extension ContestState: ExpressibleByArgument {
+    /// Accepts upper and lower case.
+    public init?(argument: String) {
+        self.init(rawValue: argument.uppercased())
+    }
+
+    /// The states in lower case, as a person types them.
+    public static var allValueStrings: [String] { allCases.map { $0.rawValue.lowercased() } }
+}
+
+/// `gotchu-ctl contest list`: the contests that the server shows.
+struct ContestListCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show contests, newest first.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest list
+              gotchu-ctl contest list --mine
+              gotchu-ctl contest list --state live --json
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Only those that you organise or have entered.")
+    var mine = false
+
+    @Option(help: ArgumentHelp("Only those in this state.", valueName: "state"))
+    var state: ContestState?
+
+    @Option(help: ArgumentHelp("The number of contests: 1 to 100.", valueName: "count"))
+    var limit = 25
+
+    @Option(help: ArgumentHelp("Begin behind this contest of an earlier list.", valueName: "id"))
+    var cursor: String?
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        guard (1...100).contains(limit) else {
+            throw CommandFailure.badData(
+                "--limit is 1 to 100.",
+                next: "gotchu-ctl contest list --limit 100"
+            )
+        }
+        let query = [
+            "?limit=\(limit)", mine ? "mine=1" : nil, state.map { "state=\($0.rawValue)" },
+            cursor.map { "cursor=\(percentEncoded($0))" },
+        ].compactMap(\.self).joined(separator: "&")
+        var call = ContestCall(.get, query, document: ContestList.self)
+        call.language = Environment.language
+        guard let reply = try await client.contest(call, as: ContestList.self) else { return }
+        guard !output.isJSON else { return output.document(reply.bytes) }
+        let list = reply.document
+        guard !list.contests.isEmpty else { return output.talk("There are no such contests.") }
+        list.table.lines(on: output.data).forEach { output.line($0) }
+        if let next = list.nextCursor {
+            output.talk("More: gotchu-ctl contest list\(mine ? " --mine" : "") --cursor \(next)")
+        }
+    }
+}
+
+extension ContestList {
+    var table: Table {
+        var table = Table(columns: [
+            Table.Column(title: "CONTEST", minimum: 12),
+            Table.Column(title: "STATE"),
+            Table.Column(title: "FEE", isRightAligned: true, dispensability: 1),
+            Table.Column(title: "LOCKS", dispensability: 3),
+            Table.Column(title: "BY, STARTS", minimum: 8, dispensability: 4),
+            Table.Column(title: "KIND", dispensability: 2),
+            Table.Column(title: "ID"),
+        ])
+        table.rows = contests.map { card in
+            let fee = card.entry.entryFeeCents.value
+            let money = Money(minorUnits: fee, currency: card.entry.currency)
+            return [
+                Table.Cell(card.display.title.shortened),
+                Table.Cell(card.display.statusLabel.shortened),
+                Table.Cell(fee == 0 ? "free" : "\(money)"),
+                Table.Cell(card.timing.locksAt.dateText, .dim),
+                Table.Cell(card.display.subtitle.shortened, .dim),
+                Table.Cell(card.display.badge.shortened),
+                Table.Cell(card.id.description),
+            ]
+        }
+        return table
+    }
+}
+
+extension Output {
+    /// Writes a document as it came, on one line.
+    func document(_ bytes: [UInt8]) {
+        var text = String(decoding: bytes, as: UTF8.self)
+        while text.last?.isNewline == true { text.removeLast() }
+        line(text)
+    }
+}
+
+/// `gotchu-ctl contest show`: all of a contest.
+struct ContestShowCommand: ContestVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all of a contest, and what you can do with it.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest show ID
+              gotchu-ctl contest show ID --invitation TOKEN
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The contest's id.")
+    var contest: String
+
+    @Option(help: ArgumentHelp("The invitation to a private contest.", valueName: "token"))
+    var invitation: String?
+
+    func run(_ access: ContestAccess, _ output: Output) async throws {
+        let reply = try await access.detail(invitation: invitation)
+        guard !output.isJSON else { return output.document(reply.bytes) }
+        reply.document.lines(on: output.data).forEach { output.line($0) }
+    }
+}
+
+/// `gotchu-ctl contest board`: the leaderboard.
+struct ContestBoardCommand: ContestVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "board",
+        abstract: "Show a contest's leaderboard.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest board ID
+              gotchu-ctl contest board ID --all
+
+            The organiser also sees the numbers by which entries are scored. With --json one page \
+            is printed; its next_cursor is the next one's --cursor.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The contest's id.")
+    var contest: String
+
+    @Option(help: ArgumentHelp("The entries of a page: 1 to 200.", valueName: "count"))
+    var limit = 50
+
+    @Option(help: ArgumentHelp("Begin behind the page that told this.", valueName: "cursor"))
+    var cursor: String?
+
+    @Flag(help: "Show all pages.")
+    var all = false
+
+    func validate() throws {
+        guard !(all && options.json) else {
+            throw ValidationError("--json prints one page: leave --all out, and follow --cursor.")
+        }
+    }
+
+    func run(_ access: ContestAccess, _ output: Output) async throws {
+        guard (1...ContestAccess.boardPage).contains(limit) else {
+            throw CommandFailure.badData(
+                "--limit is 1 to \(ContestAccess.boardPage).",
+                next: access.command("board", "--all")
+            )
+        }
+        let reply = try await access.board(
+            limit: all ? ContestAccess.boardPage : limit,
+            cursor: cursor
+        )
+        guard !output.isJSON else { return output.document(reply.bytes) }
+        // Amounts of a leaderboard are in the contest's currency, which its page tells.
+        let currency = try await access.detail().document.currency
+        var page = reply.document
+        output.line(page.summary)
+        while true {
+            page.table(in: currency).lines(on: output.data).forEach { output.line($0) }
+            guard let next = page.nextCursor else { return }
+            guard all else {
+                return output.talk("More: " + access.command("board", "--cursor \(next)"))
+            }
+            page = try await access.board(limit: ContestAccess.boardPage, cursor: next).document
+        }
+    }
+}
+
+/// `gotchu-ctl contest settlement`: the payouts, with their proof.
+struct ContestSettlementCommand: ContestVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "settlement",
+        abstract: "Show what a settled contest has paid, and its hashes.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest settlement ID
+              gotchu-ctl contest settlement ID --json
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The contest's id.")
+    var contest: String
+
+    func run(_ access: ContestAccess, _ output: Output) async throws {
+        let reply = try await access.get("/settlement", as: SettlementReply.self)
+        guard !output.isJSON else { return output.document(reply.bytes) }
+        let currency = try await access.detail().document.currency
+        reply.document.lines(in: currency, on: output.data).forEach { output.line($0) }
+    }
+}
+
+extension SettlementReply {
+    /// The payouts for a person. Entries without a prize are counted alone.
+    func lines(in currency: Currency, on terminal: Terminal) -> [String] {
+        func money(_ cents: WireCount) -> String {
+            Money(minorUnits: cents.value, currency: currency).description
+        }
+        let paid = payouts.filter { $0.payoutCents.value > 0 }
+        var lines = [
+            terminal.paint("Settled \(settledAt.dateText)", .bold)
+                + " · pool \(money(poolCents)) · organiser \(money(rakeCents))"
+                + " · revision \(revision.value)"
+        ]
+        var table = Table(columns: [
+            Table.Column(title: "RANK", isRightAligned: true),
+            Table.Column(title: "ENTRY", isRightAligned: true),
+            Table.Column(title: "PRIZE", isRightAligned: true),
+        ])
+        table.rows = paid.map { payout in
+            [
+                Table.Cell("\(payout.rank.value)"), Table.Cell("\(payout.entryNumber.value)"),
+                Table.Cell(money(payout.payoutCents)),
+            ]
+        }
+        if !paid.isEmpty { lines += table.lines(on: terminal) }
+        let others = payouts.count - paid.count
+        if others > 0 { lines.append("\(others) ranked without a prize") }
+        return lines + [
+            "Inputs \(inputsSHA256.printable)", "Result \(resultSHA256.printable)",
+        ]
+    }
+}

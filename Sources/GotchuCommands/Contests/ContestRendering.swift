@@ -1,0 +1,206 @@
+import GotchuAPI
+import GotchuCore
+
+// Presentation contract 1 in text. Kinds of sections, columns and actions that are not known here
+// are shown by their form alone: a new kind of contest needs no new program.
+
+extension ContestDetail {
+    var currency: Currency { payoutTable.first?.currency ?? .usd }
+    var fee: Money { Money(minorUnits: entryFeeCents.value, currency: currency) }
+    var feeText: String { entryFeeCents.value == 0 ? "free" : "\(fee)" }
+    var title: String { display.title.quotedName }
+
+    func action(_ id: String) -> ContestAction? { actionList.first { $0.id == id } }
+
+    /// The question to be answered before an action, if there is one.
+    func question(_ id: String) -> String? {
+        action(id)?.confirm.map { "\(title): \($0.printable)" }
+    }
+
+    /// All of it, for a person.
+    func lines(on terminal: Terminal) -> [String] {
+        var lines = [
+            terminal.paint(display.title.printable, .bold),
+            (organizerName.isEmpty ? "" : "by \(organizerName.printable) · ") + stateText
+                + " · \(entryCount.value) of \(maxEntries.value) entered",
+        ]
+        if !display.description.isEmpty { lines.append(display.description.printable) }
+        if let rules = display.rulesURL.value { lines.append("Rules: \(rules.printable)") }
+        lines += ["", "Locks \(lockTime.dateText) · starts \(startTime.dateText)" + endText]
+        if let entry { lines.append("You are in: entry \(entry.entryNumber.value).") }
+        for section in sections { lines += [""] + section.lines(on: terminal) }
+        if let objections {
+            lines += ["", terminal.paint("Objections", .bold)]
+            lines += objections.map { objection in
+                "  entry \(objection.entryNumber.value), \(objection.username.quotedName): "
+                    + objection.text.printable
+            }
+        }
+        return lines + actionLines(on: terminal)
+    }
+
+    /// The state in the words of the contract.
+    var stateText: String {
+        let isDisputed = leaderboardState == .disputed
+        return state.rawValue.lowercased() + (isDisputed ? ", disputed" : "")
+    }
+
+    private var endText: String { endTime.value.map { " · ends \($0.dateText)" } ?? "" }
+
+    /// The actions that are possible, with their commands, and the others by the reason why not.
+    private func actionLines(on terminal: Terminal) -> [String] {
+        let possible = actionList.filter(\.enabled)
+        var reasons: [(text: String, labels: [String])] = []
+        for action in actionList where !action.enabled {
+            let text = action.reason?.text.printable ?? "-"
+            if let index = reasons.firstIndex(where: { $0.text == text }) {
+                reasons[index].labels.append(action.label.printable)
+            } else {
+                reasons.append((text, [action.label.printable]))
+            }
+        }
+        var lines: [String] = []
+        if !possible.isEmpty {
+            lines += ["", terminal.paint("Possible now", .bold)]
+            lines += aligned(possible.map { ($0.label.printable, $0.command(id)) })
+        }
+        if !reasons.isEmpty {
+            lines += ["", terminal.paint("Not possible", .bold)]
+            lines += aligned(reasons.map { ($0.text, $0.labels.joined(separator: ", ")) })
+        }
+        return lines
+    }
+}
+
+extension ContestAction {
+    /// The verbs of this program, by action.
+    private static let verbs = [
+        "join": "join", "leave": "leave", "roster": "roster", "object": "object",
+        "leaderboard": "board", "settlement": "settlement", "publish": "publish", "lock": "lock",
+        "score": "score", "complete": "complete", "dispute": "dispute", "settle": "settle",
+        "cancel": "cancel", "delete": "delete",
+    ]
+
+    /// The command that does it, or a note that there is none.
+    fileprivate func command(_ contest: WireUUID) -> String {
+        guard let verb = Self.verbs[id] else {
+            return "not with this program: \(method.rawValue) \(href.printable)"
+        }
+        return "gotchu-ctl contest \(verb) \(contest)"
+    }
+}
+
+extension ContestSection {
+    /// The section for a person: its title, and what can be shown of it.
+    func lines(on terminal: Terminal) -> [String] {
+        let (name, known) = knownLines
+        let body = known ?? data.genericLines
+        let heading = title?.printable ?? name ?? type.printable
+        guard let body, !body.isEmpty else {
+            return ["\(heading): this part cannot be shown here."]
+        }
+        return [terminal.paint(heading, .bold)] + body
+    }
+
+    /// The name and the lines of a kind that the contract describes; no lines if the data has
+    /// another form.
+    private var knownLines: (name: String?, lines: [String]?) {
+        switch type {
+        case "summary": ("Summary", data.summaryLines)
+        case "payout_table": ("Prizes", data.prizeLines)
+        case "scoring_overview": ("Scoring", data.scoringLines)
+        case "roster_config": ("Roster", RosterForm(data).map { ["  " + $0.rule] })
+        default: (nil, nil)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var summaryLines: [String]? {
+        guard let fee = text("entry_fee"), let pool = text("prize_pool"),
+            let entries = text("entries")
+        else { return nil }
+        return aligned([("Entry fee", fee), ("Prize pool", pool), ("Entries", entries)])
+    }
+
+    fileprivate var prizeLines: [String]? {
+        guard case .array(let tiers) = self else { return nil }
+        var rows: [(String, String)] = []
+        for tier in tiers {
+            guard let rank = tier.integer("rank"), let amount = tier.text("amount") else {
+                return nil
+            }
+            let last = tier.integer("rank_max") ?? rank
+            rows.append((last > rank ? "\(rank)-\(last)" : "\(rank)", amount))
+        }
+        return aligned(rows)
+    }
+
+    fileprivate var scoringLines: [String]? {
+        guard let format = text("format") else { return nil }
+        let rounds = integer("rounds").map { $0 == 1 ? "1 round" : "\($0) rounds" }
+        let tie = text("tie_breaker").map { "Equal points: \($0)" }
+        return [format, rounds, tie].compactMap { $0.map { "  \($0)" } }
+    }
+
+    /// Rows and scalars of a kind that is not known; `nil` if there are none.
+    fileprivate var genericLines: [String]? {
+        switch self {
+        case .object(let members):
+            if case .array(let rows)? = members["rows"] { return Self.rowLines(rows) }
+            let rows = members.sorted { $0.key < $1.key }
+                .compactMap { name, value in value.scalar.map { (name.printable, $0) } }
+            return rows.isEmpty ? nil : aligned(rows)
+        case .array(let elements): return Self.rowLines(elements)
+        case .null, .boolean, .integer, .otherNumber, .string: return scalar.map { ["  \($0)"] }
+        }
+    }
+
+    private static func rowLines(_ elements: [JSONValue]) -> [String]? {
+        let rows = elements.compactMap { element -> (String, String)? in
+            if let scalar = element.scalar { return (scalar, "") }
+            guard case .object(let members) = element else { return nil }
+            if let label = element.text("label"), let value = members["value"]?.scalar {
+                return (label, value)
+            }
+            let scalars = members.sorted { $0.key < $1.key }
+                .compactMap { name, value in value.scalar.map { "\(name.printable) \($0)" } }
+            return scalars.isEmpty ? nil : (scalars.joined(separator: ", "), "")
+        }
+        return rows.isEmpty ? nil : aligned(rows)
+    }
+
+    /// The value for a person, if it is one; never in a form that commands a terminal.
+    var scalar: String? {
+        switch self {
+        case .null: "-"
+        case .boolean(let value): value ? "yes" : "no"
+        case .integer(let value): "\(value)"
+        case .string(let text): text.printable
+        case .otherNumber, .array, .object: nil
+        }
+    }
+
+    func text(_ name: String) -> String? {
+        guard case .object(let members) = self, case .string(let text)? = members[name] else {
+            return nil
+        }
+        return text.printable
+    }
+
+    func integer(_ name: String) -> Int64? {
+        guard case .object(let members) = self, case .integer(let value)? = members[name] else {
+            return nil
+        }
+        return value
+    }
+}
+
+/// Rows of two columns, indented; the first one as wide as its widest cell.
+private func aligned(_ rows: [(String, String)]) -> [String] {
+    let width = rows.map(\.0.columns).max() ?? 0
+    return rows.map { label, value in
+        let padding = String(repeating: " ", count: width - label.columns)
+        return value.isEmpty ? "  \(label)" : "  \(label)\(padding)  \(value)"
+    }
+}

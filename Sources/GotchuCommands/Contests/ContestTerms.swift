@@ -1,0 +1,94 @@
+import ArgumentParser
+import Glibc
+import GotchuAPI
+import GotchuCore
+
+/// A moment as a person types it: `+90m`, `2026-12-04 18:00` of this machine's time zone, or
+/// `2026-12-04T18:00:00Z`.
+struct TypedMoment: ExpressibleByArgument, Sendable {
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    /// The largest number of units; a century of days.
+    private static let limit: Int64 = 36_525
+
+    let time: Timestamp
+
+    init?(argument: String) {
+        self.init(argument, now: .now)
+    }
+
+    init?(_ text: String, now: Timestamp) {
+        if let time = Timestamp(iso8601: text) {
+            self.time = time
+        } else if text.hasPrefix("+"), let unit = text.last.flatMap({ Self.units[$0] }),
+            let count = Int64(text.dropFirst().dropLast()), (0...Self.limit).contains(count)
+        {
+            time = now.advanced(by: .seconds(count * unit))
+        } else if let time = Self.local(text) {
+            self.time = time
+        } else {
+            return nil
+        }
+    }
+
+    /// `2026-12-04 18:00` in the system's time zone.
+    private static func local(_ text: String) -> Timestamp? {
+        // Read as if it were in UTC, which tells if there is such a day and hour.
+        let pieces = text.split(separator: " ").map(String.init)
+        guard pieces.count == 2, pieces[1].utf8.count == 5,
+            Timestamp(iso8601: "\(pieces[0])T\(pieces[1]):00Z") != nil
+        else { return nil }
+        let numbers = text.split { !$0.isNumber }.compactMap { CInt($0) }
+        guard numbers.count == 5 else { return nil }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
+            numbers[0] - 1900, numbers[1] - 1, numbers[2]
+        )
+        (parts.tm_hour, parts.tm_min, parts.tm_isdst) = (numbers[3], numbers[4], -1)
+        let seconds = mktime(&parts)
+        // A time that a change of the clock leaves out comes back as another one.
+        guard seconds != -1, parts.tm_hour == numbers[3], parts.tm_min == numbers[4] else {
+            return nil
+        }
+        return Timestamp(milliseconds: Int64(seconds) * 1000)
+    }
+}
+
+/// The shares of the ranks as a person types them: `50,30,20`, or `50,10x5` for five ranks that
+/// share ten percent.
+struct TypedTiers: ExpressibleByArgument, Sendable {
+    let tiers: [JSONValue]
+
+    init?(argument: String) {
+        var tiers: [JSONValue] = []
+        var next: Int64 = 1
+        var sum: Int64 = 0
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            let pieces = part.split(separator: "x", omittingEmptySubsequences: false)
+            let count = pieces.count == 2 ? Int64(pieces[1]) : 1
+            // A percent has two decimals at most, like an amount.
+            guard (1...2).contains(pieces.count), let count, (1...10_000).contains(count),
+                let share = Money(pieces[0])?.minorUnits, (1...10_000).contains(share)
+            else { return nil }
+            tiers.append(
+                .object([
+                    "rank_min": .integer(next), "rank_max": .integer(next + count - 1),
+                    "share_bps": .integer(share),
+                ])
+            )
+            next += count
+            sum += share
+        }
+        guard sum == 10_000 else { return nil }
+        self.tiers = tiers
+    }
+
+    init() {
+        tiers = [
+            .object([
+                "rank_min": .integer(1), "rank_max": .integer(1), "share_bps": .integer(10_000),
+            ])
+        ]
+    }
+
+    var defaultValueDescription: String { "100" }
+}

@@ -1,0 +1,176 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// A command about one contest.
+protocol ContestVerb: SocketCommand {
+    /// The contest's id as it was typed.
+    var contest: String { get }
+
+    func run(_ access: ContestAccess, _ output: Output) async throws
+}
+
+extension ContestVerb {
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        guard let id = WireUUID(contest.lowercased()) else {
+            throw CommandFailure.badData(
+                "'\(contest.shortened)' is no contest's id.",
+                next: "gotchu-ctl contest list"
+            )
+        }
+        do {
+            try await run(ContestAccess(client: client, id: id), output)
+        } catch LocalClientFailure.problem(let problem) {
+            throw LocalClientFailure.problem(problem.about(id))
+        }
+    }
+}
+
+/// One contest, by way of the daemon.
+struct ContestAccess: Sendable {
+    /// The largest page of a leaderboard.
+    static let boardPage = 200
+    /// The time for which a server that does not answer is asked again.
+    private static let patience: Duration = .seconds(60)
+
+    let client: LocalClient
+    let id: WireUUID
+
+    /// A command about this contest, for a person to type.
+    func command(_ verb: String, _ more: String = "") -> String {
+        "gotchu-ctl contest \(verb) \(id)" + (more.isEmpty ? "" : " \(more)")
+    }
+
+    func detail(invitation: String? = nil) async throws -> ContestReply<ContestDetail> {
+        let query = invitation.map { "?join_token=\(percentEncoded($0))" } ?? ""
+        return try await get(query, as: ContestDetail.self)
+    }
+
+    /// Returns the contest if it has changed.
+    ///
+    /// - Parameter tag: The tag of the document that is known.
+    func detail(unless tag: String?) async throws -> ContestReply<ContestDetail>? {
+        var call = ContestCall(.get, "/\(id)", document: ContestDetail.self)
+        (call.language, call.knownTag) = (Environment.language, tag)
+        return try await client.contest(call, as: ContestDetail.self)
+    }
+
+    func board(limit: Int, cursor: String?) async throws -> ContestReply<Leaderboard> {
+        let start = cursor.map { "&cursor=\(percentEncoded($0))" } ?? ""
+        return try await get("/leaderboard?limit=\(limit)\(start)", as: Leaderboard.self)
+    }
+
+    /// Returns the pages of the leaderboard, one after the other, until `isEnough` of the last one.
+    func boards(until isEnough: (Leaderboard) -> Bool) async throws -> [Leaderboard] {
+        var pages: [Leaderboard] = []
+        var cursor: String?
+        repeat {
+            let page = try await board(limit: Self.boardPage, cursor: cursor).document
+            pages.append(page)
+            cursor = isEnough(page) ? nil : page.nextCursor
+        } while cursor != nil
+        return pages
+    }
+
+    func get<Document: ContestDocument>(
+        _ path: String,
+        as type: Document.Type
+    ) async throws -> ContestReply<Document> {
+        var call = ContestCall(.get, "/\(id)\(path)", document: type)
+        call.language = Environment.language
+        return try await required(client.contest(call, as: type))
+    }
+
+    /// Makes a call that changes the contest.
+    ///
+    /// - Parameter isKeyed: True if it moves money: it is then repeated under its key while nobody
+    ///   answers.
+    func post<Document: ContestDocument>(
+        _ verb: String,
+        _ body: [String: JSONValue] = [:],
+        as type: Document.Type,
+        isKeyed: Bool = false
+    ) async throws -> ContestReply<Document> {
+        var call = ContestCall(.post, "/\(id)/\(verb)", document: type)
+        call.language = Environment.language
+        call.body = CanonicalJSON.bytes(of: JSONValue.object(body))
+        guard isKeyed else { return try await required(client.contest(call, as: type)) }
+        return try await client.persisting(for: Self.patience) { key in
+            var call = call
+            call.key = key
+            return try await required(client.contest(call, as: type))
+        }
+    }
+
+    private func required<Document>(
+        _ reply: ContestReply<Document>?
+    ) throws -> ContestReply<Document> {
+        guard let reply else { throw LocalClientFailure.unreadableReply(underlying: "no document") }
+        return reply
+    }
+}
+
+extension Environment {
+    /// The person's language, as `Accept-Language` has it: `de-DE`; `nil` if none is set.
+    static var language: String? {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { Environment[$0] }.first
+        let name = (locale ?? "").prefix { $0 != "." && $0 != "@" }
+        guard !name.isEmpty, name != "C", name != "POSIX",
+            name.utf8.allSatisfy({ (0x30...0x7A).contains($0) })
+        else { return nil }
+        return String(name.map { $0 == "_" ? "-" : $0 })
+    }
+}
+
+extension Question {
+    /// Asks, unless the person said beforehand that it is not needed.
+    ///
+    /// - Parameters:
+    ///   - refusal: The sentence for a no: nothing has happened.
+    ///   - next: The command without its question.
+    func require(
+        _ text: String,
+        unless isAgreed: Bool,
+        refusal: String,
+        next: String
+    ) throws {
+        guard !isAgreed else { return }
+        guard canBeAsked else {
+            throw CommandFailure.usage(
+                "There is no terminal to ask on, so --yes is needed.",
+                next: next + " --yes"
+            )
+        }
+        guard ask(text) else { throw CommandFailure.negative(refusal, next: next) }
+    }
+}
+
+extension Problem {
+    /// The problem with what a person needs to know of it.
+    func about(_ id: WireUUID) -> Problem {
+        var problem = self
+        if errorCode == .insufficientWalletBalance, let requiredCents, let availableCents {
+            // Contests are in one currency.
+            let need = Money(minorUnits: max(0, requiredCents - availableCents))
+            let (fee, has) = (Money(minorUnits: requiredCents), Money(minorUnits: availableCents))
+            problem.detail =
+                "You need \(need) more: \(fee) is asked for, and your wallet holds "
+                + "\(has). Nothing was charged."
+            problem.fix = "gotchu-ctl wallet add \(need.plain)"
+        }
+        problem.fix = problem.fix ?? next(id)
+        return problem
+    }
+
+    private func next(_ id: WireUUID) -> String? {
+        switch errorCode {
+        case .scoresChanged, .noScores: "gotchu-ctl contest board \(id)"
+        case .rosterInvalid: "gotchu-ctl contest roster \(id)"
+        case .contestFull, .contestLocked, .alreadyJoined, .contestState, .contestCancelled,
+            .contestDisputed, .notJoined, .ownContest, .amountChanged:
+            "gotchu-ctl contest show \(id)"
+        default: nil  // SAFETY: what is not of contests has its usual command.
+        }
+    }
+}

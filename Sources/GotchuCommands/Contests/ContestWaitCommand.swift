@@ -1,0 +1,162 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import ServiceProcess
+
+/// `gotchu-ctl contest wait`: waits until a contest is settled or cancelled.
+struct ContestWaitCommand: ContestVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until a contest is settled or cancelled, and say what became of you.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl contest wait ID
+              gotchu-ctl contest wait ID --timeout 3600 --json
+
+            Exits with 0 once it is settled, with 1 if it was cancelled, and with 75 when neither \
+            has happened in time. Asking costs little: the server sends what has changed.
+            """
+    )
+
+    /// The pause between two looks in the first minute, and later.
+    private static let pauses: (first: Duration, later: Duration) = (.seconds(2), .seconds(10))
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The contest's id.")
+    var contest: String
+
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+    var timeout = Seconds(86_400)
+
+    func run(_ access: ContestAccess, _ output: Output) async throws {
+        let outcome = try await race(limit: timeout.duration) {
+            try await end(of: access, output)
+        }
+        switch outcome {
+        case .finished(let detail): try await report(detail, access, output)
+        case .timedOut:
+            throw CommandFailure.tryAgain(
+                "The contest has not ended within \(timeout.duration.wholeSecondsText).",
+                next: access.command("show")
+            )
+        case .interrupted: throw ExitCode(ExitStatus.interrupted.rawValue)
+        }
+    }
+
+    /// Looks until the contest has ended. An answer that does not come is asked for again.
+    private func end(of access: ContestAccess, _ output: Output) async throws -> ContestDetail {
+        let start = ContinuousClock.now
+        var known = try await access.detail()
+        var told = ""
+        while true {
+            let detail = known.document
+            if detail.state == .paid || detail.state == .cancelled { return detail }
+            if detail.stateText != told, !output.isJSON {
+                told = detail.stateText
+                output.talk("\(detail.title) is \(told) …")
+            }
+            let isYoung = start.duration(to: .now) < .seconds(60)
+            // The server tells nobody of a contest's end by itself; the time limit ends this.
+            try await Task.sleep(for: isYoung ? Self.pauses.first : Self.pauses.later)
+            do {
+                known = try await access.detail(unless: known.tag) ?? known
+            } catch LocalClientFailure.problem(let problem) where problem.isPassing {
+                continue
+            } catch let failure as LocalClientFailure where failure.isPassing {
+                continue
+            }
+        }
+    }
+
+    private func report(
+        _ detail: ContestDetail,
+        _ access: ContestAccess,
+        _ output: Output
+    ) async throws {
+        var outcome = ContestOutcome(detail)
+        guard detail.state == .paid else {
+            throw CommandFailure.about(
+                outcome,
+                .negative(outcome.sentence(of: detail), next: "gotchu-ctl wallet")
+            )
+        }
+        if detail.entry != nil {
+            let pages = try await access.boards { page in page.standings.contains(where: \.isOwn) }
+            outcome.add(pages.last?.standings.first(where: \.isOwn))
+        }
+        if output.isJSON { return try output.json(outcome) }
+        output.line(outcome.sentence(of: detail))
+    }
+}
+
+extension Leaderboard.Standing {
+    fileprivate var isOwn: Bool { isYou == true }
+}
+
+extension Problem {
+    /// A Boolean that is true if the same call may soon succeed.
+    fileprivate var isPassing: Bool {
+        [.serverUnreachable, .tryAgain, .rateLimited, .internalError].contains(errorCode)
+    }
+}
+
+extension LocalClientFailure {
+    /// A Boolean that is true if a daemon that starts again fails like this.
+    fileprivate var isPassing: Bool {
+        switch self {
+        case .noSocket, .refused, .connectionLost, .timedOut: true
+        case .permissionDenied, .foreignListener, .pathTooLong, .apiMismatch, .unreadableReply,
+            .problem, .system:
+            false
+        }
+    }
+}
+
+/// The end of a contest for one who waited: the output of `--json`.
+struct ContestOutcome: Encodable, Sendable {
+    let contest: WireUUID
+    let state: ContestState
+    /// The number of the caller's entry, if they had one.
+    let entry: Int64?
+    private(set) var rank: Int64?
+    /// The prize, in minor units.
+    private(set) var payoutCents: Int64?
+    let currency: Currency
+
+    init(_ detail: ContestDetail) {
+        contest = detail.id
+        state = detail.state
+        entry = detail.entry?.entryNumber.value
+        currency = detail.currency
+    }
+
+    mutating func add(_ standing: Leaderboard.Standing?) {
+        rank = standing?.rank.value?.value
+        payoutCents = standing.map { $0.payoutCents.value?.value ?? 0 }
+    }
+
+    /// The outcome in one sentence.
+    func sentence(of detail: ContestDetail) -> String {
+        guard state == .paid else {
+            let isBack = entry != nil && detail.entryFeeCents.value > 0
+            return "\(detail.title) was cancelled"
+                + (isBack ? ": \(detail.fee) went back to your wallet." : ".")
+        }
+        guard entry != nil else { return "\(detail.title) is settled." }
+        let prize = Money(minorUnits: payoutCents ?? 0, currency: currency)
+        let won = prize.minorUnits > 0 ? "you won \(prize)." : "you won nothing this time."
+        guard let rank else { return "\(detail.title) is settled: you have no rank, \(won)" }
+        return "\(detail.title) is settled: rank \(rank) of \(detail.entryCount.value), \(won)"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case contest = "contest_id"
+        case state
+        case entry = "entry_number"
+        case rank
+        case payoutCents = "payout_cents"
+        case currency
+    }
+}

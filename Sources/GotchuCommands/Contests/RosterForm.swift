@@ -1,0 +1,87 @@
+import GotchuAPI
+import GotchuCore
+
+/// The form of a contest's roster, from its section `roster_config` alone.
+struct RosterForm {
+    struct Player {
+        let id: String
+        let name: String
+        let position: String
+        let salary: Int64
+    }
+
+    let size: Int
+    /// The position of each place, or none if any player may take any.
+    let positions: [String]
+    /// The most that the players may cost together.
+    let cap: Int64?
+    let players: [Player]
+
+    /// - Returns: `nil` if the data has another form.
+    init?(_ data: JSONValue) {
+        guard let size = data.integer("roster_size"), (1...50).contains(size),
+            case .object(let members) = data, case .array(let positions)? = members["positions"]
+        else { return nil }
+        self.size = Int(size)
+        self.positions = positions.compactMap(\.scalar)
+        cap = data.integer("salary_cap")
+        guard case .array(let players)? = members["players"] else {
+            self.players = []
+            return
+        }
+        self.players = players.compactMap { player in
+            guard let id = player.text("player_id"), let name = player.text("name") else {
+                return nil
+            }
+            return Player(
+                id: id,
+                name: name,
+                position: player.text("position") ?? "",
+                salary: player.integer("salary") ?? 0
+            )
+        }
+    }
+
+    /// The rule in one line.
+    var rule: String {
+        let places = positions.isEmpty ? "" : " (\(positions.joined(separator: ", ")))"
+        let cost = cap.map { ", who may cost \($0) together" } ?? ""
+        return "Choose \(size) of \(players.count) players\(places)\(cost)."
+    }
+
+    /// The player whom a person means: by number in the list, by id, or by a name that only one
+    /// player has.
+    func player(_ text: String) -> Player? {
+        if let number = Int(text) {
+            return players.indices.contains(number - 1) ? players[number - 1] : nil
+        }
+        let word = text.lowercased()
+        let meant = players.filter { $0.id == word || $0.name.lowercased() == word }
+        return meant.count == 1 ? meant[0] : nil
+    }
+
+    func cost(of roster: [Player]) -> Int64 {
+        roster.reduce(0) { $0 + min(max($1.salary, 0), 1_000_000_000_000) }
+    }
+
+    /// All that is missing of a roster; empty if it can be sent.
+    func flaws(of roster: [Player]) -> [String] {
+        var flaws: [String] = []
+        if roster.count < size { flaws.append("\(size - roster.count) more to choose") }
+        if roster.count > size { flaws.append("\(roster.count - size) too many") }
+        let counts = Dictionary(roster.map { ($0.id, 1) }, uniquingKeysWith: +)
+        var told: Set<String> = []
+        for player in roster where counts[player.id, default: 0] > 1 {
+            if told.insert(player.id).inserted { flaws.append("\(player.name) stands there twice") }
+        }
+        let chosen = Dictionary(roster.map { ($0.position, 1) }, uniquingKeysWith: +)
+        let needed = Dictionary(positions.map { ($0, 1) }, uniquingKeysWith: +)
+        for position in needed.keys.sorted() {
+            let missing = needed[position, default: 0] - chosen[position, default: 0]
+            if missing > 0 { flaws.append("\(missing) more for \(position)") }
+        }
+        let cost = cost(of: roster)
+        if let cap, cost > cap { flaws.append("\(cost - cap) over the cap of \(cap)") }
+        return flaws
+    }
+}

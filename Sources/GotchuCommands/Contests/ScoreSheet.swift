@@ -1,0 +1,135 @@
+import GotchuAPI
+import GotchuCore
+
+/// Scores as an organiser writes them, in the form of the server's call.
+struct ScoreSheet {
+    /// The largest number of scores of one call.
+    private static let callLimit = 500
+
+    /// A line or an argument that is no score.
+    struct Flaw: Error, Equatable {
+        let sentence: String
+    }
+
+    private(set) var scores: [JSONValue] = []
+
+    /// The scores in as many parts as there have to be calls.
+    var parts: [[JSONValue]] {
+        stride(from: 0, to: scores.count, by: Self.callLimit).map {
+            Array(scores[$0..<min($0 + Self.callLimit, scores.count)])
+        }
+    }
+
+    /// Reads `ENTRY=POINTS` with further values behind commas: `7=42,seconds=12`.
+    init(arguments: [String]) throws(Flaw) {
+        for argument in arguments {
+            let pairs = argument.split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+            guard let first = pairs.first, pairs.allSatisfy({ $0.count == 2 }) else {
+                throw Flaw(sentence: "'\(argument.shortened)' is no score: write ENTRY=POINTS.")
+            }
+            let values = pairs.dropFirst().map { ($0[0], $0[1]) }
+            try add(first[0], points: first[1], values, in: argument)
+        }
+    }
+
+    /// Reads a table (RFC 4180) whose titles are `entry` or `player`, `points`, and the names of
+    /// further values.
+    init(csv text: String) throws(Flaw) {
+        var rows = Self.rows(of: text).filter { $0 != [""] }
+        guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
+            titles.count >= 2, ["entry", "player"].contains(titles[0]), titles[1] == "points",
+            Set(titles).count == titles.count
+        else {
+            throw Flaw(
+                sentence: "The table's first line must be: entry,points (or player,points), then "
+                    + "the names of further values."
+            )
+        }
+        rows.removeFirst()
+        for (index, row) in rows.enumerated() {
+            let place = "row \(index + 2)"
+            guard row.count == titles.count else {
+                throw Flaw(sentence: "The table's \(place) has \(row.count) columns.")
+            }
+            let values = zip(titles, row).dropFirst(2).map { ($0, $1) }
+            try add(row[0].trimmed, points: row[1].trimmed, Array(values), in: place)
+        }
+    }
+
+    /// - Parameter points: `-` or nothing takes a score back.
+    private mutating func add(
+        _ name: String,
+        points: String,
+        _ values: [(String, String)],
+        in place: String
+    ) throws(Flaw) {
+        var members: [String: JSONValue] = [:]
+        if let id = WireUUID(name.lowercased()) {
+            members["player_id"] = .string(id.description)
+        } else if let number = Int64(name), number > 0 {
+            members["entry_number"] = .integer(number)
+        } else {
+            throw Flaw(
+                sentence: "'\(name.shortened)' (\(place.shortened)) is neither the number of an "
+                    + "entry nor the id of a player."
+            )
+        }
+        if points == "-" || points.isEmpty {
+            members["points"] = .null
+        } else if let number = Int64(points) {
+            members["points"] = .integer(number)
+        } else {
+            throw Flaw(
+                sentence: "'\(points.shortened)' (\(place.shortened)) is no whole number of points."
+            )
+        }
+        let further = values.filter { !$0.1.trimmed.isEmpty }.map { name, value in
+            (name, Int64(value.trimmed).map(JSONValue.integer) ?? .string(value.trimmed))
+        }
+        guard Set(further.map(\.0)).count == further.count else {
+            throw Flaw(sentence: "A value is named twice in \(place.shortened).")
+        }
+        if !further.isEmpty {
+            members["values"] = .object(Dictionary(further) { first, _ in first })
+        }
+        scores.append(.object(members))
+    }
+
+    /// The fields of each line (RFC 4180).
+    private static func rows(of text: String) -> [[String]] {
+        var rows: [[String]] = []
+        var row: [String] = []
+        var field = ""
+        var isQuoted = false
+        // A spreadsheet may write a mark of its encoding first.
+        var rest = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })[...]
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\"" where isQuoted && rest.first == "\"":
+                rest.removeFirst()
+                field.append("\"")
+            case "\"" where isQuoted || field.isEmpty: isQuoted.toggle()
+            case "," where !isQuoted:
+                row.append(field)
+                field = ""
+            case "\n" where !isQuoted:
+                rows.append(row + [field])
+                (row, field) = ([], "")
+            case "\r" where !isQuoted: break
+            default: field.unicodeScalars.append(scalar)
+            }
+        }
+        if !field.isEmpty || !row.isEmpty { rows.append(row + [field]) }
+        return rows
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = self[...]
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,109 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// A request from its making to its end, for the person who makes it.
+struct RequestRun: Sendable {
+    let new: NewRequest
+    let client: LocalClient
+    let output: Output
+
+    /// Makes the request, and leaves it on the air.
+    func begin() async throws {
+        let request = try await make()
+        try announceOnly(request)
+        try? await warn(beside: request.id)
+    }
+
+    /// Makes the request and waits for its end; a signal cancels it.
+    func untilEnd() async throws {
+        // A signal while the request is being made must cancel the request too.
+        let trap = SignalTrap()
+        // Not cancelled: a request that may be on the air must be known before it can be cancelled.
+        // SAFETY: it is awaited below whatever happens.
+        let making = Task { try await make() }
+        switch try await race(trap: trap, { try await follow(making) }) {
+        case .finished(let (watch, end)):
+            try watch.reportEnd(end)
+        case .interrupted, .timedOut:
+            try await cancel(making)
+        }
+    }
+
+    private func make() async throws -> RequestView {
+        try await client.repeating { try await client.createRequest(new, key: $0) }
+    }
+
+    /// Awaits the request, announces it, and follows it to its end.
+    private func follow(
+        _ making: Task<RequestView, any Error>
+    ) async throws -> (RequestWatch, RequestView) {
+        let request = try await withTaskCancellationHandler {
+            try await making.value
+        } onCancel: {
+            announceCancel()
+        }
+        try Task.checkCancellation()
+        let watch = RequestWatch(request: request, output: output)
+        watch.announce()
+        try? await warn(beside: request.id)
+        // Printed only once nothing is drawn any more.
+        defer { if Task.isCancelled { announceCancel() } }
+        do {
+            return (watch, try await watch.untilEnd(client))
+        } catch let failure as LocalClientFailure {
+            // Without this nobody would learn of its end.
+            let end = try await cancel(request)
+            guard end.state == .cancelled else { return (watch, end) }
+            output.talk("The request was cancelled, as it cannot be followed.")
+            throw CommandFailure.about(end, .client(failure))
+        }
+    }
+
+    /// Warns of other open requests: requests of one device are equally near to a payer.
+    private func warn(beside id: SessionID) async throws {
+        let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
+        guard let other = others.first else { return }
+        let many = others.count == 1 ? "Another request is" : "\(others.count) other requests are"
+        output.talk("\(many) on the air here, so that payers must choose between them.")
+        output.talk("Cancel one:             gotchu-ctl cancel \(other.id)")
+    }
+
+    private func announceCancel() {
+        output.talk("Cancelling the request …; Ctrl-C again leaves it open.")
+    }
+
+    private func announceOnly(_ request: RequestView) throws {
+        guard !output.isJSON else { return try output.json(request) }
+        output.line(
+            "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
+        )
+        output.talk("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
+        output.talk("Cancel it:              gotchu-ctl cancel \(request.id)")
+    }
+
+    private func cancel(
+        _ making: Task<RequestView, any Error>
+    ) async throws {
+        // A failure to make it is reported as without an interruption.
+        let request = try await making.value
+        let end = try await cancel(request)
+        try RequestWatch(request: request, output: output).reportEnd(end)
+    }
+
+    private func cancel(
+        _ request: RequestView
+    ) async throws -> RequestView {
+        do {
+            return try await client.cancelRequest(request.id)
+        } catch LocalClientFailure.problem(let problem) where problem.errorCode == .sessionBusy {
+            throw CommandFailure.negative(
+                "A payer is paying at this moment, so it cannot be cancelled.",
+                next: "gotchu-ctl wait --for paid:\(request.id)"
+            )
+        } catch let failure as LocalClientFailure {
+            output.talk("The request could not be cancelled; it may still be paid.")
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import PaymentClient
+
+/// Contests: entries are journalled, all other calls are passed on.
+extension DaemonBackend {
+    /// The time for which the caller waits for the end of an entry; below that of a local call.
+    private static let entryPatience: Duration = .seconds(20)
+
+    func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer {
+        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
+        switch await core.client.contest(call) {
+        case .refused(let problem): throw problem.ofContests
+        case .unknown(let outage) where outage.code == .unreadable: throw .badServerAnswer
+        case let answer: return try answer.getOrThrow(core.tokens)
+        }
+    }
+
+    func joinContest(
+        _ new: NewContestEntry,
+        key: IdempotencyKey
+    ) async throws(Problem) -> ContestAnswer {
+        let created = try await contestEntryService.create(new, key: key)
+        let id = created.view.id
+        let (entry, reply) = try await contestEntryService.end(of: id, within: Self.entryPatience)
+        switch entry.state {
+        case .joined:
+            if var reply {
+                reply.isReplay = reply.isReplay || created.isReplay
+                return reply
+            }
+            // Entered earlier: nothing more is asked for than a look.
+            var look = ContestCall(.get, "/\(new.contest)", document: ContestDetail.self)
+            look.language = new.language
+            var answer = try await contest(look)
+            (answer.isReplay, answer.tag) = (true, nil)
+            return answer
+        case .declined(let problem):
+            guard problem.errorCode != .unauthorized else { throw .loginRefused(core.tokens) }
+            throw problem.ofContests
+        case .open(let reason):
+            let said = reason?.refusal.map { " It says: \($0.detail)" } ?? ""
+            throw Problem(
+                .serverUnreachable,
+                detail: "The payment server has not confirmed the entry. gotchud keeps asking, "
+                    + "with the same key: the fee is taken once at most.\(said)",
+                fix: "gotchu-ctl contest show \(new.contest)",
+                retryable: true
+            )
+        }
+    }
+}
+
+extension Problem {
+    /// The problem with its code and sentence once more, under the names of the first clients.
+    fileprivate var ofContests: Problem {
+        var problem = self
+        problem.repeatedCode = code
+        problem.reason = detail
+        return problem
+    }
+
+    fileprivate static var badServerAnswer: Problem {
+        Problem(
+            .badServerAnswer,
+            detail: "The payment server's answer is no document of contests. What was asked for "
+                + "may have been done; the same call with the same key does it once.",
+            fix: "gotchu-ctl doctor",
+            retryable: true
+        )
+    }
+}

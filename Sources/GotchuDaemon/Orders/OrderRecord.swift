@@ -1,0 +1,108 @@
+import GotchuAPI
+import GotchuCore
+import PaymentClient
+
+/// A call that moves money, in the journal: from before its first byte is sent until its end is
+/// known. It has one key for its whole life.
+protocol OrderRecord: Codable, Equatable, Sendable {
+    associatedtype New: Encodable & Sendable
+    /// The payment server's answer once it has carried the order out.
+    associatedtype Reply: Sendable
+    associatedtype View: Sendable
+
+    /// The order in one word: `withdrawal`.
+    static var word: String { get }
+    /// The command that shows what became of it.
+    static var nextStep: String { get }
+
+    /// The records of the journal, by id.
+    static func kept(in contents: JournalContents) -> [String: Self]
+    /// Returns true for a code that the server refuses with only after it has looked the key up.
+    static func isDecidedByKey(_ code: String) -> Bool
+
+    /// - Parameter call: The call that orders it, if that may be repeated.
+    init(_ new: New, user: String, server: String, call: IdempotentCall?)
+
+    var id: String { get }
+    /// The payment server that it was begun at, as a URL. It is never taken to another one.
+    var server: String { get }
+    /// The identity of the login that it was begun under. It is never sent as somebody else.
+    var user: String { get }
+    var createdAt: Timestamp { get }
+    var call: IdempotentCall? { get }
+    /// A Boolean that is true while it has to be driven to its end.
+    var isOpen: Bool { get }
+    /// Its line of the journal.
+    var line: JournalRecord { get }
+
+    /// Sends it, always with the same key and bytes.
+    ///
+    /// - Parameter client: One that carries no other user's token.
+    func ask(_ client: PaymentClient) async -> Answer<Reply>
+    func ended(by end: Result<Reply, Problem>) -> Self
+    /// The record as the local API has it.
+    ///
+    /// - Parameter reason: The reason why its end is not known, if the server was asked.
+    func view(_ reason: UnresolvedReason?) -> View
+}
+
+extension OrderRecord {
+    static func isDecidedByKey(_ code: String) -> Bool { false }
+}
+
+/// The decisions about one order: only a definite answer to its key ends it.
+struct OrderFlow<Order: OrderRecord> {
+    enum Answered {
+        case answer(Answer<Order.Reply>)
+        /// No byte has left.
+        case notAsked(UnresolvedReason)
+    }
+
+    enum Action {
+        case end(Result<Order.Reply, Problem>)
+        case wait(Duration, because: UnresolvedReason)
+    }
+
+    private var isUncertain: Bool
+    private var schedule = RetrySchedule()
+
+    /// - Parameter isUncertain: True if an earlier call may have arrived.
+    init(isUncertain: Bool) {
+        self.isUncertain = isUncertain
+    }
+
+    mutating func handle(_ answered: Answered, jitter: Double) -> Action {
+        switch answered {
+        case .answer(.success(let reply)):
+            return .end(.success(reply))
+        case .answer(.refused(let problem)):
+            let isDecided = problem.isReplay || Order.isDecidedByKey(problem.code)
+            if isDecided || !isUncertain { return .end(.failure(problem)) }
+            return wait(because: .refused(Decline(problem)), nil, jitter)
+        case .answer(.unauthorized(let problem)):
+            guard isUncertain else { return .end(.failure(problem)) }
+            return wait(because: .unauthorized(Decline(problem)), nil, jitter)
+        case .answer(.unknown(let outage)) where outage.code == .otherUser:
+            return wait(because: .otherLogin, nil, jitter)
+        case .answer(.unknown(let outage)):
+            isUncertain = true
+            return wait(because: .noAnswer, outage.retryAfter, jitter)
+        case .notAsked(let reason):
+            return wait(because: reason, nil, jitter)
+        }
+    }
+
+    private mutating func wait(
+        because reason: UnresolvedReason,
+        _ retryAfter: Duration?,
+        _ jitter: Double
+    ) -> Action {
+        .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
+    }
+}
+
+extension Decline {
+    fileprivate init(_ problem: Problem) {
+        self.init(code: problem.code, detail: problem.detail)
+    }
+}

@@ -1,0 +1,180 @@
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import Logging
+import PaymentClient
+import ServiceLifecycle
+
+/// Journals the orders of one kind, then drives each until the server has carried it out or has
+/// refused it.
+actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
+    /// The number of orders that can be open at once.
+    private static var openLimit: Int { 16 }
+    /// The number that is remembered; the oldest ended ones are forgotten.
+    private static var memoryLimit: Int { 200 }
+
+    private let core: DaemonCore
+    private let clock: any Clock<Duration>
+    private var records: [String: Order]
+    private var reasons: [String: UnresolvedReason] = [:]
+    /// The callers who wait for the end of an order.
+    private(set) var waiting: [String: [Int: AsyncStream<Order.Reply>.Continuation]] = [:]
+    private var waiterCount = 0
+    var inFlight: [IdempotencyKey: InFlightCall] = [:]
+    private var starting = 0
+    private var isStopping = false
+    private var toDrive: [(id: String, isResumed: Bool)]
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// - Parameter clock: The clock of the waits between two tries.
+    init(_ core: DaemonCore, clock: any Clock<Duration> = ContinuousClock()) {
+        self.core = core
+        self.clock = clock
+        records = Order.kept(in: core.journal.contentsAtStart)
+        toDrive = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
+            .map { ($0.id, isResumed: true) }
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        if !toDrive.isEmpty { wake.yield() }
+    }
+
+    /// Drives every open order, those of before the start first.
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for await _ in wakes.cancelOnGracefulShutdown() {
+                for next in toDrive {
+                    group.addTask { await self.drive(next.id, isUncertain: next.isResumed) }
+                }
+                toDrive = []
+            }
+            isStopping = true
+        }
+    }
+
+    /// True if something is open that only somebody else than this user can finish.
+    func hasOpenRecord(notOf user: String?) -> Bool {
+        starting > 0 || records.values.contains { $0.isOpen && $0.user != user }
+    }
+
+    static func validate(_ new: Order.New) throws(Problem) {}
+
+    func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: Order.View)? {
+        for record in records.values where record.user == core.tokens.identity {
+            if let call = record.call, call.key == key { return (call, view(record)) }
+        }
+        return nil
+    }
+
+    func make(_ new: Order.New, call: IdempotentCall?) async throws(Problem) -> Order.View {
+        guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
+        guard !isStopping else { throw .stopping }
+        guard records.values.count(where: \.isOpen) + starting < Self.openLimit else {
+            throw Problem(
+                .paymentInProgress,
+                detail: "There are already \(Self.openLimit) of this kind (\(Order.word)) open.",
+                fix: Order.nextStep
+            )
+        }
+        let record = Order(new, user: user, server: core.client.server.description, call: call)
+        starting += 1
+        defer { starting -= 1 }
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            throw Problem(error)
+        }
+        records[record.id] = record
+        forgetOldest()
+        toDrive.append((record.id, isResumed: false))
+        wake.yield()
+        core.logger.notice("An order was started", metadata: [Order.word: "\(record.id)"])
+        return view(record)
+    }
+
+    func view(of id: String) throws(Problem) -> Order.View {
+        guard let record = records[id] else {
+            throw Problem(.notFound, detail: "There is no such \(Order.word).")
+        }
+        return view(record)
+    }
+
+    /// Waits for an order's end, at most for `limit`.
+    ///
+    /// - Returns: The order as it is then; the server's answer only if it came meanwhile.
+    func end(
+        of id: String,
+        within limit: Duration
+    ) async throws(Problem) -> (view: Order.View, reply: Order.Reply?) {
+        var reply: Order.Reply?
+        if let record = records[id], record.isOpen, !isStopping {
+            let (ends, end) = AsyncStream.makeStream(of: Order.Reply.self)
+            waiterCount += 1
+            let waiter = waiterCount
+            waiting[id, default: [:]][waiter] = end
+            reply = try? await cancelWhenGracefulShutdown {
+                try await withTimeout(limit) { await ends.first { _ in true } }
+            }
+            waiting[id]?[waiter] = nil
+        }
+        return (try view(of: id), reply)
+    }
+
+    private func view(_ record: Order) -> Order.View {
+        record.view(reasons[record.id])
+    }
+
+    /// Asks the server until it has answered definitely, always with the same key and bytes.
+    ///
+    /// - Parameter isUncertain: True if an earlier call may have arrived.
+    func drive(_ id: String, isUncertain: Bool) async {
+        var flow = OrderFlow<Order>(isUncertain: isUncertain)
+        while let record = records[id], record.isOpen, !isStopping {
+            switch flow.handle(await ask(record), jitter: .random(in: 0..<1)) {
+            case .end(let end):
+                if await journal(end, of: record) { return }
+                reasons[id] = .journal
+                await wait(for: RetrySchedule.firstDelay)
+            case .wait(let duration, let reason):
+                reasons[id] = reason
+                await wait(for: duration)
+            }
+        }
+    }
+
+    private func ask(_ record: Order) async -> OrderFlow<Order>.Answered {
+        guard core.client.server.description == record.server else {
+            return .notAsked(.otherServer)
+        }
+        return .answer(await record.ask(core.client.using(core.access.only(of: record.user))))
+    }
+
+    /// - Returns: True once the journal has it.
+    private func journal(_ end: Result<Order.Reply, Problem>, of record: Order) async -> Bool {
+        let record = record.ended(by: end)
+        do throws(JournalFailure) {
+            try await core.journal.append(record.line)
+        } catch {
+            return false
+        }
+        records[record.id] = record
+        reasons[record.id] = nil
+        for waiter in (waiting.removeValue(forKey: record.id) ?? [:]).values {
+            if case .success(let reply) = end { waiter.yield(reply) }
+            waiter.finish()
+        }
+        core.logger.notice("An order has ended", metadata: [Order.word: "\(record.id)"])
+        return true
+    }
+
+    private func wait(for duration: Duration) async {
+        await cancelWhenGracefulShutdown { [clock] in _ = try? await clock.sleep(for: duration) }
+        if Task.isShuttingDownGracefully { isStopping = true }
+    }
+
+    private func forgetOldest() {
+        let ended = records.values.filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
+        for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
+            records[record.id] = nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import GotchuAPI
+import GotchuCore
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// The calls of contests, which the daemon passes on as they are.
+extension LocalCalls {
+    /// - Parameters:
+    ///   - document: The kind of document that answers it.
+    ///   - verb: The address behind the contest's.
+    func contest(
+        _ document: (any ContestDocument.Type)?,
+        _ verb: String,
+        _ request: Request,
+        _ context: LocalContext
+    ) async throws -> Response {
+        let method = ContestAction.Method(rawValue: request.method.rawValue) ?? .get
+        let contest = try contest(context).map { "/\($0)" } ?? ""
+        let query = request.uri.query.map { "?\($0)" } ?? ""
+        var call = ContestCall(method, contest + verb + query, document: document)
+        call.key = try key(of: request)
+        call.language = request.short(.acceptLanguage)
+        if method == .get { call.knownTag = request.short(.ifNoneMatch) }
+        if method == .post {
+            let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
+            let bytes = Array(buffer.readableBytesView)
+            call.body = bytes.isEmpty ? Array("{}".utf8) : bytes
+        }
+        return .contest(try await backend.contest(call))
+    }
+
+    /// Enters a contest, under a key that the caller must have.
+    func joinContest(_ request: Request, _ context: LocalContext) async throws -> Response {
+        guard let key = try key(of: request) else {
+            throw Problem(
+                .idempotencyKeyRequired,
+                detail: "An entry needs the header Idempotency-Key."
+            )
+        }
+        guard let contest = try contest(context) else { throw Problem.noContest }
+        let new = try NewContestEntry(
+            contest,
+            try await fields(request),
+            language: request.short(.acceptLanguage)
+        )
+        return .contest(try await backend.joinContest(new, key: key))
+    }
+
+    /// The contest that the address names, if it names one.
+    private func contest(_ context: LocalContext) throws -> WireUUID? {
+        guard let text = context.parameters.get("id") else { return nil }
+        guard let id = WireUUID(text) else { throw Problem.noContest }
+        return id
+    }
+}
+
+extension Problem {
+    fileprivate static var noContest: Problem {
+        Problem(
+            .contestNotFound,
+            detail: "There is no such contest.",
+            fix: "gotchu-ctl contest list"
+        )
+    }
+}
+
+extension Request {
+    /// The longest header that is passed on, in bytes.
+    private static let passedLimit = 256
+
+    /// A header, unless it is too long to be passed on.
+    fileprivate func short(_ name: HTTPField.Name) -> String? {
+        headers[name].flatMap { $0.utf8.count <= Self.passedLimit ? $0 : nil }
+    }
+}
+
+extension Response {
+    fileprivate static func contest(_ answer: ContestAnswer) -> Response {
+        var response: Response
+        if let bytes = answer.bytes {
+            response = Response(
+                status: .ok,
+                headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+            )
+        } else {
+            response = Response(status: answer.tag == nil ? .noContent : .notModified)
+        }
+        if let tag = answer.tag { response.headers[.eTag] = tag }
+        if answer.isReplay { response.headers[.idempotentReplayed] = "true" }
+        return response
+    }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+package import GotchuAPI
+import GotchuCore
+import NIOHTTP1
+
+extension PaymentClient {
+    /// Makes a call of contests, whose answer is passed on as it came.
+    ///
+    /// - Returns: The document, without bytes if the caller has it; `.unknown` with `unreadable` if
+    ///   it is not what the call is answered with. Refused with a code of contests. After
+    ///   `.unknown` of a call that moves money only the same bytes and key may follow.
+    package func contest(_ call: ContestCall) async -> Answer<ContestAnswer> {
+        let headers = [
+            ("Idempotency-Key", call.key?.rawValue), ("Accept-Language", call.language),
+            ("If-None-Match", call.knownTag),
+        ].compactMap { name, value in value.map { (name, $0) } }
+        let raw = await raw(
+            HTTPMethod(rawValue: call.method.rawValue),
+            "/api/contests\(call.path)",
+            body: call.body,
+            headers: headers,
+            limit: call.document?.limit ?? Self.replyLimit
+        )
+        guard case .success(let reply) = raw else { return counted(raw.map(Self.contestAnswer)) }
+        let isExpected =
+            if reply.isUnchanged || call.document == nil {
+                reply.bytes.isEmpty
+            } else { call.document.map { isDocument($0, reply.bytes) } ?? false }
+        guard isExpected else {
+            return counted(
+                .unknown(Outage(.unreadable, underlying: "a reply that is no such document"))
+            )
+        }
+        return counted(.success(Self.contestAnswer(reply)))
+    }
+
+    private static func contestAnswer(_ reply: RawReply) -> ContestAnswer {
+        ContestAnswer(
+            bytes: reply.bytes.isEmpty ? nil : reply.bytes,
+            tag: reply.tag,
+            isReplay: reply.isReplay
+        )
+    }
+
+    private func isDocument(_ type: any ContestDocument.Type, _ bytes: [UInt8]) -> Bool {
+        (try? JSONDecoder().decode(type, from: Data(bytes)))?.isSound ?? false
+    }
+}

@@ -1,0 +1,76 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import GotchuCore
+import NIOCore
+import NIOHTTP1
+
+extension PaymentClient {
+    /// A success before its body was read.
+    struct RawReply {
+        let bytes: [UInt8]
+        /// The reply's `ETag`.
+        let tag: String?
+        let isReplay: Bool
+        /// A Boolean that is true if the caller has the document already.
+        let isUnchanged: Bool
+    }
+
+    func decode<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
+        counted(read(answer))
+    }
+
+    /// Returns the same answer, of which `onAnswer` was told.
+    func counted<Reply>(_ reply: Answer<Reply>) -> Answer<Reply> {
+        switch reply {
+        case .success, .refused, .unauthorized: onAnswer(nil)
+        case .unknown(let outage): onAnswer(outage)
+        }
+        return reply
+    }
+
+    func read<Reply: Decodable & Sendable>(_ answer: Answer<RawReply>) -> Answer<Reply> {
+        switch answer {
+        case .success(let raw):
+            guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(raw.bytes)) else {
+                return .unknown(Outage(.unreadable, underlying: "a reply of another shape"))
+            }
+            return .success(reply)
+        case .refused(let problem): return .refused(problem)
+        case .unauthorized(let problem): return .unauthorized(problem)
+        case .unknown(let outage): return .unknown(outage)
+        }
+    }
+
+    /// Makes one call.
+    ///
+    /// - Parameter limit: The largest reply, in bytes.
+    func execute(_ request: HTTPClientRequest, limit: Int) async -> Answer<RawReply> {
+        do {
+            return try await withTimeout(Self.callLimit) {
+                let response = try await http.execute(
+                    request,
+                    timeout: .nanoseconds(Self.callLimit.wholeMilliseconds * 1_000_000)
+                )
+                let bytes = [UInt8](buffer: try await response.body.collect(upTo: limit))
+                let isReplay = response.headers.first(name: Self.replayHeader) == "true"
+                let tag = response.headers.first(name: "ETag")
+                if response.status == .notModified, request.headers.contains(name: "If-None-Match")
+                {
+                    return .success(
+                        RawReply(bytes: bytes, tag: tag, isReplay: false, isUnchanged: true)
+                    )
+                }
+                return Self.classify(
+                    status: Int(response.status.code),
+                    body: bytes,
+                    retryAfter: response.headers.first(name: "Retry-After"),
+                    isReplay: isReplay
+                ).map {
+                    RawReply(bytes: $0, tag: tag, isReplay: isReplay, isUnchanged: false)
+                }
+            }
+        } catch {
+            return .unknown(Self.outage(of: error, limit: limit))
+        }
+    }
+}

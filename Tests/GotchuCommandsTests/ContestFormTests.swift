@@ -1,0 +1,163 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+@testable import GotchuCommands
+
+@Suite("What is typed for contests")
+struct ContestFormTests {
+    @Test("A moment is relative, local, or in UTC, and nothing else")
+    func moments() {
+        let now = Timestamp(milliseconds: 1_800_000_000_000)
+        for (text, seconds) in [("+90m", 5400), ("+2h", 7200), ("+1d", 86_400), ("+0s", 0)] {
+            #expect(TypedMoment(text, now: now)?.time == now.advanced(by: .seconds(seconds)))
+        }
+        let utc = TypedMoment("2026-12-04T18:00:00Z", now: now)?.time
+        #expect(utc?.iso8601 == "2026-12-04T18:00:00.000Z")
+        let local = TypedMoment("2026-12-04 18:00", now: now)?.time
+        #expect(local?.dateText == "2026-12-04 18:00")
+        for text in ["", "+", "+2", "+2w", "+-2h", "2h", "2026-12-04", "2026-13-04 18:00", "now"] {
+            #expect(TypedMoment(text, now: now) == nil, "\(text)")
+        }
+    }
+
+    @Test("Shares of ranks come to a hundred percent, from the first rank on")
+    func tiers() {
+        func tier(_ first: Int64, _ last: Int64, _ share: Int64) -> JSONValue {
+            .object([
+                "rank_min": .integer(first), "rank_max": .integer(last),
+                "share_bps": .integer(share),
+            ])
+        }
+        #expect(TypedTiers(argument: "100")?.tiers == TypedTiers().tiers)
+        #expect(
+            TypedTiers(argument: "50,12.5,37.50x3")?.tiers
+                == [tier(1, 1, 5000), tier(2, 2, 1250), tier(3, 5, 3750)]
+        )
+        for text in ["", "50", "50,51", "50,50x0", "100x", "x2", "50,50x2x2", "99.999,0.001"] {
+            #expect(TypedTiers(argument: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("Scores are read from arguments and from a spreadsheet's table alike")
+    func scores() throws {
+        let player = "01999f00-0000-7000-8000-000000000101"
+        let typed = try ScoreSheet(arguments: ["7=42,seconds=12", "8=-", "\(player)=-3"])
+        let table = try ScoreSheet(
+            csv: "\u{FEFF}entry,points,seconds\r\n7, 42 ,\"12\"\r\n8,,\r\n\(player),-3,\n"
+        )
+        #expect(typed.scores == table.scores)
+        #expect(
+            typed.scores == [
+                .object([
+                    "entry_number": .integer(7), "points": .integer(42),
+                    "values": .object(["seconds": .integer(12)]),
+                ]),
+                .object(["entry_number": .integer(8), "points": .null]),
+                .object(["player_id": .string(player), "points": .integer(-3)]),
+            ]
+        )
+        let quoted = try ScoreSheet(csv: "player,points,note\n\(player),1,\"a \"\"b\"\", c\"")
+        #expect(
+            quoted.scores == [
+                .object([
+                    "player_id": .string(player), "points": .integer(1),
+                    "values": .object(["note": .string("a \"b\", c")]),
+                ])
+            ]
+        )
+        let many = try ScoreSheet(arguments: (1...1001).map { "\($0)=1" })
+        #expect(many.parts.map(\.count) == [500, 500, 1])
+    }
+
+    @Test("A score that can be misread is refused, with its place")
+    func badScores() {
+        for argument in ["7", "7=", "=7", "x=7", "0=7", "7=1.5", "7=1e3", "7=1,2", "7=1,a=1,a=2"] {
+            #expect(throws: ScoreSheet.Flaw.self, "\(argument)") {
+                try ScoreSheet(arguments: [argument])
+            }
+        }
+        for table in ["", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2"] {
+            #expect(throws: ScoreSheet.Flaw.self, "\(table)") { try ScoreSheet(csv: table) }
+        }
+        #expect(throws: ScoreSheet.Flaw(sentence: "The table's row 3 has 1 columns.")) {
+            try ScoreSheet(csv: "entry,points\n1,2\n3\n")
+        }
+    }
+
+    @Test("A roster's form tells all that is missing, and finds players by number, name and id")
+    func roster() throws {
+        let json = #"""
+            {"roster_size":3,"positions":["keeper","field","field"],"salary_cap":100,"players":[
+            {"player_id":"a","name":"Ann","position":"keeper","salary":60},
+            {"player_id":"b","name":"Bob","position":"field","salary":40},
+            {"player_id":"c","name":"Cat","position":"field","salary":30},
+            {"player_id":"d","name":"cat","position":"keeper","salary":10}]}
+            """#
+        let data = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
+        let form = try #require(RosterForm(data))
+        func roster(_ names: String...) throws -> [RosterForm.Player] {
+            try names.map { try #require(form.player($0)) }
+        }
+        #expect(form.player("1")?.id == "a" && form.player("ann")?.id == "a")
+        #expect(form.player("c")?.name == "Cat")
+        // Two have that name.
+        #expect(form.player("Cat") == nil && form.player("0") == nil && form.player("5") == nil)
+        #expect(form.flaws(of: try roster("4", "bob", "c")) == [])
+        #expect(
+            form.flaws(of: []) == ["3 more to choose", "2 more for field", "1 more for keeper"]
+        )
+        #expect(
+            form.flaws(of: try roster("1", "1", "2", "3")) == [
+                "1 too many", "Ann stands there twice", "90 over the cap of 100",
+            ]
+        )
+        #expect(RosterForm(.object(["roster_size": .integer(0)])) == nil)
+    }
+
+    private func standing(_ rank: Int64?) throws -> Leaderboard.Standing {
+        Leaderboard.Standing(
+            entryID: try #require(WireUUID("01999f5e-7a10-7c31-9b1e-4a5d6c7b8a90")),
+            username: "x",
+            rank: rank.map(WireCount.init),
+            values: [],
+            tier: nil,
+            payoutCents: nil,
+            isYou: nil,
+            entryNumber: nil
+        )
+    }
+
+    private func tier(_ first: Int64, _ last: Int64, _ percent: String) -> PayoutTier {
+        PayoutTier(
+            rankMin: WireCount(first),
+            rankMax: WireCount(last),
+            amountCents: nil,
+            payoutPercent: percent,
+            currency: .usd,
+            place: nil
+        )
+    }
+
+    @Test("The prizes that are shown before are those of rules 1")
+    func prizes() throws {
+        func prizes(_ pool: Int64, _ ranks: [Int64?], _ tiers: PayoutTier...) throws -> [Int64]? {
+            PrizePreview(pool: pool, tiers: tiers, standings: try ranks.map(standing))?
+                .payouts.map(\.cents)
+        }
+        let (half, quarter, last) = (tier(1, 1, "50"), tier(2, 2, "25"), tier(3, 3, "25"))
+        #expect(try prizes(150, [1, 2, 3], half, quarter, last) == [75, 38, 37])
+        // Only ranks that are occupied count; equals share theirs; no rank, no prize.
+        #expect(try prizes(150, [1, 2, nil], half, quarter, last) == [100, 50])
+        #expect(try prizes(151, [1, 1, 3], half, quarter, last) == [57, 56, 38])
+        #expect(
+            try prizes(100, [1, 2, 3, 4], tier(1, 1, "62.5"), tier(2, 4, "37.5"))
+                == [63, 13, 12, 12]
+        )
+        #expect(try prizes(100, [nil], half) == [])
+        #expect(try prizes(100, [1]) == nil)
+        #expect(try prizes(100, [1], tier(1, 1, "much")) == nil)
+    }
+}

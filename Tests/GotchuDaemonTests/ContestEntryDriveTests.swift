@@ -1,0 +1,182 @@
+import FoundationEssentials
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+import TestSupport
+import Testing
+
+@testable import GotchuDaemon
+
+@Suite("Entries of contests by a daemon", .timeLimit(.minutes(hangLimit)))
+struct ContestEntryDriveTests {
+    private let key = IdempotencyKey.random()
+
+    private func service(_ bench: Bench) -> ContestEntryService {
+        ContestEntryService(bench.core, clock: bench.clock)
+    }
+
+    private func begin(_ service: ContestEntryService, fee: Int64 = 500) async throws -> String {
+        try await service.create(ContestSample.entry(fee: fee), key: key).view.id
+    }
+
+    private func state(
+        _ id: String,
+        of service: ContestEntryService
+    ) async throws -> ContestEntryRecord.State {
+        try await service.view(of: id).state
+    }
+
+    @Test("An entry whose answers are lost is asked for with its caller's key, and made once")
+    func lost() async throws {
+        let bench = try Bench()
+        bench.server.script(.join, .lost, .doneUnheard, .page(200), .refused(403, "FORBIDDEN"))
+        let service = service(bench)
+        let id = try await begin(service)
+        await service.drive(id, isUncertain: false)
+        let calls = bench.server.calls(.join)
+        #expect(calls.count == 5)
+        #expect(Set(calls.map(\.key)) == [key.rawValue])
+        #expect(Set(calls.map(\.body)) == [#"{"entry_fee_cents":500}"#])
+        #expect(bench.server.movements == 1)
+        // The journal had it before the first byte left.
+        guard case .contestEntry(let record) = calls[0].journalled else {
+            Issue.record("\(String(describing: calls[0].journalled))")
+            return
+        }
+        #expect(record.id == id && record.isOpen && record.key == key)
+        #expect(try await state(id, of: service) == .joined)
+    }
+
+    @Test("An entry that a crash interrupted at any step goes on with its key", arguments: 0...2)
+    func resumed(step: Int) async throws {
+        let first = try Bench()
+        // The call is lost, its answer is lost, or its end cannot be written down.
+        switch step {
+        case 0: first.server.script(.join, .lost)
+        case 1: first.server.script(.join, .doneUnheard)
+        default: first.journal.fail(2)
+        }
+        let before = service(first)
+        let id = try await begin(before)
+        let wait = first.clock.holdNextSleep()
+        // SAFETY: ended and awaited here.
+        let driver = Task {
+            await before.drive(id, isUncertain: false)
+            wait.leave()
+        }
+        await wait.reached()
+        let second = try Bench(first.journal.records, server: first.server)
+        let after = service(second)
+        #expect(try await state(id, of: after) == .open(nil))
+        #expect(await after.hasOpenRecord(notOf: "bob"))
+        await after.drive(id, isUncertain: true)
+        #expect(try await state(id, of: after) == .joined)
+        #expect(Set(first.server.calls(.join).map(\.key)) == [key.rawValue])
+        #expect(Set(first.server.calls(.join).map(\.body)).count == 1)
+        #expect(first.server.movements == 1)
+        driver.cancel()
+        await driver.value
+        // Nothing is left to be done by a third.
+        let third = try Bench(second.journal.records, server: first.server)
+        let later = service(third)
+        let repeated = try await later.create(ContestSample.entry(), key: key)
+        #expect(repeated.isReplay && repeated.view.state == .joined)
+    }
+
+    @Test("A refusal ends an entry with the figures of what is missing, and for good")
+    func refused() async throws {
+        let bench = try Bench()
+        bench.server.script(.join, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
+        let service = service(bench)
+        let id = try await begin(service)
+        #expect(await service.hasOpenRecord(notOf: "bob"))
+        await service.drive(id, isUncertain: false)
+        #expect(await service.hasOpenRecord(notOf: "bob") == false)
+        guard case .declined(let problem) = try await state(id, of: service) else {
+            Issue.record("not declined")
+            return
+        }
+        #expect(problem.requiredCents == 500 && problem.availableCents == 200)
+        let later = self.service(try Bench(bench.journal.records, server: bench.server))
+        #expect(try await state(id, of: later) == .declined(problem))
+        #expect(bench.server.movements == 0 && bench.server.calls(.join).count == 1)
+    }
+
+    @Test("After a lost answer only what is decided about the key ends an entry")
+    func decided() async throws {
+        let bench = try Bench()
+        bench.server.script(
+            .join,
+            .lost,
+            .refused(409, "CONTEST_STATE"),
+            .refused(400, "VALIDATION_ERROR"),
+            .refused(403, "CONTEST_FULL")
+        )
+        let service = service(bench)
+        let id = try await begin(service)
+        await service.drive(id, isUncertain: false)
+        #expect(bench.server.calls(.join).count == 4)
+        guard case .declined(let problem) = try await state(id, of: service) else {
+            Issue.record("not declined")
+            return
+        }
+        #expect(problem.errorCode == .contestFull)
+    }
+
+    @Test("An entry that cannot be written down is not begun")
+    func unwritable() async throws {
+        let bench = try Bench()
+        bench.journal.fail(1)
+        let service = service(bench)
+        await #expect {
+            _ = try await begin(service)
+        } throws: {
+            ($0 as? Problem)?.errorCode == .journalUnwritable
+        }
+        #expect(bench.server.calls.isEmpty)
+        #expect(await service.hasOpenRecord(notOf: nil) == false)
+    }
+
+    @Test("Calls with one key are one entry, also at the same time, and its terms cannot change")
+    func repeated() async throws {
+        let bench = try Bench()
+        let service = service(bench)
+        async let first = begin(service)
+        async let second = begin(service)
+        let ids = try await [first, second]
+        #expect(ids[0] == ids[1])
+        // Another language makes no other entry.
+        let entry = try ContestSample.entry(language: "de")
+        let again = try await service.create(entry, key: key)
+        #expect(again.isReplay && again.view.id == ids[0])
+        await #expect {
+            _ = try await begin(service, fee: 501)
+        } throws: {
+            ($0 as? Problem)?.errorCode == .idempotencyKeyReused
+        }
+    }
+
+    @Test("A caller who waits for an entry gets the server's document, or is told that it is open")
+    func awaited() async throws {
+        let bench = try Bench()
+        let gate = bench.server.stop(at: .join)
+        let service = service(bench)
+        let id = try await begin(service)
+        // SAFETY: awaited here.
+        let driver = Task { await service.drive(id, isUncertain: false) }
+        await gate.reached()
+        let early = try await service.end(of: id, within: .zero)
+        #expect(early.view.state == .open(nil) && early.reply == nil)
+        // SAFETY: awaited here.
+        let waiter = Task { try await service.end(of: id, within: .seconds(60)) }
+        try await eventually("somebody waits") {
+            await service.waiting[id]?.isEmpty == false ? true : nil
+        }
+        gate.open()
+        let (view, reply) = try await waiter.value
+        #expect(view.state == .joined)
+        #expect(reply?.bytes == Array(ContestSample.detail.utf8))
+        await driver.value
+        #expect(try await service.end(of: id, within: .seconds(60)).reply == nil)
+    }
+}

@@ -1,0 +1,24 @@
+"""Holds documents of contests against the schema of presentation contract 1.
+
+presentation.py SCHEMA FOLDER: each file of the folder is named KIND.NAME.json, KIND one of the
+schema's definitions. Prints what is wrong and ends with 1 if anything is, or if there is none.
+"""
+
+import json
+import pathlib
+import sys
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+schema = json.loads(pathlib.Path(sys.argv[1]).read_text())
+files = sorted(pathlib.Path(sys.argv[2]).glob("*.json"))
+wrong = not files
+for file in files:
+    kind = file.name.split(".")[0]
+    validator = Draft202012Validator(
+        {"$defs": schema["$defs"], "$ref": f"#/$defs/{kind}"}, format_checker=FormatChecker()
+    )
+    for error in validator.iter_errors(json.loads(file.read_text())):
+        print(f"{file.name}: {error.json_path}: {error.message}")
+        wrong = True
+sys.exit(1 if wrong else 0)
