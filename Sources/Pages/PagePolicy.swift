@@ -7,6 +7,9 @@ package enum PagePolicy: Sendable {
     case screen
     /// A page of forms that works without a script.
     case web
+    /// A page of forms that lead to pages of other origins: browsers hold the answer to a form
+    /// against `form-action`, too.
+    case leading(to: [String])
 
     /// Names and values.
     package var headers: [(name: String, value: String)] {
@@ -30,6 +33,7 @@ package enum PagePolicy: Sendable {
             switch self {
             case .screen: "'none'"
             case .web: "'self'"
+            case .leading(let origins): (["'self'"] + origins).joined(separator: " ")
             }
         return [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",

@@ -6,6 +6,7 @@ enum Story: String, CaseIterable, Sendable {
         console
     case keyboard, once, scanner, pairing, limit, report, cashier, trouble, update
     case merchant, strangers, scriptless, paging, manage, markup, database, phone, states, code
+    case deposit, withdrawal, provider, contest, roster
     case hosts, foreign
     case policy, faults, fit, enlarged, pictures, month, motion, soak, upgrade
 }

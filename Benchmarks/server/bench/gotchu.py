@@ -13,6 +13,8 @@ LOGINS_PER_ADDRESS = 200
 class Server:
     """A running server; `with` starts and ends it."""
 
+    arguments = ()
+
     def __init__(self, program, database, log):
         self.program = program
         self.database = database
@@ -22,7 +24,7 @@ class Server:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--listen", "127.0.0.1:0", "--database", self.database,
-                 "--dev", "--dev-opening-balance", str(OPENING)],
+                 "--dev", "--dev-opening-balance", str(OPENING), *self.arguments],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):

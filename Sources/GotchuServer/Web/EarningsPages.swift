@@ -16,6 +16,7 @@ struct EarningsPages: Sendable {
     static let fileLimit = 20_000
 
     let ledger: Ledger
+    let desk: FundingDesk
 
     /// The selection that an address asks for.
     private struct Filter {
@@ -87,6 +88,7 @@ struct EarningsPages: Sendable {
             content: """
                 \(cards(reply, filter.question.before(found)))
                 \(chartPanel(reply, filter))
+                \(try await whereabouts(found.account, visit))
                 \(listPanel(page, filter))
                 \(customPanel(reply.from, reply.to, filter.zone.name))
                 """
@@ -159,6 +161,21 @@ struct EarningsPages: Sendable {
             \(card("This week", reply.weekCents, "last week", WireInteger(before.lastWeek)))\
             \(card("All time", reply.allTimeCents, "this month", reply.monthCents))\
             </section>
+            """
+    }
+
+    /// The places of what was earned, as the API says them; nothing where wallets are not emptied.
+    private func whereabouts(_ account: Account, _ visit: WebVisit) async throws -> HTML? {
+        guard desk.isOpen(to: visit.user) else { return nil }
+        let shares = try await desk.shares(of: account, user: visit.user)
+        let rows = [
+            ("Pending: in the wallet", shares.pending),
+            ("Processing: on its way to the bank", shares.processing),
+            ("Paid to the bank, or spent", shares.paid),
+        ].map { "<dt>\($0.0)</dt><dd>\(money(WireInteger($0.1)))</dd>" as HTML }
+        return """
+            <section class="panel" id="payouts"><h2>Of all earnings \
+            <small><a href="\(WebPath.payouts)">Payouts</a></small></h2><dl>\(rows)</dl></section>
             """
     }
 

@@ -6,14 +6,15 @@ internal import Hummingbird
 /// The fields of a form, each taken by name; unknown ones are refused.
 struct FormFields: Sendable {
     static let fieldLimit = 32
-    static let lengthLimit = 16 * 1024
+    /// In bytes; a table of scores has the most.
+    static let lengthLimit = 48 * 1024
 
     private var values: [String: String] = [:]
 
     /// Parses a form's body (`application/x-www-form-urlencoded`, WHATWG URL, 5.1).
     ///
     /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
-    init(_ request: Request) async throws {
+    init(_ request: Request, limit: Int = fieldLimit) async throws {
         let type = request.headers[.contentType]?.prefix { $0 != ";" }
             .filter { $0 != " " }.lowercased()
         guard type == "application/x-www-form-urlencoded",
@@ -23,15 +24,18 @@ struct FormFields: Sendable {
         }
         let body = try await request.wholeBody()
         guard body.readableBytes <= Self.lengthLimit else {
-            throw Problem(.contentTooLarge, detail: "A form may have at most 16 KiB.")
+            throw Problem(
+                .contentTooLarge,
+                detail: "A form may have at most \(Self.lengthLimit / 1024) KiB."
+            )
         }
-        try self.init(String(decoding: body.readableBytesView, as: UTF8.self))
+        try self.init(String(decoding: body.readableBytesView, as: UTF8.self), limit: limit)
     }
 
-    init(_ text: String) throws(Problem) {
+    init(_ text: String, limit: Int = fieldLimit) throws(Problem) {
         guard !text.isEmpty else { return }
         let pairs = text.split(separator: "&", omittingEmptySubsequences: false)
-        guard pairs.count <= Self.fieldLimit else {
+        guard pairs.count <= limit else {
             throw .invalid("The form has too many fields.")
         }
         for pair in pairs {
@@ -42,6 +46,9 @@ struct FormFields: Sendable {
             else { throw .invalid("The form cannot be understood.") }
         }
     }
+
+    /// The names of the fields that were not taken yet.
+    var names: [String] { values.keys.sorted() }
 
     /// Returns the value of a field; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {

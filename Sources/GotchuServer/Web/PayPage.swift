@@ -202,7 +202,11 @@ struct PayPage: Sendable {
                 .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
                 .intentSettled, .payeeNotOnboarded,
                 .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
-                .unreadable:
+                .unreadable,
+                .unknownContest, .notOrganizer, .notEntrant,
+                .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
+                .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+                .noScores, .tooManyContests:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)

@@ -100,7 +100,8 @@ struct PayRoutes: Sendable {
             LockSession(
                 session: press.session,
                 payer: visit.user,
-                expectedAmount: press.amount.minorUnits
+                expectedAmount: press.amount.minorUnits,
+                purposes: .all
             )
         )
         guard case .success = locked else {
@@ -113,7 +114,8 @@ struct PayRoutes: Sendable {
                 session: press.session,
                 payer: visit.user,
                 expectedAmount: amount,
-                tip: press.tip
+                tip: press.tip,
+                purposes: .all
             ),
             as: KeyedRequest(
                 user: visit.user,
@@ -124,7 +126,9 @@ struct PayRoutes: Sendable {
         )
         guard case .failure = reply.outcome else { return .decided }
         // The refusal is certain, so that the till need not wait for the lock's end.
-        _ = try? await ledger.submit(UnlockSession(session: press.session, payer: visit.user))
+        _ = try? await ledger.submit(
+            UnlockSession(session: press.session, payer: visit.user, purposes: .all)
+        )
         return reply.isRemembered ? .decided : .refused
     }
 
@@ -190,6 +194,6 @@ extension Answer {
     /// Returns true if it is about a session, or about a share of it, or the pot of its group.
     fileprivate func concerns(_ session: SessionID) -> Bool {
         guard let group = session.group else { return record == RecordID(session) }
-        return SessionID(rawValue: record.rawValue)?.group == group
+        return (soldShare ?? SessionID(rawValue: record.rawValue))?.group == group
     }
 }

@@ -90,7 +90,8 @@ struct PaymentPages: Sendable {
         }
         var facts: [(String, HTML)] = [("State", session.chip)]
         if let places = session.figures {
-            facts.append(("Shares", "\(places.paid) of \(places.places) paid"))
+            let name = places.sale == nil ? "Shares" : "Places"
+            facts.append((name, "\(places.paid) of \(places.places) paid"))
             // Each is refunded on a page of its own.
             let links = places.paidShares.map { share in
                 "<a href=\"\(WebPath.payment(share))\"><code>\(share.rawValue)</code></a><br>"
@@ -162,26 +163,18 @@ struct PaymentPages: Sendable {
         _ key: IdempotencyKey,
         _ visit: WebVisit
     ) -> Response {
-        let form = visit.form(
-            to: "\(WebPath.payment(session.id))/refund",
-            """
-            \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))
-            <button class="main">Find out</button>
-            """
-        )
-        return WebPage(
-            title: "Refund",
+        WebPage.unknown(
+            "Refund",
             section: .earnings,
-            banner: WebPage.Banner(
-                "It is not known whether \(amount) was refunded. Do not refund it "
-                    + "elsewhere before this is found out.",
-                isBad: true
-            ),
-            content: """
-                <section class="panel">\(form)
-                <p class="quiet">It is asked for with the same key: the refund is made once.</p>
-                </section>
+            "It is not known whether \(amount) was refunded. Do not refund it elsewhere before "
+                + "this is found out.",
+            again: visit.form(
+                to: "\(WebPath.payment(session.id))/refund",
                 """
+                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
+                \(WebPage.findOut)
+                """
+            )
         )
         .response(for: visit, status: .serviceUnavailable)
     }

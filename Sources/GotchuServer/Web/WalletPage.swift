@@ -12,6 +12,7 @@ internal import Payments
 struct WalletPage: Sendable {
     let ledger: Ledger
     let store: any Store
+    let deposits: DepositPages
 
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
@@ -29,6 +30,9 @@ struct WalletPage: Sendable {
         guard let currency = asked ?? currencies.first, currencies.contains(currency) else {
             throw Problem(.notFound, detail: "You have no such wallet here.")
         }
+        let isFirst = cursor == nil && currency == FundingDesk.currency
+        let money: (content: HTML?, isWaiting: Bool) =
+            isFirst ? try await deposits.panels(for: visit) : (nil, false)
         let history = try await history(of: Account.Key(.user(visit.user), currency), cursor)
         let choice = currencies.map { each in
             (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)
@@ -40,6 +44,8 @@ struct WalletPage: Sendable {
             section: .wallet,
             style: .pay,
             asOf: cursor == nil ? visit.zone.time(visit.now, isKept: true) : nil,
+            renewal: money.isWaiting ? DepositPages.renewal : WebPage.usualRenewal,
+            policy: .leading(to: deposits.desk.sites),
             controls: """
                 \(choice.count > 1 ? .choice("Currency", choice) : nil)\
                 \(pay)\
@@ -47,6 +53,7 @@ struct WalletPage: Sendable {
                 """,
             content: """
                 \(Self.balance(history.account, visit))
+                \(money.content)
                 \(Self.list(history, try await payees(in: history), visit.zone))
                 """
         ).response(for: visit)

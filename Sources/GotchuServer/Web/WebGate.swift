@@ -23,6 +23,7 @@ struct WebGate: Sendable {
     let outbox: Outbox
     let limits: Limits
     let clock: @Sendable () -> Timestamp
+    private let hidden: @Sendable (UserID) -> Set<WebPage.Section>
     private let key: SymmetricKey
     /// The key that seals logins that are under way.
     let attemptKey: SymmetricKey
@@ -34,7 +35,8 @@ struct WebGate: Sendable {
         outbox: Outbox,
         own: OwnTokens,
         limits: Limits,
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp,
+        hidden: @escaping @Sendable (UserID) -> Set<WebPage.Section>
     ) {
         self.site = site
         cookies = WebCookies(isDevelopment: isDevelopment)
@@ -42,6 +44,7 @@ struct WebGate: Sendable {
         self.outbox = outbox
         self.limits = limits
         self.clock = clock
+        self.hidden = hidden
         key = Self.key(of: own, for: "gotchu-web-session")
         attemptKey = Self.key(of: own, for: "gotchu-web-login")
     }
@@ -80,7 +83,10 @@ struct WebGate: Sendable {
             let login = WebPath.login(returningTo: request.uri.string)
             guard let visit = try await visit(request, context) else { return redirect(to: login) }
             guard scope.map(visit.allows) ?? true else {
-                return redirect(to: login, saying: .loginTooNarrow)
+                return redirect(
+                    to: login,
+                    saying: scope == .payouts ? .loginWithoutPayouts : .loginTooNarrow
+                )
             }
             return try await Self.answer(to: visit) { try await body(visit) }
         }
@@ -104,8 +110,11 @@ struct WebGate: Sendable {
     }
 
     /// Makes the handler of a form of people who are logged in, with a right if it needs one.
+    ///
+    /// - Parameter limit: The number of its fields, if it may have more than others.
     func form(
         needing scope: Scope? = nil,
+        fields limit: Int = FormFields.fieldLimit,
         _ body: @escaping @Sendable (inout WebForm) async throws -> Response
     ) -> Handler {
         open { request, context in
@@ -116,7 +125,7 @@ struct WebGate: Sendable {
                     fix: "Log in again, then look before you repeat it."
                 )
             }
-            var fields = try await FormFields(request)
+            var fields = try await FormFields(request, limit: limit)
             guard let token = fields.text(Self.formTokenField), visit.token.isFormToken(token)
             else {
                 throw Problem(
@@ -208,6 +217,7 @@ struct WebGate: Sendable {
             notice: notice(of: request),
             now: now
         )
+        visit.hidden = hidden(visit.user)
         if request.method == .get, visit.allows(.payee) {
             visit.hasWebhookTrouble = try await outbox.hasTrouble(of: visit.user)
         }

@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -9,11 +10,13 @@ internal import WebSessions
 struct WebPage: Sendable {
     /// The pages that the navigation names.
     enum Section: CaseIterable {
-        case earnings, devices, webhooks, wallet
+        case earnings, payouts, contests, devices, webhooks, wallet
 
         fileprivate var name: String {
             switch self {
             case .earnings: "Earnings"
+            case .payouts: "Payouts"
+            case .contests: "Contests"
             case .devices: "Devices"
             case .webhooks: "Webhooks"
             case .wallet: "Wallet"
@@ -23,6 +26,8 @@ struct WebPage: Sendable {
         fileprivate var path: String {
             switch self {
             case .earnings: WebPath.earnings
+            case .payouts: WebPath.payouts
+            case .contests: WebPath.contests
             case .devices: WebPath.devices
             case .webhooks: WebPath.webhooks
             case .wallet: WebPath.wallet
@@ -32,8 +37,8 @@ struct WebPage: Sendable {
         /// The right without which a login has no such page.
         fileprivate var scope: Scope? {
             switch self {
-            case .earnings, .devices, .webhooks: .payee
-            case .wallet: nil
+            case .earnings, .payouts, .devices, .webhooks: .payee
+            case .contests, .wallet: nil
             }
         }
     }
@@ -54,7 +59,7 @@ struct WebPage: Sendable {
     }
 
     /// The seconds after which a page that is looked at is brought up to date.
-    private static let renewal = 60
+    static let usualRenewal = 60
 
     let title: String
     var section: Section?
@@ -66,6 +71,11 @@ struct WebPage: Sendable {
     /// The time of what it shows, if it is brought up to date while it is looked at: it stays, and
     /// says that it is old, while the server does not answer.
     var asOf: HTML?
+    /// The seconds after which such a page is brought up to date.
+    var renewal = usualRenewal
+    var policy = PagePolicy.web
+    /// The language of the content.
+    var language = Language.english
     /// Controls beside the heading.
     var controls: HTML?
     let content: HTML
@@ -78,7 +88,7 @@ struct WebPage: Sendable {
         status: HTTPResponse.Status = .ok
     ) -> Response {
         let banner = banner ?? visit?.notice.map { Banner($0) }
-        var headers = PagePolicy.web.fields
+        var headers = policy.fields
         headers[.contentType] = "text/html; charset=utf-8"
         let body = ByteBuffer(string: document(aside: aside(for: visit), banner).source)
         headers[.contentLength] = String(body.readableBytes)
@@ -89,13 +99,13 @@ struct WebPage: Sendable {
         let more = style.map { "<link rel=\"stylesheet\" href=\"\($0.path)\">" as HTML }
         let said = banner.map { banner -> HTML in
             banner.isBad
-                ? "<p class=\"banner bad\" role=\"alert\">\(banner.text)</p>"
-                : "<p class=\"banner\" role=\"status\">\(banner.text)</p>"
+                ? "<p class=\"banner bad\" role=\"alert\"\(english)>\(banner.text)</p>"
+                : "<p class=\"banner\" role=\"status\"\(english)>\(banner.text)</p>"
         }
         let stale = asOf.map { time -> HTML in
             """
-            <p class="banner stale" role="status" hidden>As of \(time). The server does not answer;
-            what is newer is missing here.</p>
+            <p class="banner stale" role="status"\(english) hidden>As of \(time). The server does
+            not answer; what is newer is missing here.</p>
             """
         }
         return """
@@ -112,7 +122,7 @@ struct WebPage: Sendable {
             <body>
             <a class="skip" href="#main">To the content</a>
             \(aside)
-            <main id="main" tabindex="-1"\(seconds)>
+            <main id="main" tabindex="-1"\(seconds)\(spoken)>
             <header class="head"><h1>\(title)</h1>\(controls)</header>
             \(said)\(stale)
             \(content)
@@ -133,14 +143,27 @@ struct WebPage: Sendable {
     }
 
     private var seconds: HTML? {
-        (reload ?? asOf.map { _ in Self.renewal }).map { " data-seconds=\"\($0)\"" }
+        (reload ?? asOf.map { _ in renewal }).map { " data-seconds=\"\($0)\"" }
+    }
+
+    /// The attributes of a content that is not in English.
+    private var spoken: HTML? {
+        guard language != .english else { return nil }
+        let direction = language.contestPage.isRightToLeft ? "rtl" : "ltr"
+        return " lang=\"\(language.rawValue)\" dir=\"\(direction)\""
+    }
+
+    /// The attributes of an English sentence in it.
+    private var english: HTML? {
+        language == .english ? nil : " lang=\"en\" dir=\"ltr\""
     }
 
     private func aside(for visit: WebVisit?) -> HTML {
         guard let visit else {
             return "<header class=\"side\"><p class=\"brand\">gotchu</p></header>"
         }
-        let links = Section.allCases.filter { $0.scope.map(visit.allows) ?? true }
+        let links = Section.allCases
+            .filter { !visit.hidden.contains($0) && ($0.scope.map(visit.allows) ?? true) }
             .map { item -> HTML in
                 let current: HTML? = item == section ? " aria-current=\"page\"" : nil
                 let badge: HTML? =
@@ -161,6 +184,30 @@ struct WebPage: Sendable {
 }
 
 extension WebPage {
+    /// The button of a form that sends a press once more.
+    static let findOut: HTML = "<button class=\"main\">Find out</button>"
+
+    /// The page for a press of which it is not known whether it was carried out.
+    ///
+    /// - Parameter again: The same form with the same key.
+    static func unknown(
+        _ title: String,
+        section: Section,
+        _ text: String,
+        again: HTML
+    ) -> WebPage {
+        WebPage(
+            title: title,
+            section: section,
+            banner: Banner(text, isBad: true),
+            content: """
+                <section class="panel">\(again)
+                <p class="quiet">The button sends the same again, with the same key: it is done
+                once.</p></section>
+                """
+        )
+    }
+
     /// The page that says why a request failed, with its code and its id.
     static func problem(_ problem: Problem, of request: Request) -> WebPage {
         let title =
@@ -178,7 +225,14 @@ extension WebPage {
             problem.status != 401
             ? nil
             : "<p><a class=\"main\" href=\"\(WebPath.login(returningTo: back))\">Log in</a></p>"
-        let link: HTML = back == WebPath.start ? "To the start" : "To the request"
+        let link: HTML =
+            if back == WebPath.start {
+                "To the start"
+            } else if WebPath.isContest(back) {
+                "To the contest"
+            } else {
+                "To the request"
+            }
         return WebPage(
             title: title,
             banner: Banner(problem.detail, isBad: true),

@@ -15,6 +15,17 @@ enum WebPath {
     static let devices = "/web/devices"
     static let webhooks = "/web/webhooks"
     static let wallet = "/web/wallet"
+    static let deposits = "/web/wallet/deposits"
+    static let payouts = "/web/payouts"
+    static let withdrawal = "/web/payouts/withdrawal"
+    /// The pages that the payment provider's lead back to.
+    static let deposited = "/payments/done"
+    static let depositLeft = "/payments/cancelled"
+    static let connected = "/connect/return"
+    static let connectAgain = "/connect/refresh"
+    static let connect = "/connect/start"
+    static let contests = "/contests"
+    static let ownContests = "/web/contests"
     /// The page that takes the digits of an EID.
     static let enterEID = "/p"
     private static let resultSuffix = "/result"
@@ -43,7 +54,10 @@ enum WebPath {
 
     /// The rights that a login for a page asks for: somebody who only pays gets no others.
     static func scopes(for target: String) -> [Scope] {
-        isPayment(path(of: target)) ? [.payer] : [.payee, .payer]
+        let path = path(of: target)
+        if isPayment(path) || isContest(path) { return [.payer] }
+        // A thief of another login could name a bank account of their own.
+        return isPayout(path) ? [.payee, .payer, .payouts] : [.payee, .payer]
     }
 
     /// Returns a page of ours, from text of an address or a form that anybody may have written; the
@@ -60,6 +74,9 @@ enum WebPath {
 
     /// Returns the page from which an address is reached: the payer's request, or the start.
     static func back(from path: String) -> String {
+        if isContest(path) {
+            return path.split(separator: "/").prefix(2).map { "/\($0)" }.joined()
+        }
         guard isPayment(path) else { return start }
         return path.hasSuffix(resultSuffix) ? String(path.dropLast(resultSuffix.count)) : path
     }
@@ -72,9 +89,19 @@ enum WebPath {
         path == enterEID || path.hasPrefix("/p/") || path.hasPrefix("/P/")
     }
 
+    /// Returns true for an address of the contests' pages.
+    static func isContest(_ path: String) -> Bool {
+        path == contests || path.hasPrefix("\(contests)/") && !path.hasSuffix(".yaml")
+    }
+
+    private static func isPayout(_ path: String) -> Bool {
+        path == payouts || path.hasPrefix("\(payouts)/") || path.hasPrefix("/connect/")
+    }
+
     /// Returns true for an address that is answered with pages, problems included.
     static func isPage(_ path: String) -> Bool {
         path == start || path.hasPrefix("/web/") || isPayment(path) || path == "/"
+            || isContest(path) || isPayout(path) || [deposited, depositLeft].contains(path)
     }
 
     /// Escapes a text for a query (RFC 3986, 2.3).

@@ -20,38 +20,52 @@ struct WebRoutes: Sendable {
     let webhooks: WebhookPages
     let requests: PayRoutes
     let wallet: WalletPage
+    let deposits: DepositPages
+    let payouts: PayoutPages
+    let contests: ContestPages?
+    let organizers: OrganizerPages?
 
     init(
         _ options: WebOptions,
-        ledger: Ledger,
-        store: any Store,
-        tokens: Tokens,
-        limits: Limits,
-        development: DevelopmentLogin?,
-        provider: OpenIDClient?
+        _ desk: FundingDesk,
+        _ store: any Store,
+        _ authentication: CallerAuthentication,
+        _ development: DevelopmentLogin?,
+        _ provider: OpenIDClient?,
+        _ contests: ContestRoutes?
     ) {
+        let ledger = desk.ledger
         gate = WebGate(
             site: options.site,
             isDevelopment: development != nil,
             sessions: WebSessionRegistry(store),
             outbox: Outbox(store),
-            own: tokens.own,
-            limits: limits,
-            clock: { ledger.now }
+            own: authentication.tokens.own,
+            limits: authentication.limits,
+            clock: { ledger.now },
+            hidden: { [hasContests = contests != nil] user in
+                var hidden: Set<WebPage.Section> = hasContests ? [] : [.contests]
+                if !desk.isOpen(to: user) { hidden.insert(.payouts) }
+                return hidden
+            }
         )
         login = WebLogin(
             gate: gate,
             development: development,
             provider: provider,
-            users: tokens.users,
+            users: authentication.tokens.users,
             store: store
         )
-        earnings = EarningsPages(ledger: ledger)
+        earnings = EarningsPages(ledger: ledger, desk: desk)
         payments = PaymentPages(gate: gate, ledger: ledger)
         self.devices = DevicePages(gate: gate, devices: DeviceRegistry(store))
         webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
-        wallet = WalletPage(ledger: ledger, store: store)
+        deposits = DepositPages(gate: gate, desk: desk, store: store)
+        wallet = WalletPage(ledger: ledger, store: store, deposits: deposits)
+        payouts = PayoutPages(gate: gate, desk: desk)
+        self.contests = contests.map { [gate] in ContestPages(gate: gate, contests: $0) }
+        organizers = contests.map { [gate] in OrganizerPages(gate: gate, contests: $0) }
     }
 
     func register(on router: Router<ServerContext>) {
@@ -70,6 +84,9 @@ struct WebRoutes: Sendable {
         }
         registerMerchant(on: router)
         registerPayer(on: router)
+        registerFunding(on: router)
+        contests?.register(on: router)
+        organizers?.register(on: router)
     }
 
     /// Registers the pages of payees.
@@ -110,6 +127,39 @@ struct WebRoutes: Sendable {
         router.get("/P/:eid", use: gate.open(requests.show))
         router.post("/p/:eid", use: gate.form(needing: .payer, requests.pay))
         router.get("/p/:eid/result", use: gate.page(requests.result))
+    }
+
+    /// Registers the pages by which money comes in and goes out. Where there is no way, each says
+    /// which setting is missing.
+    private func registerFunding(on router: Router<ServerContext>) {
+        router.post(
+            RouterPath(WebPath.deposits),
+            use: gate.form(needing: .payer, deposits.add)
+        )
+        let deposit = "\(WebPath.deposits)/:id"
+        router.post(RouterPath("\(deposit)/pay"), use: gate.form(needing: .payer, deposits.pay))
+        router.post(
+            RouterPath("\(deposit)/cancel"),
+            use: gate.form(needing: .payer, deposits.cancel)
+        )
+        router.get(RouterPath(WebPath.payouts), use: gate.page(needing: .payouts, payouts.show))
+        router.post(
+            RouterPath("\(WebPath.payouts)/setup"),
+            use: gate.form(needing: .payouts, payouts.setUp)
+        )
+        router.get(
+            RouterPath(WebPath.withdrawal),
+            use: gate.page(needing: .payouts, payouts.confirm)
+        )
+        router.post(
+            RouterPath(WebPath.withdrawal),
+            use: gate.form(needing: .payouts, payouts.withdraw)
+        )
+        router.post(
+            RouterPath("\(WebPath.payouts)/:id/cancel"),
+            use: gate.form(needing: .payouts, payouts.cancel)
+        )
+        ProviderReturns(gate: gate).register(on: router)
     }
 
     /// Style sheets, scripts and pictures: for everybody, and never changed under their addresses.

@@ -18,6 +18,8 @@ struct WebVisit: Sendable {
     let now: Timestamp
     /// A Boolean that is true if a webhook of the person's needs them.
     var hasWebhookTrouble = false
+    /// The pages that this server has not, or not for this person.
+    var hidden: Set<WebPage.Section> = []
 
     var user: UserID { session.user }
 
@@ -77,6 +79,7 @@ struct WebForm: Sendable {
 enum WebNotice: String, Sendable {
     case loggedOut = "logged-out"
     case loginTooNarrow = "login-too-narrow"
+    case loginWithoutPayouts = "login-without-payouts"
     case deviceRevoked = "device-revoked"
     case webhooksResent = "webhooks-resent"
     case nothingResent = "nothing-resent"
@@ -84,11 +87,31 @@ enum WebNotice: String, Sendable {
     case requestChanged = "request-changed"
     case malformedTip = "malformed-tip"
     case notCharged = "not-charged"
+    case moneyAdded = "money-added"
+    case malformedDeposit = "malformed-deposit"
+    case depositLimit = "deposit-limit"
+    case depositRefused = "deposit-refused"
+    case depositUnpayable = "deposit-unpayable"
+    case depositCancelled = "deposit-cancelled"
+    case depositReturned = "deposit-returned"
+    case depositLeft = "deposit-left"
+    case malformedWithdrawal = "malformed-withdrawal"
+    case withdrawn
+    case withdrawalCancelled = "withdrawal-cancelled"
+    case withdrawalTooLate = "withdrawal-too-late"
+    case setUpReturned = "set-up-returned"
+    case setUpAgain = "set-up-again"
+    case contestCreated = "contest-created"
+    case contestChanged = "contest-changed"
+    case scoresEntered = "scores-entered"
+    case nothingScored = "nothing-scored"
 
     var text: String {
         switch self {
         case .loggedOut: "Logged out, on every server."
         case .loginTooNarrow: "Your login is for payments only. Log in for the merchant's pages."
+        case .loginWithoutPayouts:
+            "Money leaves for a bank with a login for payouts only: log in again."
         case .deviceRevoked:
             "Revoked. The device gets no new token; its last one ends within minutes."
         case .webhooksResent: "The events are being sent again."
@@ -98,14 +121,44 @@ enum WebNotice: String, Sendable {
             "Nothing was charged: the request is not what you saw. Check the payee and the amount."
         case .malformedTip: "Nothing was charged: the tip is no amount, such as 2 or 2.50."
         case .notCharged: "This press charged nothing."
+        case .moneyAdded: "Added: the money is in your wallet."
+        case .malformedDeposit:
+            "Nothing was charged: the amount must be one such as 20 or 20.50, within the limits."
+        case .depositLimit:
+            "Nothing was charged: it is more than this wallet may take now. The limits are below."
+        case .depositRefused: "The payment provider refused this. Nothing was charged."
+        case .depositUnpayable: "This cannot be paid any more. Its state is below."
+        case .depositCancelled: "Cancelled. Nothing was charged."
+        case .depositReturned:
+            "You are back from the payment page. The money is yours once its state says Added."
+        case .depositLeft: "You have left the payment page. What became of it is below."
+        case .malformedWithdrawal:
+            "Nothing was taken: the amount must be one such as 20 or 20.50, and not too small."
+        case .withdrawn: "Taken from the wallet. Its way to the bank is below."
+        case .withdrawalCancelled: "Cancelled. The money is back in the wallet."
+        case .withdrawalTooLate: "It is under way already, and cannot be cancelled any more."
+        case .setUpReturned: "You are back from the provider's pages. Your status is below."
+        case .setUpAgain:
+            "That link was used or is too old. The button below opens a fresh one."
+        case .contestCreated: "The draft is made. Nobody sees it before you publish it."
+        case .contestChanged: "Done."
+        case .scoresEntered: "The scores are entered."
+        case .nothingScored: "No score was changed."
         }
     }
 
     /// A Boolean that is true if the form did not do what it was sent for.
     var isRefusal: Bool {
         switch self {
-        case .loggedOut, .deviceRevoked, .webhooksResent, .refunded: false
-        case .loginTooNarrow, .nothingResent, .requestChanged, .malformedTip, .notCharged: true
+        case .loggedOut, .deviceRevoked, .webhooksResent, .refunded, .moneyAdded,
+            .depositCancelled, .depositReturned, .depositLeft, .withdrawn, .withdrawalCancelled,
+            .setUpReturned, .contestCreated, .contestChanged, .scoresEntered:
+            false
+        case .loginTooNarrow, .loginWithoutPayouts, .nothingResent, .requestChanged,
+            .malformedTip, .notCharged, .malformedDeposit, .depositLimit, .depositRefused,
+            .depositUnpayable, .malformedWithdrawal, .withdrawalTooLate, .setUpAgain,
+            .nothingScored:
+            true
         }
     }
 }

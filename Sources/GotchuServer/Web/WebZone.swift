@@ -59,6 +59,19 @@ struct WebZone: Sendable {
     /// Local time with its offset, for other programs.
     func text(of moment: Timestamp) -> String { rules.text(of: moment) }
 
+    /// Returns the moment of a local time as a browser's field has it: `2026-12-04T18:00`.
+    ///
+    /// - Returns: `nil` for another text. A time that comes twice is the first of both.
+    func moment(local text: String) -> Timestamp? {
+        guard text.utf8.count == 16, let written = Timestamp(iso8601: "\(text):00Z") else {
+            return nil
+        }
+        let before = written.advanced(by: .seconds(-86_400))
+        let early = written.advanced(by: .milliseconds(-rules.offset(at: before)))
+        if rules.offset(at: early) == rules.offset(at: before) { return early }
+        return written.advanced(by: .milliseconds(-rules.offset(at: early)))
+    }
+
     /// A date for a person; with its year, unless it is this one.
     func date(_ day: CalendarDay) -> String { day == today ? "Today" : fullDate(day) }
 

@@ -138,6 +138,8 @@ class Shop:
             "till": f"127.0.0.1:{self.till_port}",
         } | screens
         self.others: list[Process] = []
+        self.server_flags: list[str] = []
+        """More of its server's command line."""
         self.wrapper: list[str] = []
         """The command that runs its programs."""
         self.kiosk = Daemon("kiosk", self, screens=screens, **kiosk)
@@ -167,7 +169,7 @@ class Shop:
             [*self.wrapper, str(self.programs / "gotchu-server"), "serve", "--listen", f"127.0.0.1:{self._port}"]
             + ["--database", self.database, "--dev"]
             + ["--dev-opening-balance", str(OPENING_BALANCE)]
-            + ["--web", "--public-url", self.url],
+            + ["--web", "--public-url", self.url, *self.server_flags],
             self.folder / "server.log",
         )
         self.server.wait_until_it_says("listening on ")

@@ -1,6 +1,6 @@
 """The stories, in the order in which they are told."""
 
-from . import display, hostile, judges, looks, month, pay, till, web
+from . import contest, display, hostile, judges, looks, money, month, pay, till, web
 
 STORIES = {
     story.__name__: story
@@ -37,6 +37,11 @@ STORIES = {
         pay.phone,
         pay.states,
         pay.code,
+        money.deposit,
+        money.withdrawal,
+        money.provider,
+        contest.contest,
+        contest.roster,
         hostile.hosts,
         hostile.foreign,
         looks.policy,

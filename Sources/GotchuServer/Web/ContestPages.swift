@@ -1,0 +1,249 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+
+/// The pages of contests for everybody, and the presses of those who enter. They draw the documents
+/// that the API sends, and submit its commands.
+struct ContestPages: Sendable {
+    private static let boardLimit = 50
+
+    let gate: WebGate
+    let contests: ContestRoutes
+
+    func register(on router: Router<ServerContext>) {
+        let one = "\(WebPath.contests)/:id"
+        router.get(RouterPath(WebPath.contests), use: gate.open(list))
+        router.get(RouterPath(one), use: gate.open(show))
+        router.post(RouterPath("\(one)/join"), use: gate.form(needing: .payer, join))
+        router.post(RouterPath("\(one)/leave"), use: gate.form(needing: .payer, leave))
+        router.post(
+            RouterPath("\(one)/roster"),
+            use: gate.form(needing: .payer, fields: RosterRule.sizeLimit + 4, enter)
+        )
+        router.post(RouterPath("\(one)/object"), use: gate.form(needing: .payer, object))
+    }
+
+    private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let visit = try await gate.visit(request, context)
+        var query = try QueryParameters(request)
+        let page = try query.integer("page", in: 1...1_000_000) ?? 1
+        try query.end()
+        let list = try await contests.cards(page: page, for: visit?.user, request)
+        let view = ContestListPage(list: list, language: request.language, visit: visit)
+        return view.page.response(for: visit)
+    }
+
+    private func show(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let visit = try await gate.visit(request, context)
+        return try await page(request, context, visit).response(for: visit)
+    }
+
+    // MARK: The page
+
+    /// An answer to a press that did not do what it was sent for.
+    private struct Mistake {
+        let problem: Problem
+        /// The roster that was chosen.
+        var roster: [String] = []
+    }
+
+    private func page(
+        _ request: Request,
+        _ context: ServerContext,
+        _ visit: WebVisit?,
+        _ mistake: Mistake? = nil,
+        invitation given: String? = nil
+    ) async throws -> WebPage {
+        var start: Int64 = 0
+        var invitation = given
+        if request.method == .get {
+            var query = try QueryParameters(request)
+            invitation = query.text("join_token")
+            start = try query.integer("from", in: 1...ContestTerms.entryLimit) ?? 0
+            try query.end()
+        }
+        let subject =
+            visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
+        if invitation != nil { try gate.limits.allowResolve(as: subject) }
+        let (contest, _) = try await contests.visible(
+            context,
+            to: visit?.user,
+            subject: subject,
+            invitation: invitation
+        )
+        let view = try await contests.view(
+            of: contest,
+            for: visit?.user,
+            in: request.language
+        )
+        let board = ContestBoard(
+            view: view,
+            result: try await contests.reader.result(of: contest),
+            start: Int(start),
+            limit: Self.boardLimit
+        )
+        let page = ContestPage(
+            detail: try view.detail,
+            board: try board.leaderboard,
+            language: request.language,
+            zone: .own(at: contests.ledger.now),
+            now: contests.ledger.now,
+            visit: visit,
+            invitation: invitation,
+            chosen: mistake?.roster ?? [],
+            origin: gate.site.origin
+        )
+        return page.page(saying: mistake?.problem)
+    }
+
+    // MARK: Presses
+
+    /// The contest that a form's address names, and what most of its forms have.
+    private struct Press {
+        let visit: WebVisit
+        let contest: RecordID
+        let key: IdempotencyKey?
+        let invitation: String?
+
+        init(_ form: inout WebForm) throws {
+            visit = form.visit
+            contest = try ContestRoutes.contest(in: visit.context)
+            key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+            invitation = form.fields.text("join_token")
+        }
+
+        /// The contest's page.
+        var path: String {
+            let token = invitation.map { "?join_token=\(WebPath.escaped($0))" } ?? ""
+            return "\(WebPath.contest(contest))\(token)"
+        }
+    }
+
+    @Sendable private func join(_ form: inout WebForm) async throws -> Response {
+        let press = try Press(&form)
+        let fee = form.fields.text("entry_fee_cents").flatMap { Int64($0) }
+        try form.fields.end()
+        guard let fee, fee >= 0 else { throw Problem.invalid("The form has no entry fee.") }
+        let user = press.visit.user
+        try await contests.check(press.invitation, to: press.contest, by: Login(user: user))
+        let command = JoinContest(
+            contest: press.contest,
+            user: user,
+            expectedFee: fee,
+            invitation: press.invitation
+        )
+        return try await decide(
+            command,
+            press,
+            "join",
+            HTML.hidden("entry_fee_cents", "\(fee)"),
+            unknown: "It is not known yet whether you are in. Please do not join again elsewhere."
+        )
+    }
+
+    @Sendable private func leave(_ form: inout WebForm) async throws -> Response {
+        let press = try Press(&form)
+        try form.fields.end()
+        return try await decide(
+            LeaveContest(contest: press.contest, user: press.visit.user),
+            press,
+            "leave",
+            nil,
+            unknown: "It is not known yet whether you are out and have your money back."
+        )
+    }
+
+    /// Decides a press. The contest's page says what came of it; without an answer, the same press
+    /// finds out.
+    ///
+    /// - Parameter fields: The command's own, of the form.
+    private func decide(
+        _ command: some KeyedContestCommand,
+        _ press: Press,
+        _ name: String,
+        _ fields: HTML?,
+        unknown: String
+    ) async throws -> Response {
+        guard let key = press.key else { throw Problem.malformedKey }
+        let visit = press.visit
+        do {
+            let reply = try await contests.decide(
+                command,
+                by: visit.user,
+                key: key,
+                id: visit.context.requestID
+            )
+            guard case .failure(let refusal) = reply.outcome else {
+                return gate.redirect(to: press.path)
+            }
+            return try await again(press, Mistake(problem: refusal.problem))
+        } catch is LedgerError {
+            let token = press.invitation.map { HTML.hidden("join_token", $0) }
+            let form = visit.form(
+                to: "\(WebPath.contest(press.contest))/\(name)",
+                "\(HTML.hidden("key", key.rawValue))\(token)\(fields)\(WebPage.findOut)"
+            )
+            return WebPage.unknown("Contest", section: .contests, unknown, again: form)
+                .response(for: visit, status: .serviceUnavailable)
+        }
+    }
+
+    private func again(_ press: Press, _ mistake: Mistake) async throws -> Response {
+        let visit = press.visit
+        return try await page(
+            visit.request,
+            visit.context,
+            visit,
+            mistake,
+            invitation: press.invitation
+        )
+        .response(for: visit, status: .init(code: mistake.problem.status))
+    }
+
+    @Sendable private func enter(_ form: inout WebForm) async throws -> Response {
+        let press = try Press(&form)
+        var chosen: [String] = []
+        for place in 1...RosterRule.sizeLimit {
+            guard let id = form.fields.text(ContestPage.place(place)) else { break }
+            chosen.append(id)
+        }
+        try form.fields.end()
+        let roster = chosen.filter { !$0.isEmpty }
+        let players = roster.map { JSONValue.object(["player_id": .string($0)]) }
+        do {
+            let body = try JSONFields(form: ["roster": .array(players)])
+            let login = Login(user: press.visit.user)
+            _ = try await contests.enter(body, press.visit.context, login)
+            return gate.redirect(to: press.path)
+        } catch let problem as Problem {
+            return try await again(press, Mistake(problem: problem, roster: chosen))
+        }
+    }
+
+    @Sendable private func object(_ form: inout WebForm) async throws -> Response {
+        let press = try Press(&form)
+        let text = form.fields.text("text") ?? ""
+        try form.fields.end()
+        do {
+            let body = try JSONFields(form: ["text": .string(text)])
+            _ = try await contests.object(to: press.contest, by: press.visit.user, body)
+            return gate.redirect(to: press.path)
+        } catch let problem as Problem {
+            return try await again(press, Mistake(problem: problem))
+        }
+    }
+}
+
+extension JSONFields {
+    /// The fields of a form as the body of a call: the same rules hold for both.
+    init(form members: [String: JSONValue]) throws(Problem) {
+        try self.init(CanonicalJSON.bytes(of: JSONValue.object(members)))
+    }
+}
+
+extension WebPath {
+    static func contest(_ id: RecordID) -> String { "\(contests)/\(id)" }
+}

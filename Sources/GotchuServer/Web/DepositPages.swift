@@ -1,0 +1,218 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import LedgerStore
+internal import Pages
+
+/// The part of a person's wallet by which money comes in: a form that leads to the provider's page,
+/// and what became of each press.
+struct DepositPages: Sendable {
+    /// The number of deposits that are listed, the newest first.
+    private static let rowLimit = 15
+    /// The seconds after which a wallet is brought up to date while money is on its way to it.
+    static let renewal = 5
+
+    let gate: WebGate
+    let desk: FundingDesk
+    let store: any Store
+
+    // MARK: The press
+
+    /// Opens a deposit, and sends the person to the page on which it is paid. The same form again
+    /// leads to the same deposit.
+    @Sendable func add(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        let (text, key) = (form.fields.text("amount"), form.fields.text("key"))
+        try form.fields.end()
+        guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
+            throw Problem.malformedKey
+        }
+        guard let amount = FundingDesk.amount(text, atLeast: desk.options.depositMinimum) else {
+            return gate.redirect(to: WebPath.wallet, saying: .malformedDeposit)
+        }
+        do {
+            let (reply, secret) = try await desk.open(
+                amount,
+                reference: nil,
+                presentation: .hosted,
+                as: KeyedRequest(
+                    user: visit.user,
+                    key: key,
+                    fingerprint: .deposit(amount, reference: nil, .hosted),
+                    id: visit.context.requestID
+                )
+            )
+            switch reply.outcome {
+            case .success(let id):
+                return lead(visit, to: try await desk.made(id, of: visit.user, secret))
+            case .failure(let refusal) where refusal.reason == .depositLimit:
+                return gate.redirect(to: WebPath.wallet, saying: .depositLimit)
+            case .failure(let refusal): throw refusal.problem
+            }
+        } catch let problem as Problem where problem.code == ErrorCode.providerRefused.rawValue {
+            return gate.redirect(to: WebPath.wallet, saying: .depositRefused)
+        } catch let error where error is LedgerError || error is Refused {
+            return unknown(amount, key, visit)
+        }
+    }
+
+    /// Leads to the page on which a deposit is paid; to the wallet if there is none to pay on.
+    private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
+        if let page = intent.checkoutURL {
+            return gate.leave(visit, to: page, of: desk.sites, section: .wallet)
+        }
+        let isAdded = intent.status == .succeeded
+        return gate.redirect(to: WebPath.wallet, saying: isAdded ? .moneyAdded : .depositUnpayable)
+    }
+
+    private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
+        WebPage.unknown(
+            "Add money",
+            section: .wallet,
+            "It is not known yet whether the payment page for \(amount) was made. Nothing is "
+                + "charged before you pay there.",
+            again: visit.form(
+                to: WebPath.deposits,
+                """
+                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
+                \(WebPage.findOut)
+                """
+            )
+        )
+        .response(for: visit, status: .serviceUnavailable)
+    }
+
+    /// Leads to the page of an open deposit once more.
+    @Sendable func pay(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        try form.fields.end()
+        let id = try FundingPage.id(in: visit.context)
+        let deposit = try await desk.deposit(id, of: visit.user)
+        let page = await desk.work?.drive(id)
+        guard deposit.body.presentation == .hosted else { throw Refusal(.unknownRecord).problem }
+        return lead(visit, to: try await desk.made(id, of: visit.user, page))
+    }
+
+    @Sendable func cancel(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        try form.fields.end()
+        do {
+            _ = try await desk.cancelDeposit(FundingPage.id(in: visit.context), of: visit.user)
+            return gate.redirect(to: WebPath.wallet, saying: .depositCancelled)
+        } catch let problem as Problem where problem.code == ErrorCode.intentSettled.rawValue {
+            return gate.redirect(to: WebPath.wallet, saying: .depositUnpayable)
+        }
+    }
+
+    // MARK: The wallet's part
+
+    /// Returns the panels of a person's wallet, and if money is on its way to it; nothing where no
+    /// wallets are filled.
+    func panels(for visit: WebVisit) async throws -> (content: HTML?, isWaiting: Bool) {
+        guard visit.allows(.payer), desk.isOpen(to: visit.user) else { return (nil, false) }
+        let deposits = try await desk.newestDeposits(of: visit.user, limit: Self.rowLimit)
+        let rows = deposits.map { row($0, visit) }
+        let columns = [("When", ""), ("Amount", "n"), ("State", ""), ("Do", "do")]
+        let list: HTML? =
+            rows.isEmpty
+            ? nil
+            : """
+            <section class="panel" id="deposits"><h2>Money added</h2>
+            \(HTML.list(columns, rows))</section>
+            """
+        let terms = try await store.user(id: visit.user, orLogin: "")?.terms
+        return ("\(addPanel(visit, terms))\(list)", deposits.contains { $0.state.isOpen })
+    }
+
+    private func addPanel(_ visit: WebVisit, _ terms: User.Terms?) -> HTML {
+        func money(_ cents: Int64) -> Money { Money(minorUnits: cents, currency: .usd) }
+        let options = desk.options
+        let form = visit.form(
+            to: WebPath.deposits,
+            style: "line",
+            """
+            \(HTML.hidden("key", IdempotencyKey.random().rawValue))
+            <label>Amount in dollars<input name="amount" required inputmode="decimal" \
+            autocomplete="off" maxlength="16"></label>
+            <button class="main">Add money</button>
+            """
+        )
+        let way =
+            desk.work == nil
+            ? "This is a development server: the money is not real, and is there at once."
+            : "You pay by card on the payment provider's page, and come back here."
+        return """
+            <section class="panel" id="add"><h2>Add money</h2>\(form)
+            <p class="quiet">\(way) \(money(options.depositMinimum)) to \
+            \(money(terms?.depositMaximum ?? options.depositMaximum)) at a time, at most \
+            \(DepositLimits.hourly) times an hour, \(DepositLimits.open) of them not paid yet. \
+            The wallet then holds \(money(terms?.balanceMaximum ?? options.balanceMaximum)) at \
+            most.</p></section>
+            """
+    }
+
+    private func row(_ deposit: Deposit, _ visit: WebVisit) -> HTML {
+        let error = deposit.body.error.map { error -> HTML in
+            "<br><span class=\"quiet\">\(error.message)</span>"
+        }
+        let until: HTML? =
+            Self.isPayable(deposit)
+            ? "<br><span class=\"quiet\">until \(visit.zone.time(deposit.body.expiresAt))</span>"
+            : nil
+        return """
+            <tr><td>\(visit.zone.time(deposit.createdAt))</td>\
+            <td class="n">\(deposit.amount)</td>\
+            <td>\(Self.chip(of: deposit))\(until)\(error)</td>\
+            <td class="do">\(actions(deposit, visit))</td></tr>
+
+            """
+    }
+
+    private static func chip(of deposit: Deposit) -> HTML {
+        switch deposit.state {
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
+            .chip("◌", "Waiting for payment")
+        case .processing, .held: .chip("◌", "Being confirmed")
+        case .succeeded: .chip("✓", "Added", "good")
+        case .failed: .chip("!", "Failed", "bad")
+        case .canceled: .chip("✕", "Cancelled")
+        }
+    }
+
+    /// Returns true if its payer can still pay it or end it.
+    private static func isPayable(_ deposit: Deposit) -> Bool {
+        switch deposit.state {
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: true
+        case .processing, .succeeded, .failed, .canceled, .held: false
+        }
+    }
+
+    private func actions(_ deposit: Deposit, _ visit: WebVisit) -> HTML? {
+        guard Self.isPayable(deposit) else { return nil }
+        let path = "\(WebPath.deposits)/\(deposit.id)"
+        let what = "<span class=\"visually-hidden\"> \(deposit.amount)</span>" as HTML
+        let pay: HTML? =
+            deposit.body.presentation == .hosted
+            ? visit.form(to: "\(path)/pay", "<button class=\"plain\">Pay\(what)</button>") : nil
+        let cancel = visit.form(
+            to: "\(path)/cancel",
+            "<button class=\"danger\">Cancel\(what)</button>"
+        )
+        return "\(pay) \(cancel)"
+    }
+}
+
+extension FundingDesk {
+    /// The origins of the provider's pages.
+    var sites: [String] { work?.sites ?? [] }
+
+    /// The amount that a person has typed; `nil` if it is none, or too small.
+    static func amount(_ text: String?, atLeast least: Int64) -> Money? {
+        guard let text, let amount = Money(text.filter { $0 != " " }, currency: currency),
+            amount.minorUnits >= least, Money.allowedRequest.contains(amount.minorUnits)
+        else { return nil }
+        return amount
+    }
+}

@@ -1,0 +1,226 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Pages
+
+/// One contest as its organiser sees it.
+struct OrganizerPage: Sendable {
+    private static let rowLimit = 500
+
+    let view: ContestView
+    let result: ContestResult
+    let visit: WebVisit
+    /// The server's address for browsers.
+    let origin: String
+
+    private var contest: Contest { view.contest }
+    private var path: String { WebPath.ownContest(contest.id) }
+    private var actions: [ContestAction] { view.actionList }
+
+    private func money(_ amount: Int64) -> Money {
+        Money(minorUnits: amount, currency: contest.terms.currency)
+    }
+
+    private func isEnabled(_ id: String) -> Bool {
+        actions.contains { $0.id == id && $0.enabled }
+    }
+
+    /// - Parameter problem: The reason why the last press did nothing.
+    func page(saying problem: Problem?) -> WebPage {
+        let form = ScoreForm(
+            contest: contest,
+            template: view.template,
+            standings: result.standings
+        )
+        return WebPage(
+            title: contest.terms.title,
+            section: .contests,
+            banner: problem.map {
+                let fix = $0.fix.map { " \($0)" } ?? ""
+                return WebPage.Banner("\($0.detail)\(fix)", isBad: true)
+            },
+            controls: """
+                <a class="plain" href="\(WebPath.contest(contest.id))">Its page</a>\
+                <a class="plain" href="\(path)">Refresh</a>
+                """,
+            content: """
+                \(summary)
+                \(actionPanel)
+                \(objections)
+                \(prizes)
+                \(isEnabled("score") ? form.panels(for: visit, at: path) : nil)
+                \(entrants)
+                <p><a href="\(WebPath.ownContests)">All your contests</a></p>
+                """
+        )
+    }
+
+    // MARK: What it is
+
+    /// The list of a person's own contests.
+    static func list(_ views: [ContestView], _ zone: WebZone) -> HTML {
+        guard !views.isEmpty else {
+            return """
+                <section class="panel"><div class="empty"><b>No contest yet</b>Make one below.\
+                </div></section>
+                """
+        }
+        let rows = views.map { view -> HTML in
+            """
+            <tr><td class="what"><a href="\(WebPath.ownContest(view.contest.id))">\
+            <bdi>\(view.terms.title)</bdi></a></td><td>\(chip(view))</td>\
+            <td>\(HTML.label("starts"))\(zone.time(view.terms.startTime))</td>\
+            <td class="n">\(view.feeText)</td></tr>
+
+            """
+        }
+        let columns = [("Contest", "what"), ("State", ""), ("Starts", ""), ("Fee", "n")]
+        return "<section class=\"panel\">\(HTML.list(columns, rows))</section>"
+    }
+
+    private static func chip(_ view: ContestView) -> HTML {
+        switch view.contest.state {
+        case .draft: .chip("◌", view.words.draft)
+        case .open: .chip("◌", view.entriesText)
+        case .locked, .live, .complete, .settled, .cancelled, .error:
+            ContestPage.chip(view.contest.wireState, .english)
+        }
+    }
+
+    private var summary: HTML {
+        let terms = contest.terms
+        let zone = visit.zone
+        var facts: [(String, HTML)] = [
+            ("State", Self.chip(view)),
+            ("Entries", "\(view.entriesText)"),
+            ("Entry fee", "\(view.feeText)"),
+            ("Entries close", zone.time(terms.lockTime, isKept: true)),
+            ("Starts", zone.time(terms.startTime, isKept: true)),
+        ]
+        if let end = terms.endTime { facts.append(("Ends", zone.time(end, isKept: true))) }
+        if terms.addedPrize > 0 { facts.append(("Added prize", "\(money(terms.addedPrize))")) }
+        if let time = contest.settlesAt {
+            facts.append(("Prizes are paid by themselves", zone.time(time, isKept: true)))
+        }
+        if let reason = contest.body.dispute {
+            facts.append(("You stopped it", "<bdi>\(reason)</bdi>"))
+        }
+        if let reason = contest.body.cancelReason {
+            facts.append(("Cancelled", "<bdi>\(reason)</bdi>"))
+        }
+        if let settlement = contest.body.settlement {
+            facts.append(("Proof", "<code>\(settlement.resultHash)</code>"))
+        }
+        let rows = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" as HTML }
+        return "<section class=\"panel\"><dl>\(rows)</dl>\(invitation)</section>"
+    }
+
+    private var invitation: HTML? {
+        guard let token = contest.body.invitation, !contest.isOver else { return nil }
+        return """
+            <p>Who has this link may enter:</p>
+            <p><code class="secret">\
+            \(origin)\(WebPath.contest(contest.id))?join_token=\(token)</code></p>
+            \(visit.form(to: "\(path)/renew", "<button class=\"plain\">Make a new link</button>"))
+            """
+    }
+
+    // MARK: What can be done
+
+    private var actionPanel: HTML {
+        let rows = actions.compactMap { action -> HTML? in
+            guard let act = OrganizerPages.Act(rawValue: action.id) else { return nil }
+            guard action.enabled else {
+                let reason = action.reason.map { "<span class=\"quiet\">\($0.text)</span>" as HTML }
+                return "<li><b>\(action.label)</b> \(reason)</li>"
+            }
+            return "<li>\(form(of: act, action))</li>"
+        }
+        return """
+            <section class="panel" id="actions"><h2>What you can do</h2>\
+            <ul class="actions">\(rows)</ul></section>
+            """
+    }
+
+    private func form(of act: OrganizerPages.Act, _ action: ContestAction) -> HTML {
+        if act.isFinal, !visit.isFresh { return visit.freshLogin(for: action.label, to: path) }
+        let key: HTML? =
+            action.needsKey == true ? HTML.hidden("key", IdempotencyKey.random().rawValue) : nil
+        let question = action.confirm.map { "<p class=\"quiet\">\($0)</p>" as HTML }
+        let fields: HTML? =
+            switch act {
+            case .complete: HTML.hidden("revision", "\(contest.body.revision)")
+            case .dispute, .cancel:
+                """
+                <label>Reason<input name="reason" required maxlength="140" autocomplete="off">\
+                </label>
+                """
+            case .publish, .lock, .settle, .delete, .renew: nil
+            }
+        let style =
+            switch act {
+            case .cancel, .delete, .dispute: "danger"
+            case .publish, .complete, .settle: "main"
+            case .lock, .renew: "plain"
+            }
+        return visit.form(
+            to: "\(path)/\(act.rawValue)",
+            style: "line",
+            "\(key)\(question)\(fields)<button class=\"\(style)\">\(action.label)</button>"
+        )
+    }
+
+    private var objections: HTML? {
+        guard !view.objections.isEmpty else { return nil }
+        let rows = view.objections.map { objection -> HTML in
+            """
+            <tr><td>\(visit.zone.time(objection.madeAt))</td>\
+            <td>\(objection.body.entry) · <bdi>\(objection.body.name)</bdi></td>\
+            <td class="what"><bdi>\(objection.body.text)</bdi></td></tr>
+            """
+        }
+        let columns = [("When", ""), ("Entry", ""), ("Objection", "what")]
+        return """
+            <section class="panel" id="objections"><h2>Objections</h2>
+            \(HTML.list(columns, rows))</section>
+            """
+    }
+
+    /// The prizes that the scores lead to now; once it is settled, those that were paid.
+    private var prizes: HTML? {
+        guard contest.body.revision > 0, contest.state != .cancelled else { return nil }
+        let plan = result.plan
+        let rows = plan.payouts.prefix(Self.rowLimit).map { payout -> HTML in
+            """
+            <tr><td>\(payout.standing.rank ?? 0)</td>\
+            <td class="what"><bdi>\(payout.standing.entry.body.name)</bdi></td>\
+            <td class="n">\(money(payout.amount))</td></tr>
+            """
+        }
+        let columns = [("Rank", ""), ("Name", "what"), ("Prize", "n")]
+        let part = plan.division
+        return """
+            <section class="panel" id="prizes"><h2>\
+            \(contest.state == .settled ? "Prizes" : "Prizes, if it ended now") \
+            <small>\(money(part.pool))</small></h2>\(HTML.list(columns, Array(rows)))
+            <p class="quiet">Your part is \(money(part.rake - part.commission)), the house's
+            \(money(part.commission)).</p></section>
+            """
+    }
+
+    private var entrants: HTML? {
+        guard !isEnabled("score"), !result.standings.isEmpty else { return nil }
+        let rows = result.standings.prefix(Self.rowLimit).map { standing -> HTML in
+            """
+            <tr><td>\(standing.entry.number)</td>\
+            <td class="what"><bdi>\(standing.entry.body.name)</bdi></td>\
+            <td class="n">\(standing.result.map { "\($0.points)" } ?? "–")</td></tr>
+            """
+        }
+        let columns = [("Entry", ""), ("Name", "what"), ("Points", "n")]
+        return """
+            <section class="panel" id="entrants"><h2>Entrants</h2>
+            \(HTML.list(columns, Array(rows)))</section>
+            """
+    }
+}

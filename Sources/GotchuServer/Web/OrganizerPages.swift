@@ -1,0 +1,259 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+
+/// The merchant's own contests: a list, a form for a new one, and what an organiser does with one.
+/// Each press is the API's command; those that move money carry its key.
+struct OrganizerPages: Sendable {
+    private static let templateLimit = 200
+
+    let gate: WebGate
+    let contests: ContestRoutes
+
+    func register(on router: Router<ServerContext>) {
+        let one = "\(WebPath.ownContests)/:id"
+        router.get(RouterPath(WebPath.ownContests), use: gate.page(needing: .payee, list))
+        router.post(RouterPath(WebPath.ownContests), use: gate.form(needing: .payee, create))
+        router.get(RouterPath(one), use: gate.page(needing: .payee, show))
+        router.post(
+            RouterPath("\(one)/scores"),
+            use: gate.form(needing: .payee, fields: ScoreForm.fieldLimit, score)
+        )
+        for act in Act.allCases {
+            router.post(
+                RouterPath("\(one)/\(act.rawValue)"),
+                use: gate.form(needing: .payee) { form in try await carryOut(act, &form) }
+            )
+        }
+    }
+
+    // MARK: The list and a new contest
+
+    private func list(_ visit: WebVisit) async throws -> Response {
+        try QueryParameters(visit.request).end()
+        return try await listPage(visit, ContestForm()).response(for: visit)
+    }
+
+    private func listPage(
+        _ visit: WebVisit,
+        _ form: ContestForm,
+        problem: Problem? = nil
+    ) async throws -> WebPage {
+        let own = try await contests.reader.newest(of: visit.user)
+            .filter { $0.organizer == visit.user }
+        var views: [ContestView] = []
+        for contest in own {
+            views.append(try await contests.view(of: contest, for: visit.user, in: .english))
+        }
+        var templates = ContestTemplate.builtIn
+        let records = try await contests.ledger.records(
+            kind: ContestTemplate.kind,
+            before: nil,
+            limit: Self.templateLimit
+        )
+        for record in records { templates.append(try ContestTemplate(record)) }
+        let names = templates.map { template in
+            (
+                id: template.id,
+                name: "\(template.badge.text(in: .english)): "
+                    + template.scoring.format.text(in: .english)
+            )
+        }
+        return WebPage(
+            title: "Your contests",
+            section: .contests,
+            banner: problem.map {
+                WebPage.Banner("\($0.detail) Nothing was made.", isBad: true)
+            },
+            controls: "<a class=\"plain\" href=\"\(WebPath.contests)\">All contests</a>",
+            content: "\(OrganizerPage.list(views, visit.zone))\(form.panel(names, for: visit))"
+        )
+    }
+
+    private func create(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        let key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+        let typed = ContestForm(&form.fields)
+        try form.fields.end()
+        guard let key else { throw Problem.malformedKey }
+        do {
+            var body = try typed.body(in: visit.zone)
+            let terms = try await contests.terms(&body)
+            let reply = try await contests.decide(
+                ContestRoutes.creation(of: terms, by: visit.user),
+                by: visit.user,
+                key: key,
+                id: visit.context.requestID
+            )
+            switch reply.outcome {
+            case .success(let id):
+                return gate.redirect(to: WebPath.ownContest(id), saying: .contestCreated)
+            case .failure(let refusal): throw refusal.problem
+            }
+        } catch let problem as Problem {
+            return try await listPage(visit, typed, problem: problem)
+                .response(for: visit, status: .init(code: problem.status))
+        }
+    }
+
+    // MARK: One contest
+
+    @Sendable private func show(_ visit: WebVisit) async throws -> Response {
+        try QueryParameters(visit.request).end()
+        return try await page(visit).response(for: visit)
+    }
+
+    /// Returns the contest that the address names; another's is not there.
+    private func contest(_ visit: WebVisit) async throws -> Contest {
+        let id = try ContestRoutes.contest(in: visit.context)
+        guard let contest = try await contests.reader.contest(id),
+            contest.organizer == visit.user
+        else { throw Problem.noContest }
+        return contest
+    }
+
+    private func page(_ visit: WebVisit, problem: Problem? = nil) async throws -> WebPage {
+        let contest = try await contest(visit)
+        let view = try await contests.view(of: contest, for: visit.user, in: .english)
+        return OrganizerPage(
+            view: view,
+            result: try await contests.reader.result(of: contest),
+            visit: visit,
+            origin: gate.site.origin
+        )
+        .page(saying: problem)
+    }
+
+    private func score(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        do {
+            let contest = try await contest(visit)
+            guard let base = form.fields.text("base_revision").flatMap({ Int64($0) }) else {
+                throw Problem.invalid("The form has no revision.")
+            }
+            guard let template = try await contests.reader.template(contest.terms.template) else {
+                throw LedgerError.corrupt("a contest without its template")
+            }
+            let sheet = ScoreForm(
+                contest: contest,
+                template: template,
+                standings: try await contests.reader.result(of: contest).standings
+            )
+            let scores = try sheet.scores(&form.fields)
+            try form.fields.end()
+            let path = WebPath.ownContest(contest.id)
+            guard !scores.isEmpty else {
+                // The same form again has been entered already.
+                let isAgain = base < contest.body.revision
+                return gate.redirect(
+                    to: path,
+                    saying: isAgain ? .scoresEntered : .nothingScored
+                )
+            }
+            let body = try JSONFields(
+                form: ["base_revision": .integer(base), "scores": .array(scores)]
+            )
+            _ = try await contests.score(contest.id, by: visit.user, body)
+            return gate.redirect(to: path, saying: .scoresEntered)
+        } catch let problem as Problem where problem.status != 404 {
+            return try await page(visit, problem: problem)
+                .response(for: visit, status: .init(code: problem.status))
+        }
+    }
+
+    // MARK: Acts
+
+    /// The presses that change a contest. The raw values are those of the API's calls.
+    enum Act: String, CaseIterable, Sendable {
+        case publish, lock, complete, dispute, settle, cancel, delete, renew
+
+        /// A Boolean that is true if it ends the contest and pays everybody.
+        var isFinal: Bool { self == .settle || self == .cancel }
+    }
+
+    private func carryOut(_ act: Act, _ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        let key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+        let reason = form.fields.text("reason") ?? ""
+        let revision = form.fields.text("revision").flatMap { Int64($0) }
+        try form.fields.end()
+        let contest = try await contest(visit)
+        let path = WebPath.ownContest(contest.id)
+        do {
+            if act.isFinal { try visit.requireFresh(for: "The end of a contest") }
+            try await carryOut(act, contest, visit, key, reason, revision)
+            return gate.redirect(
+                to: act == .delete ? WebPath.ownContests : path,
+                saying: .contestChanged
+            )
+        } catch let problem as Problem {
+            return try await page(visit, problem: problem)
+                .response(for: visit, status: .init(code: problem.status))
+        } catch is LedgerError {
+            let fields: HTML = """
+                \(HTML.hidden("key", key?.rawValue ?? ""))\(HTML.hidden("reason", reason))\
+                \(revision.map { HTML.hidden("revision", "\($0)") })\(WebPage.findOut)
+                """
+            return WebPage.unknown(
+                "Contest",
+                section: .contests,
+                "It is not known yet whether this was done.",
+                again: visit.form(to: "\(path)/\(act.rawValue)", fields)
+            )
+            .response(for: visit, status: .serviceUnavailable)
+        }
+    }
+
+    private func carryOut(
+        _ act: Act,
+        _ contest: Contest,
+        _ visit: WebVisit,
+        _ key: IdempotencyKey?,
+        _ reason: String,
+        _ revision: Int64?
+    ) async throws {
+        let (id, user) = (contest.id, visit.user)
+        func keyed(_ command: some KeyedContestCommand) async throws {
+            guard let key else { throw Problem.malformedKey }
+            let reply = try await contests.decide(
+                command,
+                by: user,
+                key: key,
+                id: visit.context.requestID
+            )
+            if case .failure(let refusal) = reply.outcome { throw refusal.problem }
+        }
+        func change(_ change: ChangeContest.Change) async throws {
+            let command = ChangeContest(change, contest: id, organizer: user)
+            if case .failure(let refusal) = try await contests.ledger.submit(command) {
+                throw refusal.problem
+            }
+        }
+        func checked() throws -> String {
+            try ContestRoutes.reason(JSONFields(form: ["reason": .string(reason)]))
+        }
+        switch act {
+        case .publish: try await keyed(PublishContest(contest: id, organizer: user))
+        case .settle: try await keyed(SettleContest(contest: id, organizer: user))
+        case .cancel:
+            try await keyed(CancelContest(contest: id, organizer: user, reason: checked()))
+        case .lock: try await change(.lock)
+        case .dispute: try await change(.dispute(reason: checked()))
+        case .delete: try await change(.delete)
+        case .renew: try await change(.renewInvitation(ContestRoutes.newInvitation()))
+        case .complete:
+            guard let revision else { throw Problem.invalid("The form has no revision.") }
+            let command = CompleteContest(contest: id, organizer: user, revision: revision)
+            if case .failure(let refusal) = try await contests.ledger.submit(command) {
+                throw refusal.problem
+            }
+        }
+    }
+}
+
+extension WebPath {
+    static func ownContest(_ id: RecordID) -> String { "\(ownContests)/\(id)" }
+}

@@ -1,0 +1,288 @@
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+
+/// The merchant's money on its way to a bank: the state at the payment provider, withdrawals, and
+/// the form for a new one.
+struct PayoutPages: Sendable {
+    /// The number of withdrawals that are listed, the newest first.
+    private static let rowLimit = 50
+
+    let gate: WebGate
+    let desk: FundingDesk
+
+    // MARK: Set-up
+
+    /// Opens a fresh link to the provider's pages. Looking at our page spends none.
+    @Sendable func setUp(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        try form.fields.end()
+        try visit.requireFresh(for: "A bank account")
+        let link = try await desk.setUpLink(for: visit.user, at: gate.site.origin)
+        return gate.leave(visit, to: link.url, of: desk.sites, section: .payouts)
+    }
+
+    // MARK: Withdrawals
+
+    /// Asks before money is taken; takes none.
+    @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
+        _ = try desk.source(for: visit.user)
+        var query = try QueryParameters(visit.request)
+        let text = query.text("amount")?.replacing("+", with: " ")
+        try query.end()
+        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payoutMinimum) else {
+            return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
+        }
+        let form = visit.form(
+            to: WebPath.withdrawal,
+            """
+            \(HTML.hidden("key", IdempotencyKey.random().rawValue))\
+            \(HTML.hidden("amount", amount.plain))
+            <button class="main">Withdraw \(amount)</button>
+            """
+        )
+        let path = "\(WebPath.withdrawal)?amount=\(amount.plain)"
+        return WebPage(
+            title: "Withdraw",
+            section: .payouts,
+            content: """
+                <section class="panel narrow"><h2>Withdraw \(amount) to your bank?</h2>
+                <p>The money leaves the wallet at once.</p>
+                \(visit.isFresh ? form : visit.freshLogin(for: "A withdrawal", to: path))
+                <p><a href="\(WebPath.payouts)">Withdraw nothing</a></p></section>
+                """
+        )
+        .response(for: visit)
+    }
+
+    /// Takes money out of the wallet. A form that comes again has the same key, and takes it once.
+    @Sendable func withdraw(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        let (text, key) = (form.fields.text("amount"), form.fields.text("key"))
+        try form.fields.end()
+        guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
+            throw Problem.malformedKey
+        }
+        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payoutMinimum) else {
+            return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
+        }
+        do {
+            // What was decided under the key is said whenever it is asked for.
+            let known = Answer.Key(user: visit.user, command: RequestWithdrawal.name, key: key)
+            if try await desk.ledger.answer(known) == nil {
+                try visit.requireFresh(for: "A withdrawal")
+            }
+            let reply = try await desk.withdraw(
+                amount,
+                to: nil,
+                as: KeyedRequest(
+                    user: visit.user,
+                    key: key,
+                    fingerprint: .withdrawal(amount, to: nil),
+                    id: visit.context.requestID
+                )
+            )
+            guard case .failure(let refusal) = reply.outcome else {
+                return gate.redirect(to: WebPath.payouts, saying: .withdrawn)
+            }
+            let page = try await page(visit, problem: Self.sentence(refusal))
+            return page.response(for: visit, status: .init(code: refusal.problem.status))
+        } catch let error where error is LedgerError || error is Refused {
+            return unknown(amount, key, visit)
+        }
+    }
+
+    private static func sentence(_ refusal: Refusal) -> String {
+        let end = "Nothing was taken."
+        if refusal.reason == .payeeNotOnboarded { return "Payouts are not set up yet. \(end)" }
+        guard let available = refusal.available else { return "\(refusal.problem.detail) \(end)" }
+        let money = Money(minorUnits: available, currency: FundingDesk.currency)
+        return "\(money) can be withdrawn now: what came in lately cannot yet. \(end)"
+    }
+
+    private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
+        WebPage.unknown(
+            "Withdraw",
+            section: .payouts,
+            "It is not known whether \(amount) was taken from the wallet. Do not withdraw it again "
+                + "before this is found out.",
+            again: visit.form(
+                to: WebPath.withdrawal,
+                """
+                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
+                \(WebPage.findOut)
+                """
+            )
+        )
+        .response(for: visit, status: .serviceUnavailable)
+    }
+
+    @Sendable func cancel(_ form: inout WebForm) async throws -> Response {
+        let visit = form.visit
+        try form.fields.end()
+        _ = try desk.source(for: visit.user)
+        let id = try FundingPage.id(in: visit.context)
+        let reply = try await desk.ledger.submit(CancelWithdrawal(id, user: visit.user))
+        switch reply {
+        case .success: return gate.redirect(to: WebPath.payouts, saying: .withdrawalCancelled)
+        case .failure(let refusal) where refusal.reason == .withdrawalTooLate:
+            return gate.redirect(to: WebPath.payouts, saying: .withdrawalTooLate)
+        case .failure(let refusal): throw refusal.problem
+        }
+    }
+
+    // MARK: The page
+
+    @Sendable func show(_ visit: WebVisit) async throws -> Response {
+        try QueryParameters(visit.request).end()
+        return try await page(visit).response(for: visit)
+    }
+
+    private func page(_ visit: WebVisit, problem: String? = nil) async throws -> WebPage {
+        _ = try desk.source(for: visit.user)
+        let status = try await desk.newestStatus(of: visit.user)
+        let records = try await desk.ledger.records(
+            of: visit.user,
+            kind: WithdrawalBody.kind,
+            before: nil,
+            limit: Self.rowLimit
+        )
+        let withdrawals = try records.map { WithdrawalReply(try Withdrawal($0)) }
+        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
+        let account = Account.Key(.user(visit.user), FundingDesk.currency)
+        let history = try await desk.ledger.history(of: account, newest)
+        let balance = Money(minorUnits: history?.account.balance ?? 0)
+        return WebPage(
+            title: "Payouts",
+            section: .payouts,
+            banner: problem.map { WebPage.Banner($0, isBad: true) },
+            asOf: visit.zone.time(visit.now, isKept: true),
+            policy: .leading(to: desk.sites),
+            content: """
+                \(statusPanel(status, visit))
+                \(status.status == .active ? formPanel(balance) : nil)
+                \(listPanel(withdrawals, visit))
+                """
+        )
+    }
+
+    private func statusPanel(_ status: ConnectStatusReply, _ visit: WebVisit) -> HTML {
+        let chip: HTML =
+            switch status.status {
+            case .notSetUp: .chip("◌", "Not set up")
+            case .pendingVerification: .chip("◷", "Pending verification")
+            case .active: .chip("✓", "Active", "good")
+            case .restricted: .chip("!", "Restricted", "bad")
+            }
+        // The provider's own names, such as `individual.id_number`.
+        let due = status.currentlyDue.map { name -> HTML in
+            "<li>\(name.replacing("_", with: " ").replacing(".", with: " · "))</li>"
+        }
+        let asks: HTML? =
+            due.isEmpty ? nil : "<p>The payment provider still asks for:</p><ul>\(due)</ul>"
+        let deadline = status.currentDeadline.map { time -> HTML in
+            "<p>It wants it by \(visit.zone.time(time, isKept: true)).</p>"
+        }
+        let reason = status.disabledReason.map { reason -> HTML in
+            "<p>Payouts are stopped: <code>\(reason)</code></p>"
+        }
+        let label =
+            switch status.status {
+            case .notSetUp: "Set up payouts"
+            case .pendingVerification, .restricted: "Go on with the set-up"
+            case .active: "Change the bank account"
+            }
+        let button = visit.form(
+            to: "\(WebPath.payouts)/setup",
+            "<button class=\"plain\">\(label)</button>"
+        )
+        return """
+            <section class="panel" id="status"><h2>Your bank account</h2><p>\(chip)</p>
+            \(asks)\(deadline)\(reason)
+            \(visit.isFresh ? button : visit.freshLogin(for: label, to: WebPath.payouts))
+            <p class="quiet">It is set up on the payment provider's own pages. We never see the
+            account's number.</p></section>
+            """
+    }
+
+    private func formPanel(_ balance: Money) -> HTML {
+        let hours = desk.work == nil ? 0 : desk.options.payoutHoldHours
+        let hold: HTML? =
+            hours > 0
+            ? " What came in within the last \(hours) hours cannot be withdrawn yet." : nil
+        let least = Money(minorUnits: desk.options.payoutMinimum, currency: balance.currency)
+        return """
+            <section class="panel" id="withdraw"><h2>Withdraw <small>\(balance) in the wallet\
+            </small></h2>
+            <form method="get" action="\(WebPath.withdrawal)" class="line">
+            <label>Amount in dollars<input name="amount" required inputmode="decimal" \
+            autocomplete="off" maxlength="16"></label>
+            <button class="plain">Withdraw …</button></form>
+            <p class="quiet">\(least) at least.\(hold)</p></section>
+            """
+    }
+
+    private func listPanel(_ withdrawals: [WithdrawalReply], _ visit: WebVisit) -> HTML {
+        guard !withdrawals.isEmpty else {
+            return """
+                <section class="panel"><h2>Withdrawals</h2><div class="empty"><b>None yet</b>\
+                Each will be here with its way to the bank.</div></section>
+                """
+        }
+        let columns = [
+            ("When", ""), ("Amount", "n"), ("State", ""), ("At the bank", ""), ("Do", "do"),
+        ]
+        return """
+            <section class="panel" id="list"><h2>Withdrawals</h2>
+            \(HTML.list(columns, withdrawals.map { row($0, visit) }))</section>
+            """
+    }
+
+    private func row(_ withdrawal: WithdrawalReply, _ visit: WebVisit) -> HTML {
+        let amount = Money(minorUnits: withdrawal.amountCents.value, currency: withdrawal.currency)
+        let reason = withdrawal.reason.map { code -> HTML in
+            "<br><span class=\"quiet\">\(Self.words(for: code))</span>"
+        }
+        let arrival = withdrawal.arrivalDate.map { time -> HTML in
+            "\(HTML.label("at the bank"))\(visit.zone.time(time, isKept: true))"
+        }
+        let cancel: HTML? =
+            withdrawal.status == .pending
+            ? visit.form(
+                to: "\(WebPath.payouts)/\(withdrawal.withdrawalID)/cancel",
+                """
+                <button class="danger">Cancel<span class="visually-hidden"> \(amount)</span>\
+                </button>
+                """
+            ) : nil
+        return """
+            <tr><td>\(visit.zone.time(withdrawal.createdAt))</td><td class="n">\(amount)</td>\
+            <td>\(Self.chip(withdrawal.status))\(reason)</td><td>\(arrival)</td>\
+            <td class="do">\(cancel)</td></tr>
+
+            """
+    }
+
+    private static func chip(_ status: WithdrawalStatus) -> HTML {
+        switch status {
+        case .pending: .chip("◌", "Pending")
+        case .processing: .chip("◷", "Processing")
+        case .paid: .chip("✓", "Paid", "good")
+        case .failed: .chip("!", "Failed: the money came back", "bad")
+        case .cancelled: .chip("✕", "Cancelled")
+        }
+    }
+
+    /// A sentence for the code of a reason; the provider's own codes stay.
+    private static func words(for code: String) -> String {
+        switch code {
+        case "waiting_for_release": "The operator releases a new payee's first withdrawals."
+        case "waiting_for_payout": "The bank's part waits until the provider allows it."
+        case "waiting_for_funds": "It waits until the payment provider has the money."
+        default: code
+        }
+    }
+}

@@ -1,0 +1,207 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Pages
+
+/// The form in which an organiser enters points: a row for each entry or player, or lines that were
+/// copied from elsewhere.
+struct ScoreForm: Sendable {
+    /// The number of fields that it may have.
+    static let fieldLimit = 3_000
+    private static let separator: Character = "."
+
+    let contest: Contest
+    let template: ContestTemplate
+    let standings: [Standing]
+
+    private var isByEntry: Bool { contest.terms.scoredBy == .entry }
+    private var unit: String {
+        let points = template.columns.first { $0.shows == .points }
+        return points?.type == .duration ? "Milliseconds" : "Points"
+    }
+
+    /// The columns of values that scores have beside their points.
+    private var values: [ContestTemplate.Column] {
+        template.columns.filter { $0.shows == .value }
+    }
+
+    private struct Row {
+        /// The number of an entry, or the id of a player.
+        let key: String
+        let name: String
+        let result: Standing.Result?
+    }
+
+    private var rows: [Row] {
+        guard isByEntry else {
+            return (template.roster?.players ?? []).map { player in
+                Row(key: player.id, name: "\(player.name) · \(player.position)", result: nil)
+            }
+        }
+        return standings.sorted { $0.entry.number < $1.entry.number }.map { standing in
+            Row(
+                key: "\(standing.entry.number)",
+                name: "\(standing.entry.number) · \(standing.entry.body.name)",
+                result: standing.result
+            )
+        }
+    }
+
+    // MARK: The page
+
+    func panels(for visit: WebVisit, at path: String) -> HTML {
+        let base = HTML.hidden("base_revision", "\(contest.body.revision)")
+        let columns =
+            [("Who", "what"), (unit, "")]
+            + values.map { ($0.label.text(in: .english), "") }
+        let lines = rows.prefix(ScoreRevision.limit).map(line)
+        let table = visit.form(
+            to: "\(path)/scores",
+            "\(base)\(HTML.list(columns, lines))<p><button class=\"main\">Enter scores</button></p>"
+        )
+        let first = isByEntry ? "entry_number" : "player_id"
+        let head = ([first, "points"] + values.map(\.key)).joined(separator: ",")
+        let paste = visit.form(
+            to: "\(path)/scores",
+            style: "stack",
+            """
+            \(base)<label>Lines with commas between, the first of them <code>\(head)</code>
+            <textarea name="csv" rows="6" required></textarea></label>
+            <button class="plain">Enter these lines</button>
+            """
+        )
+        let hint =
+            isByEntry
+            ? "An empty field takes an earlier score back." : "An empty field changes nothing."
+        return """
+            <section class="panel" id="scores"><h2>Scores <small>revision \
+            \(contest.body.revision)</small></h2>\(lines.isEmpty ? nil : table)
+            <p class="quiet">Whole numbers. \(hint) Nothing is paid before you declare the
+            result.</p></section>
+            <section class="panel"><h2>Scores from a file</h2>\(paste)</section>
+            """
+    }
+
+    private func line(_ row: Row) -> HTML {
+        let points = row.result.map { "\($0.points)" } ?? ""
+        let cells = values.map { column -> HTML in
+            let text = Self.text(row.result?.values[column.key])
+            let label = "\(column.label.text(in: .english)) of \(row.name)"
+            return "<td>\(field(row.key, column.key, text, label))</td>"
+        }
+        return """
+            <tr><td class="what"><bdi>\(row.name)</bdi></td>\
+            <td>\(field(row.key, nil, points, "\(unit) of \(row.name)"))</td>\(cells)</tr>
+
+            """
+    }
+
+    private func field(_ key: String, _ column: String?, _ text: String, _ label: String) -> HTML {
+        """
+        <input name="\(Self.name(key, column))" value="\(text)" aria-label="\(label)" size="9" \
+        maxlength="32" autocomplete="off">
+        """
+    }
+
+    private static func name(_ key: String, _ column: String?) -> String {
+        column.map { "score.\(key).\($0)" } ?? "score.\(key)"
+    }
+
+    private static func text(_ value: Score.Value?) -> String {
+        switch value {
+        case .number(let number): "\(number)"
+        case .text(let text): text
+        case nil: ""
+        }
+    }
+
+    // MARK: The body
+
+    /// The scores of a form that were changed, in the words of the API's call.
+    ///
+    /// - Throws: A problem: 400 for what cannot be understood.
+    func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
+        if let text = fields.text("csv") { return try scores(ofLines: text) }
+        var typed: [String: (points: String, values: [String: String])] = [:]
+        for name in fields.names where name.hasPrefix("score.") {
+            let parts = name.split(separator: Self.separator).map(String.init)
+            let text = (fields.text(name) ?? "").filter { !$0.isWhitespace }
+            guard (2...3).contains(parts.count) else { throw .invalid("There is no such score.") }
+            var row = typed[parts[1]] ?? ("", [:])
+            if parts.count == 2 { row.points = text } else { row.values[parts[2]] = text }
+            typed[parts[1]] = row
+        }
+        var scores: [JSONValue] = []
+        for row in rows {
+            guard let new = typed.removeValue(forKey: row.key) else { continue }
+            let old = row.result
+            let values = new.values.filter { !$0.value.isEmpty }
+            let isSame =
+                new.points == old.map { "\($0.points)" } ?? ""
+                && values == old.map { $0.values.mapValues { Self.text($0) } } ?? [:]
+            if !isSame { scores.append(try score(of: row.key, new.points, values)) }
+        }
+        guard typed.isEmpty else { throw .invalid("A score is for nobody of this contest.") }
+        return scores
+    }
+
+    /// Parses lines of a table: the first names the columns.
+    private func scores(ofLines text: String) throws(Problem) -> [JSONValue] {
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard let first = lines.first else { throw .invalid("There are no lines.") }
+        let separator: Character = first.contains("\t") ? "\t" : first.contains(";") ? ";" : ","
+        func cells(_ line: Substring) -> [String] {
+            line.split(separator: separator, omittingEmptySubsequences: false).map { cell in
+                String(cell.filter { !$0.isWhitespace && $0 != "\"" })
+            }
+        }
+        let names = cells(first)
+        let key = isByEntry ? "entry_number" : "player_id"
+        guard names.contains(key), names.contains("points"), Set(names).count == names.count else {
+            throw .invalid("The first line must name the columns \(key) and points, each once.")
+        }
+        var scores: [JSONValue] = []
+        for (index, line) in lines.dropFirst().enumerated() {
+            let cells = cells(line)
+            guard cells.count == names.count else {
+                throw .invalid("Line \(index + 2) has another number of columns than the first.")
+            }
+            var row: [String: String] = [:]
+            for (name, cell) in zip(names, cells) { row[name] = cell }
+            let who = row.removeValue(forKey: key) ?? ""
+            let points = row.removeValue(forKey: "points") ?? ""
+            scores.append(try score(of: who, points, row.filter { !$0.value.isEmpty }))
+        }
+        return scores
+    }
+
+    private func score(
+        of key: String,
+        _ points: String,
+        _ values: [String: String]
+    ) throws(Problem) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        if isByEntry {
+            guard let number = Int64(key) else {
+                throw .invalid("\"\(key.prefix(40))\" is no entry's number.")
+            }
+            members["entry_number"] = .integer(number)
+        } else {
+            members["player_id"] = .string(key)
+        }
+        if points.isEmpty {
+            members["points"] = .null
+        } else {
+            guard let number = Int64(points) else {
+                throw .invalid("\"\(points.prefix(40))\" is no whole number.")
+            }
+            members["points"] = .integer(number)
+        }
+        if !values.isEmpty {
+            members["values"] = .object(
+                values.mapValues { text in Int64(text).map(JSONValue.integer) ?? .string(text) }
+            )
+        }
+        return .object(members)
+    }
+}

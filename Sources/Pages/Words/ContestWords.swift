@@ -1,0 +1,81 @@
+package import GotchuCore
+
+/// The words of contests in one language. A missing one does not compile.
+package struct ContestWords: Sendable {
+    let money: MoneyDress
+
+    // Actions: labels, with the questions to be answered before.
+    package let join: String
+    /// With the fee in the place of `{}`.
+    package let joinFor: String
+    package let confirmJoin: String
+    package let leave: String
+    package let confirmLeave: String
+    package let results: String
+    package let roster: String
+    package let invite: String
+    package let settlement: String
+    package let object: String
+    package let publish: String
+    package let lock: String
+    package let score: String
+    package let complete: String
+    package let dispute: String
+    package let settle: String
+    package let confirmSettle: String
+    package let cancel: String
+    package let confirmCancel: String
+    package let delete: String
+
+    // Reasons why an action is not possible now.
+    package let logIn: String
+    package let full: String
+    package let locked: String
+    package let joined: String
+    package let notJoined: String
+    package let own: String
+    package let isPrivate: String
+    package let cancelled: String
+    package let disputed: String
+    package let noScores: String
+    package let notNow: String
+
+    // States.
+    package let free: String
+    /// With the entries and the places.
+    package let entries: String
+    package let draft: String
+    package let closed: String
+    package let live: String
+    package let review: String
+    package let paid: String
+    package let over: String
+    package let stopped: String
+
+    /// An amount as people of the language write it.
+    package func text(_ amount: Money) -> String { money.text(amount) }
+
+    /// A text with its blanks filled in their order.
+    package static func filled(_ text: String, _ blanks: String...) -> String {
+        var parts = text.components(between: "{}")
+        var filled = parts.removeFirst()
+        for (part, blank) in zip(parts, blanks) { filled += blank + part }
+        return filled
+    }
+}
+
+extension String {
+    fileprivate func components(between separator: String) -> [String] {
+        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension Language {
+    package var contests: ContestWords {
+        switch self {
+        case .english: .english
+        case .german: .german
+        case .arabic: .arabic
+        }
+    }
+}

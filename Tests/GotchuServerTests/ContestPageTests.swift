@@ -1,0 +1,171 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import Pages
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// Contests as a browser without a script shows them.
+@Suite("The pages of contests", .timeLimit(.minutes(hangLimit)))
+struct ContestPageTests {
+    private let english = ContestSections(language: .english, zone: .own(at: .now))
+
+    private func shown(_ data: JSONValue, type: String = "pit_stops") -> String {
+        english.panel(ContestSection(type: type, data: data)).source
+    }
+
+    @Test("A section of an unknown type is shown as rows and scalars, and its text is only text")
+    func unknownSection() {
+        let text = shown(
+            .object([
+                "rows": .array([
+                    .object(["label": .string("<b>Fuel</b>"), "value": .integer(7)])
+                ]),
+                "lap_record": .string("1:31.4"), "is_wet": .boolean(true),
+                "purse": .string("$5.00"), "purse_cents": .integer(500),
+                "track_id": .string("01999f00-0000-7000-8000-000000000001"),
+            ])
+        )
+        #expect(text.contains("<bdi>Pit stops</bdi>"))
+        #expect(text.contains("<dt><bdi>&lt;b&gt;Fuel&lt;/b&gt;</bdi></dt><dd>7</dd>"))
+        #expect(text.contains("<dt>Lap record</dt><dd><bdi>1:31.4</bdi></dd>"))
+        #expect(text.contains("<dt>Is wet</dt><dd>yes</dd>"))
+        #expect(!text.contains("500") && !text.contains("01999f00"))
+        let table = shown(
+            .array([
+                .object(["driver": .string("A"), "laps": .integer(3)]),
+                .object(["driver": .string("B"), "pit": .object(["a": .null])]),
+            ])
+        )
+        #expect(table.contains("Driver") && table.contains(">3</td>") && !table.contains("Pit<"))
+    }
+
+    @Test(
+        "A section of which nothing can be shown says so",
+        arguments: [
+            JSONValue.null, .otherNumber, .object([:]), .array([]), .array([.null]),
+            .object([
+                "a": .object(["a": .object(["a": .object(["a": .object(["a": .integer(1)])])])])
+            ]),
+        ]
+    )
+    func nothingToShow(data: JSONValue) {
+        #expect(shown(data).contains("This part cannot be shown here."))
+    }
+
+    @Test("A column is shown by its type alone")
+    func columns() {
+        #expect(ContestResults.clock(2_290) == "0:02.290")
+        #expect(ContestResults.clock(3_723_450) == "1:02:03.450")
+        #expect(ContestResults.clock(-61_000) == "\u{2212}1:01.000")
+        #expect(ContestResults.clock(.min).hasPrefix("\u{2212}"))
+    }
+
+    @Test("No source of the pages names a contest's type")
+    func types() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources").standardizedFileURL
+        for path in ["GotchuServer/Web", "Pages/Words"] {
+            let files = try FileManager.default.contentsOfDirectory(
+                at: folder.appendingPathComponent(path),
+                includingPropertiesForKeys: nil
+            )
+            #expect(files.count > 5)
+            for file in files {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                for type in ["race", "quiz", "picks"] {
+                    #expect(!text.contains("\"\(type)\""), "\(file.lastPathComponent): \(type)")
+                }
+            }
+        }
+    }
+
+    @Test("One press enters a contest once; another fee than the one that was seen enters nobody")
+    func entering() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let id = try await rig.published()
+        let path = "/contests/\(id)"
+        let anybody = Browser(rig.server)
+        let list = try await anybody.open("/contests")
+        #expect(list.status == 200 && list.text.contains("Pub &lt;quiz&gt;"), "\(list.text)")
+        let page = try await anybody.open(path)
+        #expect(page.status == 200 && page.text.contains("/web/login?to=\(path)"))
+        #expect(!page.text.contains("action=\"\(path)/join\""))
+        let runner = try await Browser.loggedIn("runner@shop.example", at: rig.server, for: path)
+        let own = try await runner.open(path)
+        let fields = try own.fields(beside: "entry_fee_cents")
+        #expect(own.text.contains("Join for $5.00</button>"))
+        let wrong = fields.merging(["entry_fee_cents": "400", "key": "contest-page-key-01"]) { $1 }
+        let changed = try await runner.send("\(path)/join", wrong, from: own)
+        #expect(changed.status == 409, "\(changed.text)")
+        for _ in 0..<2 {
+            let sent = try await runner.send("\(path)/join", fields, from: own)
+            #expect(sent.status == 303 && sent.location == path, "\(sent.text)")
+        }
+        let entered = try await runner.open(path)
+        #expect(entered.text.contains("You are in: entry 1"))
+        let token = try await rig.wire.login("runner")
+        #expect(try await rig.wire.balance(token) == 9_500)
+        // A login to enter a contest is none for the organiser's pages.
+        #expect(try await runner.open("/web/contests").location == "/web/login?to=/web/contests")
+        try await rig.verify()
+    }
+
+    @Test("An organiser's page is its organiser's alone, and scores that others replaced stay")
+    func organizing() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let id = try await rig.published()
+        let users = try await rig.users(2)
+        for user in users { #expect(try await rig.join(id, by: user).status == 200) }
+        try await rig.post(id, "lock")
+        let path = "/web/contests/\(id)"
+        let other = try await Browser.loggedIn("other@shop.example", at: rig.server)
+        #expect(try await other.open(path).status == 404)
+        let host = try await Browser.loggedIn("organizer@shop.example", at: rig.server)
+        let page = try await host.open(path)
+        let stolen = try await other.send(
+            "\(path)/cancel",
+            ["key": "contest-page-key-02", "reason": "Mine."],
+            from: try await other.open("/web/earnings")
+        )
+        #expect(stolen.status == 404)
+        var fields = try page.fields(beside: "base_revision")
+        fields["score.1"] = "7"
+        fields["score.1.seconds"] = "30"
+        fields["score.2"] = ""
+        for _ in 0..<2 {
+            let sent = try await host.send("\(path)/scores", fields, from: page)
+            #expect(sent.status == 303, "\(sent.text)")
+        }
+        #expect(try await rig.show(id).integer("revision") == 1)
+        fields["score.2"] = "9"
+        let late = try await host.send("\(path)/scores", fields, from: page)
+        #expect(late.status == 409 && late.text.contains("other scores"), "\(late.text)")
+        for (lines, words) in [
+            ("entry_number;points\n2;x", "no whole number"),
+            ("entry_number,points\n2", "number of columns"), ("points\n2", "must name"),
+            ("entry_number,points\n77,1", "number of an entry"),
+        ] {
+            let bad = ["base_revision": "1", "csv": lines]
+            let sent = try await host.send("\(path)/scores", bad, from: page)
+            #expect(sent.status == 400 && sent.text.contains(words), "\(sent.text)")
+        }
+        let pasted = ["base_revision": "1", "csv": "entry_number\tpoints\tseconds\n2\t9\t12\n"]
+        #expect(try await host.send("\(path)/scores", pasted, from: page).status == 303)
+        let scored = try await host.open(path)
+        #expect(scored.text.contains("Prizes, if it ended now"))
+        #expect(scored.text.contains("name=\"score.2.seconds\" value=\"12\""), "\(scored.text)")
+    }
+
+    @Test("Without --contests there is no page of contests")
+    func absent() async throws {
+        let server = try await ServerProcess(more: Browser.arguments)
+        let browser = try await Browser.loggedIn("ada@cafe.example", at: server)
+        for path in ["/contests", "/contests/01999f00-0000-7000-8000-000000000001"] {
+            #expect(try await browser.open(path).status == 404, "\(path)")
+        }
+        #expect(try await browser.open("/web/contests").status == 404)
+    }
+}
