@@ -20,7 +20,7 @@ package struct AcceptDeposit: LedgerCommand {
         guard deposit.state == .held, deposit.body.received != nil else {
             throw Refusal(.intentSettled)
         }
-        // What it books is what the next look shows.
+        // It books the amount that the next look shows.
         deposit.body.isAccepted = true
         deposit.lookAt = time
         deposit.version += 1

@@ -3,7 +3,7 @@ import Ledger
 
 @testable import Contests
 
-/// What a contest does, said a second time and as simply as possible: the independent judge of
+/// A second and simpler account of a contest: the independent judge of
 /// random histories.
 struct ContestModel {
     let terms: ContestTerms

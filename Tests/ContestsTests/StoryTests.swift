@@ -217,7 +217,7 @@ struct StoryTests {
             }
         }
 
-        /// What differs between the model and the books.
+        /// The difference between the model and the books.
         var difference: String? {
             guard let contest = try? books.contest(id) else { return "no contest" }
             // Time may have changed the contest without a commit.

@@ -78,7 +78,7 @@ struct CardModel {
             + (refunds + disputes).map { $0.fee + ($0.back?.fee ?? 0) }.reduce(0, +)
     }
 
-    /// What the provider would show now.
+    /// The object as the provider would show it now.
     var seen: SeenDeposit {
         SeenDeposit(
             intent: "pi_\(deposit)",

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What an operator sees of contests, and what `verify` finds.
+/// An operator's view of contests, and the findings of `verify`.
 @Suite("Contests, to their operator", .timeLimit(.minutes(hangLimit)))
 struct ContestOperationTests {
     @Test("The metrics count how calls to enter end, and what waits")
@@ -71,7 +71,7 @@ struct ContestOperationTests {
         #expect(try await wire.send(sid, by: other, key: key).status == 200)
     }
 
-    /// What is changed behind the server's back, how it is put right, and the rule that it breaks.
+    /// A change behind the server's back, its repair, and the rule that it breaks.
     private static let damages: [(change: String, undo: String, rule: String)] = [
         body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
         body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),

@@ -90,7 +90,7 @@ struct MoneyPageTests {
         for _ in 0..<2 {
             let known = try await browser.send("/web/payouts/withdrawal", fields, from: unknown)
             #expect(known.status == 303 && known.location == "/web/payouts", "\(known.text)")
-            // What was decided is said for as long as anybody asks.
+            // A decision is repeated for as long as anybody asks.
             try age(server)
         }
         #expect(try await balance(server) == 9_500)

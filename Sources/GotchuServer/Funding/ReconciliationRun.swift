@@ -91,7 +91,7 @@ struct ReconciliationRun {
                 }
             )
             guard before == total(try await done(.balance(of: nil))) else { continue }
-            // What another currency's lines say is none of these books'.
+            // Lines in another currency are no part of these books.
             return (before, lines.filter { $0.currency == Self.currency.rawValue })
         }
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")

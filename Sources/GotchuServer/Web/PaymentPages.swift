@@ -32,7 +32,7 @@ struct PaymentPages: Sendable {
         }
         let reply: CommandReply<RefundPayment.Outcome>
         do {
-            // What was decided under the key is said whenever it is asked for.
+            // A decision under the key is repeated whenever it is asked for.
             let known = Answer.Key(user: visit.user, command: RefundPayment.name, key: key)
             if try await ledger.answer(known) == nil { try visit.requireFresh(for: "A refund") }
             reply = try await submit(session, amount, key, visit)

@@ -70,7 +70,7 @@ struct PayoutPages: Sendable {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         do {
-            // What was decided under the key is said whenever it is asked for.
+            // A decision under the key is repeated whenever it is asked for.
             let known = Answer.Key(user: visit.user, command: RequestWithdrawal.name, key: key)
             if try await desk.ledger.answer(known) == nil {
                 try visit.requireFresh(for: "A withdrawal")

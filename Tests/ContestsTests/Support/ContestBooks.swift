@@ -76,7 +76,7 @@ struct ContestBooks {
         books.rows.accounts[Account.Key(.houseOf(.take, user), .usd)]?.balance ?? 0
     }
 
-    /// What `verify` finds; `nil` if nothing.
+    /// The finding of `verify`; `nil` without one.
     var complaint: String? {
         let sum = books.rows.accounts.values.reduce(0) { $0 + $1.balance }
         guard sum == 0 else { return "money is not conserved: \(sum)" }
