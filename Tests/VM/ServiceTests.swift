@@ -29,7 +29,7 @@ struct ServiceTests {
         try? FileManager.default.removeItem(at: folder)
         let boot = try Program(
             Guest.folder.appendingPathComponent("boot").path,
-            ["--first", folder.path]
+            ["--timeout", "\(1_200 * patience)", "--first", folder.path]
                 + [Guest.folder.appendingPathComponent("service/start").path, packages.folder.path]
         )
         let status = try await boot.exitCode(within: .seconds(Guest.bootLimit))

@@ -6,21 +6,26 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from guest.deadline import eventually
+from guest import deadline
 from guest.http import Client, Refused
 from guest.scenario import expect
 
 SOCKET = "/run/gotchu/gotchud.sock"
 STATE = Path("/var/lib/gotchu")
+STEP = 600.0
+"""Seconds that one step has: this machine's time is real, and its host may be busy."""
 PACKAGES = tuple(str(package) for package in sorted(Path(sys.argv[1]).glob("*.deb")))
+
+eventually = partial(deadline.eventually, seconds=STEP)
 
 
 def systemctl(*arguments: str) -> str:
     return subprocess.run(
-        ["systemctl", *arguments], capture_output=True, text=True, timeout=60
+        ["systemctl", *arguments], capture_output=True, text=True, timeout=STEP
     ).stdout.strip()
 
 
@@ -40,7 +45,7 @@ def dpkg(*arguments: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=200,
+        timeout=STEP,
     )
     if done.returncode != 0:
         raise AssertionError(f"dpkg {arguments[0]} ended with {done.returncode}:\n{done.stdout}")
@@ -54,7 +59,7 @@ def run(*command: str, given: str = "") -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=200,
+        timeout=STEP,
     )
     if done.returncode != 0:
         raise AssertionError(f"{command[0]} ended with {done.returncode}:\n{done.stdout}")
@@ -69,7 +74,7 @@ def process(unit: str) -> dict[str, str]:
 
 def journal(unit: str) -> str:
     command = ["journalctl", "--no-pager", "-o", "cat", "-u", unit]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=STEP).stdout
 
 
 def installing_starts_the_daemon() -> None:
@@ -108,7 +113,7 @@ def policy_lets_it_on_the_air() -> None:
         ["setpriv", "--reuid=nobody", "--clear-groups", "busctl", "tree", "org.bluez"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=STEP,
     )
     if "hci0" in denied.stdout:
         raise AssertionError("everybody may talk to bluetoothd, so this proves nothing")
@@ -122,7 +127,7 @@ def socket_is_for_the_group() -> None:
         ["setpriv", "--reuid=nobody", "--clear-groups", "gotchu-ctl", "status", "--json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=STEP,
     )
     if "PERMISSION_DENIED" not in stranger.stdout:
         raise AssertionError(f"a stranger was told: {stranger.stdout} {stranger.stderr}")
@@ -235,7 +240,7 @@ def upgrading_keeps_the_state_and_restarts() -> None:
 def wrong_configuration_is_not_retried() -> None:
     Path("/etc/gotchu/gotchud.json").write_text('{"rdaio": "bluez"}')
     before = shown("gotchud", "MainPID")
-    reload = subprocess.run(["systemctl", "reload", "gotchud"], timeout=60)
+    reload = subprocess.run(["systemctl", "reload", "gotchud"], timeout=STEP)
     expect("a reload to fail", reload.returncode != 0, True)
     expect("the process after it", shown("gotchud", "MainPID"), before)
     systemctl("restart", "gotchud")
@@ -254,9 +259,7 @@ def what_is_away_is_waited_for() -> None:
     environment.write_text("GOTCHU_SERVER_DATABASE=postgres://gotchu@127.0.0.1:1/gotchu\n")
     systemctl("daemon-reload")
     systemctl("restart", "--no-block", "gotchu-server")
-    eventually(
-        "the seventh restart", lambda: int(shown("gotchu-server", "NRestarts")) >= 7, seconds=150
-    )
+    eventually("the seventh restart", lambda: int(shown("gotchu-server", "NRestarts")) >= 7)
     environment.write_text(usual)
     eventually("it to serve", lambda: shown("gotchu-server", "ActiveState") == "active")
     often.unlink()
