@@ -11,7 +11,7 @@ package actor BlueZSession {
         /// bluetoothd came up under this unique name, or went away. What was registered with an
         /// earlier one is gone.
         case daemon(owner: String?)
-        /// bluetoothd has its name and says nothing about its objects.
+        /// bluetoothd owns its bus name and does not answer GetManagedObjects.
         case notAnswering
         /// All adapters as they are now.
         case adapters([AdapterState])
@@ -28,17 +28,17 @@ package actor BlueZSession {
     private var tree: ObjectTree
     /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
     private var owner: String?
-    /// A Boolean that is true once the bus has said who is bluetoothd.
+    /// True once the bus has said who is bluetoothd.
     private var isOwnerKnown = false
-    /// A Boolean that is true once the owner has told its objects.
+    /// True once the owner's objects are loaded.
     private var isLoaded = false
     private var owners: AsyncStream<Void>.Continuation?
 
     /// - Parameters:
-    ///   - receivesDevices: `false` where devices are heard by another way: then nothing is done
-    ///     here for each advertisement, and only new devices are reported.
-    ///   - pause: Between attempts to get a snapshot from a bluetoothd that has its name and does
-    ///     not show its objects yet.
+    ///   - receivesDevices: `false` where devices are heard over the management socket: then
+    ///     nothing is done here for each advertisement, and only new devices are reported.
+    ///   - pause: The pause between attempts to get a snapshot from a bluetoothd that owns its bus
+    ///     name and does not show its objects yet.
     ///   - onEvent: Receives each event on the connection's thread.
     package init(
         connection: Connection,
@@ -140,7 +140,7 @@ package actor BlueZSession {
             } catch {
                 // Another one is asked at once.
                 guard asked == owner else { continue }
-                // It has been waited for already.
+                // The call's own time limit was the pause.
                 if error.code == .timedOut {
                     onEvent(.notAnswering)
                 } else {

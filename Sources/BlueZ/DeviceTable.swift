@@ -14,7 +14,7 @@ struct DeviceTable {
         /// Heard in this session; BlueZ remembers names.
         var localName: String?
         /// All of that, judged.
-        private(set) var recognition = HeardAdvertisement().recognise()
+        private(set) var recognition = HeardAdvertisement.Recognition.stranger(.noService)
         /// Grows with every sighting of any device.
         var lastHeard: UInt64 = 0
 

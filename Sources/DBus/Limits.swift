@@ -1,4 +1,4 @@
-/// The most that one connection holds, and what happens there.
+/// The limits of one connection, and what happens at each.
 package struct Limits: Sendable {
     /// Calls that await their reply on the bus. The system bus refuses more than 128 per connection
     /// (dbus-daemon's `max_replies_per_connection`); further calls wait their turn here.
@@ -8,7 +8,7 @@ package struct Limits: Sendable {
     /// Bytes that libdbus holds because the bus does not read; a further message fails with
     /// `overloaded`.
     var outgoingBytes = 4 << 20
-    /// A larger message ends the connection, as libdbus has it.
+    /// A larger message ends the connection: libdbus disconnects.
     var messageBytes = 32 << 20
     /// Calls of our own objects that are being answered; a further one is refused.
     var callsServed = 256

@@ -3,11 +3,11 @@ import Radio
 import ServiceProcess
 
 /// The reason why gotchud does not start or has ended, with the exit code that systemd sees. Its
-/// unit does not start it again after `usage` and `configuration`.
+/// unit does not start it again after `usage`, `badData` and `configuration`.
 struct DaemonFailure: Error {
     let status: ExitStatus
     let sentence: String
-    /// The next step of a person.
+    /// The next step for a person.
     let fix: String
 
     private init(_ status: ExitStatus, _ sentence: String, fix: String) {
@@ -32,7 +32,7 @@ struct DaemonFailure: Error {
                 switch failure {
                 case .inUse: .unavailable
                 case .system, .unreadable: .inputOutput
-                // It does not mend by itself: the unit does not start it again.
+                // A restart does not help, and the unit makes none.
                 case .corrupt, .foreign: .badData
                 }
             self.init(status, failure.sentence, fix: failure.fix)
@@ -77,19 +77,19 @@ struct DaemonFailure: Error {
         case .occupied:
             self.init(
                 .inputOutput,
-                "The socket \(socketPath) cannot be made: something else stands there.",
-                fix: "Move that away, or choose another path with --socket."
+                "The socket \(socketPath) cannot be created: another file is in its place.",
+                fix: "Move that file, or choose another path with --socket."
             )
         case .unusable(let reason):
             self.init(
                 .inputOutput,
-                "The socket \(socketPath) cannot be made: \(reason).",
+                "The socket \(socketPath) cannot be created: \(reason).",
                 fix: "Make its folder, or choose another with --socket."
             )
         }
     }
 
-    /// Looks at the configuration that this process was started with.
+    /// The command that checks the configuration this process was started with.
     static var checkCommand: String {
         let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--check-config" }
         return (["gotchud"] + arguments + ["--check-config"]).map(\.shellQuoted)

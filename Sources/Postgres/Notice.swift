@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// A message of the server beside its results.
+/// A message that the server sends beside its results (NoticeResponse).
 package struct Notice: Sendable {
     /// `WARNING`, `NOTICE`, `INFO` …, never translated.
     package let severity: String

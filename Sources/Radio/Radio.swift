@@ -32,8 +32,9 @@ package protocol Radio: Sendable {
 
     /// Starts or ends the wish to listen, which a radio does not have at first.
     ///
-    /// Returns at once; the state says when the radio follows. Without the wish nothing is heard,
-    /// and advertisements of others cost nothing.
+    /// Returns at once; the state says when the radio follows. Without the wish nothing is heard.
+    /// Advertisements then cost nothing, unless another program scans on the same adapter and they
+    /// come over D-Bus.
     func setListening(_ isWanted: Bool) async
 
     /// Puts an EID on the air and returns once it is there.

@@ -96,6 +96,19 @@ struct PaymentDriveTests {
         try expectJournalFirst(bench)
     }
 
+    @Test(
+        "A lock that cannot be released changes nothing about the decline, and lapses by itself",
+        arguments: [Reply.lost, .doneUnheard, .refused(403, "FORBIDDEN"), .page(502)]
+    )
+    func unlockFails(reply: Reply) async throws {
+        let bench = try Bench()
+        bench.server.script(.send, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
+        bench.server.script(.unlock, reply)
+        let end = try await bench.pay()
+        #expect(end.state == .declined && end.code == "INSUFFICIENT_WALLET_BALANCE")
+        #expect(bench.server.calls(.unlock).count == 1 && bench.server.movements == 0)
+    }
+
     @Test("A lock is released before the decline is published")
     func unlockFirst() async throws {
         let bench = try Bench()

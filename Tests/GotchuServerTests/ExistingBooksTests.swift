@@ -48,7 +48,7 @@ struct ExistingBooksTests {
         for command in Self.commands + [backup] {
             let ended = try await run(command, "sqlite:\(folder.path)/ledgr.sqlite")
             #expect(ended.code == 74, "\(command): \(ended.text)")
-            #expect(ended.text.contains("There are no books at"), "\(command): \(ended.text)")
+            #expect(ended.text.contains("There is no database at"), "\(command): \(ended.text)")
             #expect(try files == [], "\(command)")
         }
         _ = try folder.write("", to: "empty")
@@ -101,7 +101,7 @@ struct ExistingBooksTests {
                 + ["webhooks", "list", "--database", "sqlite:\(path)"]
         )
         #expect(try await program.exitCode() == 74)
-        #expect(program.text.contains("This user may not open the books at"), "\(program.text)")
+        #expect(program.text.contains("This user may not open the database at"), "\(program.text)")
         #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
     }
 

@@ -3,22 +3,22 @@ import Glibc
 
 /// A socket of the kernel's Bluetooth management channel, for listening.
 ///
-/// A listener sends one command in its life, a question that changes nothing. While bluetoothd
-/// scans, the kernel copies every report to each such socket of a process with CAP_NET_ADMIN:
-/// a listener can never come into bluetoothd's way, which would not know of a scan that another
-/// program started or stopped behind its back.
+/// A listener sends one command in its life, a question that changes nothing; `stopDiscovery` is
+/// sent over a socket of its own. While bluetoothd scans, the kernel copies every report to each
+/// such socket of a process with CAP_NET_ADMIN. So a listener cannot interfere with bluetoothd,
+/// which does not notice scans that other programs start or stop.
 package struct ManagementSocket: ~Copyable, Sendable {
     package let descriptor: Int32
 
     /// Reports that may wait in the kernel, in bytes: about 2,000 of them, two busy seconds.
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// Adopts a socket that is open; a test is at its other end.
+    /// Adopts an open socket; for tests, which hold the other end.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Opens the kernel's. Without CAP_NET_ADMIN that succeeds too, and no reports come.
+    /// Opens the kernel's channel. Without CAP_NET_ADMIN that works too, and no reports arrive.
     package static func open() throws(ManagementFailure) -> ManagementSocket {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = Glibc.socket(
@@ -52,8 +52,8 @@ package struct ManagementSocket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Asks for something that only a privileged socket may know, of no adapter: the kernel checks
-    /// the permission first, and refuses where it would send no reports either.
+    /// Asks for the connections of no adapter, which only a privileged socket may: the kernel
+    /// checks the permission first, and refuses where it would send no reports either.
     package func ask() throws(ManagementFailure) {
         try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
     }
@@ -80,7 +80,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
             [opcode, adapter, UInt16(parameters.count)].flatMap { number in
                 [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
             } + parameters
-        // Some kernels say that they have sent nothing of what they have sent.
+        // Some kernels return 0 for a command that they have sent.
         guard Glibc.send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) >= 0 else {
             throw .lost(errno)
         }
@@ -96,7 +96,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
 
     /// The outcome of one attempt to read.
     package enum Reading: Equatable, Sendable {
-        /// A frame of so many bytes is in the buffer.
+        /// A frame of this many bytes is in the buffer.
         case frame(Int)
         /// A frame was longer than any can be, and is lost.
         case oversized

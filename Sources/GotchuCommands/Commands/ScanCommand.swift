@@ -137,7 +137,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    /// Draws whenever something changed, and now and then because ages grow.
+    /// Draws when something changed, and every few frames because ages grow.
     private func draw(_ watch: SharedPresenceList, _ output: Output) async throws {
         var region = LiveRegion(output: output)
         defer { region.finish() }

@@ -90,7 +90,7 @@ package struct ProximityBoard: Sendable {
         return changes
     }
 
-    /// Gives every presence its verdict and returns those whose verdict is new.
+    /// Sets every presence's verdict; returns those that changed.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
         (best, second) = (nil, nil)
         // Answers count as late only beside a resolved session.
@@ -111,7 +111,7 @@ package struct ProximityBoard: Sendable {
         updateLeader(at: now)
         var changed: Set<EID> = []
         for index in presences.indices {
-            // Most presences are far and need no ranking.
+            // Most presences are far, and are so without a comparison.
             let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
             let verdict = isFar ? .far : verdict(on: presences[index], at: now)
             guard presences[index].verdict != verdict else { continue }
@@ -136,13 +136,13 @@ package struct ProximityBoard: Sendable {
         return (own.isSame(best) ? second : best).map { own.level - $0.level }
     }
 
-    /// Returns its rank by level; `nil` for one that takes no part.
+    /// Returns a presence's rank by level; `nil` if it is not ranked.
     private func rank(_ presence: Presence) -> Ranked? {
         guard presence.standing != .nobodys else { return nil }
         return Ranked(presence, below: presence.isOverdue ? policy.handicap : 0)
     }
 
-    /// Records the time from which on the nearest has led clearly; being alone is leading.
+    /// Records since when the nearest has led by `policy.lead`. One that is alone leads.
     private mutating func updateLeader(at now: MonotonicTime) {
         guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
             leader = nil

@@ -5,12 +5,12 @@ import Radio
 import ServiceLifecycle
 import Synchronization
 
-/// Has the radio listen while that is needed, judges what is heard, and publishes what changes.
+/// Makes the radio listen while that is needed, judges what is heard, and publishes what changes.
 ///
 /// Sightings are judged on the thread that noticed them, without a change of thread.
 final class PresenceService: Service {
-    /// The interval at which silence is judged while somebody is there, and presences are published
-    /// of which only the level has changed.
+    /// The interval at which presences are checked for silence, and those whose level alone has
+    /// changed are published.
     static let tick: Duration = .milliseconds(200)
     /// The delay that a tick may have, so that an advertisement wakes the thread for both.
     private static let tickTolerance: Duration = .milliseconds(50)
@@ -19,8 +19,8 @@ final class PresenceService: Service {
     /// any, 15 to 45 s after the last. So a program that polls, and a person between `scan` and
     /// `pay`, do not wait for a scan each time.
     static let demandInterval: Duration = .seconds(15)
-    /// The time in which what is near is heard: three advertisements of a till, or one of the
-    /// slowest, each 1.28 s.
+    /// The time after which everything near has been heard: three advertisements of a till, or one
+    /// of the slowest, every 1.28 s.
     private static let hearingTime: Duration = .seconds(2)
     /// The time for which a radio is waited for that does not begin to listen.
     private static let startLimit: Duration = .seconds(2)
@@ -33,14 +33,14 @@ final class PresenceService: Service {
     private let calibrations: CalibrationStore
     private let recorder: SightingRecorder
     private let state: Mutex<State>
-    /// A Boolean that is false for a recording: that its EIDs are nobody's today says nothing.
+    /// False for a replay: the server's answers of today say nothing about its EIDs.
     private let isPresent: Bool
 
     /// Not to be copied by mistake: that costs more than to judge an advertisement.
     fileprivate struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
-        /// EIDs heard since they were last published: their level may be another.
+        /// EIDs heard since they were last published: their level may have changed.
         var unpublished: Set<EID> = []
         var isAdvertising: Set<EID> = []
         /// The adapter that is used, and its address where it has one.
@@ -72,8 +72,8 @@ final class PresenceService: Service {
     private let radioState: AsyncStream<RadioState>.Continuation
     private let onRadioState: @Sendable (RadioState) async -> Void
 
-    /// - Parameter onRadioState: Called with each state of the radio, but for those that a newer
-    ///   one has overtaken.
+    /// - Parameter onRadioState: Called with each state of the radio, except those that a newer
+    ///   one has replaced.
     init(
         radio: any Radio,
         listen: ListenSetting = .auto,
@@ -108,7 +108,7 @@ final class PresenceService: Service {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.setListening() }
             group.addTask(executorPreference: self.radio.executor) {
-                for await _ in self.arrivals { await self.passTime() }
+                for await _ in self.arrivals { await self.tick() }
             }
             group.addTask {
                 for await state in self.radioStates { await self.onRadioState(state) }
@@ -127,13 +127,13 @@ final class PresenceService: Service {
 
     // MARK: Demand
 
-    /// Has the radio listen from now on, if it may, and for a while after the last call.
+    /// Makes the radio listen from now on, if it may, and for a while after the last call.
     func ask() {
         state.withLock { $0.isAsked = true }
         demand.yield()
     }
 
-    /// Has the radio listen, and returns once what is near should have been heard: two seconds
+    /// Makes the radio listen, and returns once what is near should have been heard: two seconds
     /// after it began, at once where that is longer ago, and after two seconds if it does not
     /// begin.
     func hear() async {
@@ -163,20 +163,20 @@ final class PresenceService: Service {
     private func setListening() async {
         await radio.setListening(listen == .always)
         guard listen == .auto else { return }
-        for await _ in demands where isDemanded {
+        for await _ in demands where popDemand() {
             await radio.setListening(true)
             var (isIdle, wasIdle) = (false, false)
             while !(isIdle && wasIdle), !Task.isCancelled {
                 // A reader that ends, and a call that is not repeated, are no events.
                 try? await Task.sleep(for: demandInterval)
-                (isIdle, wasIdle) = (!isDemanded, isIdle)
+                (isIdle, wasIdle) = (!popDemand(), isIdle)
             }
             await radio.setListening(false)
         }
     }
 
-    /// A Boolean that is true if somebody needs what is heard, or did since this was last read.
-    private var isDemanded: Bool {
+    /// Returns true if somebody needs what is heard, or asked for it since the last call.
+    private func popDemand() -> Bool {
         let isAsked = state.withLock { state in
             defer { state.isAsked = false }
             return state.isAsked
@@ -212,8 +212,8 @@ final class PresenceService: Service {
         }
     }
 
-    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, stand in
-    /// nobody's way any more.
+    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, make no
+    /// other till ambiguous any more.
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
         state.withLock { state in
@@ -272,7 +272,7 @@ final class PresenceService: Service {
         state.unpublished.insert(sighting.eid)
         let isNew = isPresent && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
-        // One that comes back is what it was; the next step judges by it, before it can be near.
+        // An EID that is heard again keeps the server's answer, before the next verdict.
         if isNew { state.board.record(sighting.eid, resolver.standing(of: sighting.eid)) }
         apply(changes, &state)
         state.recordNearness(of: sighting)
@@ -287,13 +287,13 @@ final class PresenceService: Service {
         state.board.use(state.policy)
     }
 
-    /// Lets time pass for as long as somebody is there; with nobody there nothing wakes.
-    private func passTime() async {
+    /// Advances the board at each tick while anything is heard; otherwise nothing wakes.
+    private func tick() async {
         while !Task.isCancelled {
             // Silence is no event: that somebody has gone shows only by time passing.
             await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
-                // All together: what is published by itself is written by itself.
+                // In one call, so that the lines are written together.
                 apply(state.board.advance(to: .now), publishingAll: true, &state)
                 return state.board.isEmpty
             }
@@ -301,7 +301,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// - Parameter publishingAll: True to publish also those whose level alone is another.
+    /// - Parameter publishingAll: True to publish presences whose level alone has changed, too.
     private func apply(
         _ changes: ProximityBoard.Changes,
         publishingAll: Bool = false,
@@ -327,8 +327,8 @@ final class PresenceService: Service {
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
-        // Only what a person could pay is worth a question to the server; it asks again by itself
-        // when an answer has grown old or there was none.
+        // Only what a person could pay is worth a question to the server; the resolver asks
+        // again when an answer has grown old or there was none.
         for presence in presences where presence.isInReach {
             resolver.want(
                 presence.eid,

@@ -2,7 +2,7 @@ import GotchuCore
 
 /// The part of the presences that a payment needs.
 protocol SessionProximity: Sendable {
-    /// Has the radio listen, and returns once what is near should have been heard.
+    /// Makes the radio listen, and returns once what is near should have been heard.
     func hear() async
     /// The verdict on one EID at this moment; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict?

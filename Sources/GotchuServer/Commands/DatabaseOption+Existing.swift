@@ -5,7 +5,7 @@ internal import Logging
 internal import ServiceProcess
 
 /// Commands other than `serve` and `migrate` need an existing database: a mistyped name must not
-/// become a second ledger, and tables stay those of the running servers.
+/// become a second ledger, and the tables of running servers must not be migrated.
 extension DatabaseOption {
     /// Opens the database.
     var store: any Store {
@@ -39,7 +39,7 @@ extension DatabaseOption {
         }
     }
 
-    /// Returns the location of books that exist and that this user may access with `rights`.
+    /// Returns the location of a database that exists and that this user may access with `rights`.
     func existing(_ rights: Int32) throws -> DatabaseLocation {
         let location = try database
         guard case .sqlite(let path) = location else { return location }
@@ -56,25 +56,25 @@ extension DatabaseOption {
         case ENOENT, ENOTDIR:
             ServerFailure(
                 .inputOutput,
-                "There are no books at \(path).",
+                "There is no database at \(path).",
                 fix: "Name the database that the server was started with."
             )
         case EACCES, EPERM:
             ServerFailure(
                 .inputOutput,
-                "This user may not open the books at \(path).",
+                "This user may not open the database at \(path).",
                 fix: "Run it as the server's own user: sudo -u gotchu-server gotchu-server …"
             )
         case EROFS:
             ServerFailure(
                 .inputOutput,
-                "The books at \(path) are on a disk that cannot be written.",
+                "The database at \(path) is on a disk that cannot be written.",
                 fix: "Make it writable, or work on a copy."
             )
         default:
             ServerFailure(
                 .inputOutput,
-                "The books at \(path) cannot be opened: \(String(cString: strerror(code))).",
+                "The database at \(path) cannot be opened: \(String(cString: strerror(code))).",
                 fix: "Check the path and the disk."
             )
         }

@@ -4,6 +4,7 @@ internal import ServiceProcess
 
 /// Turns the failure of a command into sentences and an exit status, in one place for all commands.
 enum ErrorReporter {
+    /// Runs a command; prints its failure, and throws its exit status.
     static func reported(_ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -30,7 +31,11 @@ enum ErrorReporter {
         case let error as LedgerError:
             ServerFailure(exitStatus(for: error.code), "\(error)", fix: error.fix)
         default:
-            ServerFailure(.bug, "Something unexpected happened: \(error)")
+            ServerFailure(
+                .bug,
+                "gotchu-server has a bug: \(error)",
+                fix: "Payments are safe. Report it with the command that you ran."
+            )
         }
     }
 

@@ -14,10 +14,10 @@ internal import Synchronization
 ///
 /// A request names one host (RFC 9112, 3.2), waits for permission to send its body if it says so
 /// (RFC 9110, 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as each of HTTP/1.0
-/// is. A request that breaks these rules, or is no HTTP, is answered with a problem document in its
-/// turn, and the connection ends, because the beginning of the next request is unknown. It also
-/// ends if a client takes too long to send a request, a byte now and then included, and if it is
-/// one too many of the same address.
+/// is. A request that breaks these rules, or is not HTTP, is answered with a problem document in
+/// its turn, and the connection ends, because the beginning of the next request is unknown. It also
+/// ends if a client takes too long to send a request, even byte by byte, and if its address has too
+/// many connections.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
@@ -57,8 +57,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isCatchingUp = false
     /// True if no request follows the present one.
     private var isLast = false
-    /// True if the sender takes the following bytes for another protocol: the decoder would keep
-    /// all of them.
+    /// True if the client asked for another protocol (Upgrade, CONNECT): the decoder would keep all
+    /// that follows.
     private var isUpgrade = false
     private var isStopping = false
     private var isInputClosed = false
@@ -134,7 +134,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        goOn(context)
+        writeStream(context)
     }
 
     /// Ends the connection after the current reply; an incomplete request gets none.
@@ -179,7 +179,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard Self.namesItsHost(head) else {
-            return refuse(.invalid("A request names its host, once."), context)
+            return refuse(.invalid("A request must have exactly one Host header."), context)
         }
         deadline = .distantFuture
         phase = .reading(head, ByteBuffer())
@@ -193,9 +193,9 @@ final class HTTPConnection: ChannelDuplexHandler {
             return answer(head, ByteBuffer(), context)
         }
         // A client that gets no permission sends its body after a while.
-        if !isOld, Self.waitsForLeave(head) {
-            let leave = HTTPResponseHead(version: .http1_1, status: .continue)
-            context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
+        if !isOld, Self.expectsContinue(head) {
+            let permission = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(permission)), promise: nil)
         }
     }
 
@@ -210,7 +210,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             (isUpgrade, isLast) = (true, true)
         }
         guard let known = try? HTTPRequest(head, secure: false, splitCookie: false) else {
-            return refuse(.invalid("This is no request of HTTP/1.1."), context)
+            return refuse(.invalid("This is not an HTTP/1.1 request."), context)
         }
         let request = Request(head: known, body: RequestBody(buffer: body))
         let (front, channel) = (front, context.channel)
@@ -247,14 +247,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         stream.listen {
             loop.execute {
                 let (connection, context) = bound.value
-                connection.goOn(context)
+                connection.writeStream(context)
             }
         }
     }
 
     /// Writes the stream's next pieces. Back-pressure: a slow reader gets no more until there is
     /// room.
-    private func goOn(_ context: ChannelHandlerContext) {
+    private func writeStream(_ context: ChannelHandlerContext) {
         while context.channel.isWritable, let piece = stream?.next() {
             switch piece {
             case .bytes(let bytes):
@@ -293,14 +293,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard context.channel.isActive else { return phase = .over }
         (phase, isLast) = (.answering(.http1_1), true)
         var problem = problem
-        let name = Problems.makeRequestID()
-        problem.requestID = name
+        let id = Problems.makeRequestID()
+        problem.requestID = id
         front.metrics.answered(nil, problem.status)
         front.logger.debug(
-            "What came was no HTTP.",
-            metadata: ["request-id": "\(name)", "detail": "\(problem.detail)"]
+            "A request was not HTTP",
+            metadata: ["request-id": "\(id)", "detail": "\(problem.detail)"]
         )
-        guard let reply = try? Reply.problem(problem, headers: [.requestID: name]) else {
+        guard let reply = try? Reply.problem(problem, headers: [.requestID: id]) else {
             return close(context)
         }
         let head = HTTPResponse(status: reply.status, headerFields: reply.headers)
@@ -346,7 +346,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: The rules
 
     private static func problem(for error: HTTPParserError) -> Problem {
-        guard error == .headerOverflow else { return .invalid("This is no request of HTTP/1.1.") }
+        guard error == .headerOverflow else { return .invalid("This is not an HTTP/1.1 request.") }
         return .invalid(
             "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
         )
@@ -366,7 +366,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
     }
 
-    private static func waitsForLeave(_ head: HTTPRequestHead) -> Bool {
+    private static func expectsContinue(_ head: HTTPRequestHead) -> Bool {
         head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
     }
 

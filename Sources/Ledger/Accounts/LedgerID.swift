@@ -46,7 +46,7 @@ package struct UserID: LedgerID {
     }
 }
 
-/// The id of a record: of a session, for instance. A user's opening transfer names the user
+/// The id of a record, as of a session. The transfer that opens a user's account has the user's id
 /// instead.
 package struct RecordID: LedgerID {
     package let rawValue: String

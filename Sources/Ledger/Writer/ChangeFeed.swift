@@ -6,12 +6,12 @@ internal import Synchronization
 ///
 /// As a service it also sends watchers a regular sign of life, and ends all watches at shutdown.
 package final class ChangeFeed: Service {
-    /// The limits of watchers: in all, and by one login unless set otherwise; each type of state
-    /// has one of its own. Each watcher holds a connection, and some connections must be left for
-    /// payments.
+    /// The limits of watchers: in all, and of one login unless set otherwise;
+    /// `Watched.watcherLimit` is that of one record or account. Each watcher holds a connection,
+    /// and some connections must be left for payments.
     package static let watcherLimit = 12_000
     package static let usualWatchersPerLogin = 64
-    /// The ticks of a second between two signs of life of one watcher; watchers take turns.
+    /// The one-second ticks between two signs of life to one watcher; watchers take turns.
     private static let quietTicks = 15
     /// The time in which further notices of a record are dropped.
     static let noticeInterval: Duration = .seconds(2)
@@ -204,8 +204,8 @@ package enum ChangeFeedFull: Error {
 }
 
 extension Effects {
-    /// The accounts of some keys that were written, each with its newest entry, and the entry's
-    /// record as the same commit wrote it.
+    /// The accounts with the given keys that were written, each with its newest entry, and the
+    /// entry's record as the same commit wrote it.
     fileprivate func histories(of isIncluded: (Account.Key) -> Bool) -> [AccountHistory] {
         var newest: [Account.Key: Entry] = [:]
         for entry in transfers.lazy.flatMap(\.entries) where isIncluded(entry.account) {

@@ -13,7 +13,7 @@ actor SQLiteReader {
         connection = try Connection(path: path, mode: .readOnly)
     }
 
-    /// Runs a query on one unchanging view.
+    /// Runs a query on one snapshot.
     func read<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
         try connection.snapshot { try query.run(on: connection) }
     }

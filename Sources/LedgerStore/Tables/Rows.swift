@@ -1,7 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// Readers of the ledger's values from rows. The columns are those of `Columns`.
+// Initialisers from rows, in the order of `Columns`.
+
 extension User: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(
@@ -59,7 +60,7 @@ extension Record: RowValue {
     }
 }
 
-/// A record, then the id of its owner, then the end of the name that it was found by.
+/// A record, then the id of its owner, then the time until which the name that found it is valid.
 extension NamedRecord: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(

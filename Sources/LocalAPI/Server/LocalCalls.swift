@@ -129,7 +129,7 @@ package struct LocalCalls: Sendable {
 
     private func sessionID(_ context: LocalContext) throws -> SessionID {
         guard let id = SessionID(rawValue: try context.parameters.require("id")) else {
-            throw Problem(.notFound, detail: "There is no request of that name.")
+            throw Problem(.notFound, detail: "There is no request with that id.")
         }
         return id
     }
