@@ -35,7 +35,8 @@ struct LanguageTests {
 
     /// Verbs that leave the subject to the name of the suite.
     private static let verbs: Set = [
-        "are", "can", "ends", "gets", "gives", "has", "have", "is", "says", "takes", "tells",
+        "are", "can", "comes", "ends", "gets", "gives", "has", "have", "is", "it", "says", "takes",
+        "tells",
     ]
 
     @Test("the title of a test has a subject of its own")

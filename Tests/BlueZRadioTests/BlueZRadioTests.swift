@@ -12,7 +12,7 @@ import Testing
     private static let other = EID(literal: "0123456789")
     private static let inProgress = "org.bluez.Error.InProgress"
 
-    @Test("it scans with a filter, and tells what it hears")
+    @Test("the radio scans with a filter, and tells what it hears")
     func hears() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

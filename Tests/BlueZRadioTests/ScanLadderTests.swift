@@ -179,7 +179,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
     }
 
-    @Test("one that is lost again is asked for again, a few times")
+    @Test("a scan that is lost again is asked for again, a few times")
     mutating func lostAgain() {
         loseStart()
         for _ in 0..<5 {

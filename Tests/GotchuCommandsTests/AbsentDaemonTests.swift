@@ -63,7 +63,7 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("stopped before it had answered"))
     }
 
-    @Test("one that dies before it has answered for money leaves an unknown outcome: 75")
+    @Test("a daemon that dies before it has answered for money leaves an unknown outcome: 75")
     func unknownOutcome() async throws {
         let peer = try CannedPeer("")
         let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
@@ -72,7 +72,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchu-ctl history")
     }
 
-    @Test("one that dies once it has answered for money is waited for until the timeout: 75")
+    @Test("a daemon that dies once it has answered for money is waited for until the timeout: 75")
     func goneAtOnce() async throws {
         let refund = PaymentView(
             id: "r-1",

@@ -36,7 +36,7 @@ struct HookTests {
         return try #require(Settlement(view))
     }
 
-    @Test("It is run once for each, in their order, whatever becomes of it or of the daemon")
+    @Test("a hook is run once for each, in their order, whatever becomes of it or of the daemon")
     func once() async throws {
         let system = try await LiveSystem()
         let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@ struct KernelCheckTests {
         KernelAdapter(name: name, address: "02:AA:00:00:00:01", isUp: isUp, isRunning: isUp)
     }
 
-    @Test("one that is up is good; one that is down is told with how to switch it on")
+    @Test("an adapter that is up is good; one that is down is told with how to switch it on")
     func upAndDown() {
         let adapters = [adapter("hci0", isUp: true), adapter("hci1", isUp: false)]
         let open = RadioSwitch(name: "hci1", isSoftBlocked: false, isHardBlocked: false)
@@ -23,7 +23,7 @@ struct KernelCheckTests {
         #expect(check.findings[1].fix == "sudo systemctl start bluetooth && bluetoothctl power on")
     }
 
-    @Test("one that is down because it is blocked is told with what opens its own switch")
+    @Test("an adapter that is down because it is blocked is told with what opens its own switch")
     func blocked() {
         let adapters = [adapter("hci0", isUp: false), adapter("hci1", isUp: false)]
         let soft = RadioSwitch(name: "hci0", isSoftBlocked: true, isHardBlocked: false)

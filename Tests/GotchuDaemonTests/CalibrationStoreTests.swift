@@ -14,7 +14,7 @@ struct CalibrationStoreTests {
         return try Calibration(tap: near, metre: far)
     }
 
-    @Test("it is there after a restart, by adapter, for its owner alone; and gone after a reset")
+    @Test("a calibration outlives a restart, by adapter, for its owner alone; a reset removes it")
     func restart() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)

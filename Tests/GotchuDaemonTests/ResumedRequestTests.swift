@@ -14,7 +14,7 @@ import Testing
 @Suite("A request that a restarted kiosk goes on with")
 struct ResumedRequestTests {
     @Test(
-        "comes on the air once the radio can, and that it cannot is said once",
+        "a resumed request comes on the air once the radio can, and that it cannot is said once",
         .timeLimit(.minutes(hangLimit))
     )
     func radioCannot() async throws {
@@ -40,7 +40,7 @@ struct ResumedRequestTests {
     }
 
     @Test(
-        "comes on the air as soon as the adapter has more places, whoever's turn it is",
+        "a resumed request comes on the air once the adapter has more places, whoever's turn it is",
         .timeLimit(.minutes(hangLimit))
     )
     func placesGrow() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The secret beside a database")
 struct SecretTests {
-    @Test("It is made although one of the same process id was ended while it made it")
+    @Test("a secret is made although one of the same process id was ended while it made it")
     func left() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"

@@ -69,7 +69,7 @@ import Testing
         #expect(!states[1].isScanning && states[1].problem?.code == .replayEnded)
     }
 
-    @Test("it is never on the air")
+    @Test("a replay is never on the air")
     func advertises() async throws {
         let radio = ReplayRadio(try Recording(Self.text([])))
         await #expect(throws: RadioFailure(.replayOnlyListens)) {
