@@ -134,7 +134,7 @@ struct ManualTests {
         let typo = ["GOTCHU_SOKET": "/tmp/g.sock"]
         let warned = try Program("gotchud", ["--check-config"], environment: typo)
         #expect(try await warned.exitCode() == 0)
-        let warning = "There is no setting of this name variable=GOTCHU_SOKET"
+        let warning = "There is no setting with this name variable=GOTCHU_SOKET"
         #expect(warned.text.contains(warning), "\(warned.text)")
         // As a terminal has it that systemd started: what is written there may have another form.
         let desktop = typo.merging(["JOURNAL_STREAM": "8:1"]) { $1 }

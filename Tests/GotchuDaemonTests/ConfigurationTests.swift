@@ -143,7 +143,7 @@ struct ConfigurationTests {
     @Test(
         "a bad file is refused with its line",
         arguments: [
-            ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting of this name."),
+            ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting with this name."),
             ("{\n\n  \"socket\": 5\n}", 3, "socket: This must be text in quotes."),
             ("{\n  \"socket\" \"x\"\n}", 2, "This is not a valid JSON object"),
             ("{\n  \"group\": \"a\",\n  \"group\": \"b\"\n}", 3, "group: This key stands twice."),

@@ -174,7 +174,7 @@ struct AuditTests {
         let error = #expect(throws: LedgerError.self) {
             try backup(path, copy)
         }
-        #expect(error?.message == "There is a file of that name already.")
+        #expect(error?.message == "There is a file with that name already.")
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!left.contains { $0.contains("partial") })
     }

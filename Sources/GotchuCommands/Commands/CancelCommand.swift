@@ -28,7 +28,7 @@ struct CancelCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         guard let given = SessionID(rawValue: id) else {
             throw CommandFailure.badData(
-                "'\(id.printable)' is no request's or payment's id.",
+                "'\(id.printable)' is not a request's or payment's id.",
                 next: "gotchu-ctl history"
             )
         }

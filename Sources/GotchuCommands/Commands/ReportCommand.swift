@@ -48,14 +48,14 @@ struct ReportCommand: SocketCommand {
         let day = day.map { CalendarDay($0) }
         if case .some(nil) = day {
             throw CommandFailure.badData(
-                "'\((self.day ?? "").printable)' is no date such as 2026-11-21.",
+                "'\((self.day ?? "").printable)' is not a date such as 2026-11-21.",
                 next: "gotchu-ctl report --day 2026-11-21"
             )
         }
         let zone = zone.map { ZoneName($0) }
         if case .some(nil) = zone {
             throw CommandFailure.badData(
-                "'\((self.zone ?? "").printable)' is no time zone such as Europe/Berlin.",
+                "'\((self.zone ?? "").printable)' is not a time zone such as Europe/Berlin.",
                 next: "gotchu-ctl report --zone Europe/Berlin"
             )
         }

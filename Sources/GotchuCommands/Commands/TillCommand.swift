@@ -45,7 +45,7 @@ struct TillCommand: AsyncParsableCommand {
             let digits = code.joined().filter { $0 != " " }
             guard digits.utf8.count == 6, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
                 throw CommandFailure.badData(
-                    "'\(digits.printable)' is no code of six digits.",
+                    "'\(digits.printable)' is not a code of six digits.",
                     next: "gotchu-ctl till pair 482913 --name Front"
                 )
             }
@@ -62,7 +62,7 @@ struct TillCommand: AsyncParsableCommand {
                 Money.allowedRequest.contains(money.minorUnits)
             else {
                 throw CommandFailure.badData(
-                    "'\(refunds.printable)' is no sum for a day.",
+                    "'\(refunds.printable)' is not a sum for a day.",
                     next: "gotchu-ctl till pair 482913 --name Front --refunds 50.00/day"
                 )
             }

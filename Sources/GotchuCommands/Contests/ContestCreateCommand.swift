@@ -133,7 +133,7 @@ struct ContestCreateCommand: SocketCommand {
             throw CommandFailure.bug("options were not validated")
         }
         guard let id = WireUUID(template.lowercased()) else {
-            throw Self.badData("'\(template.shortened)' is no template's id.")
+            throw Self.badData("'\(template.shortened)' is not a template's id.")
         }
         var members: [String: JSONValue] = [
             "template_id": .string(id.description), "title": .string(title),

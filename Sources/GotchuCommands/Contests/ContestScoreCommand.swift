@@ -95,7 +95,7 @@ struct ContestScoreCommand: ContestVerb {
         let bytes = try file.read(limit: fileLimit)
         guard bytes.count <= fileLimit, let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure.badData(
-                "\(file.name) is no text of 4 MiB at most.",
+                "\(file.name) is not a text of 4 MiB at most.",
                 next: access.command("score", "1=42 2=38")
             )
         }

@@ -15,7 +15,7 @@ extension ContestVerb {
     func run(_ client: LocalClient, _ output: Output) async throws {
         guard let id = WireUUID(contest.lowercased()) else {
             throw CommandFailure.badData(
-                "'\(contest.shortened)' is no contest's id.",
+                "'\(contest.shortened)' is not a contest's id.",
                 next: "gotchu-ctl contest list"
             )
         }

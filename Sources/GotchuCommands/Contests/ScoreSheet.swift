@@ -26,7 +26,7 @@ struct ScoreSheet {
             let pairs = argument.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
             guard let first = pairs.first, pairs.allSatisfy({ $0.count == 2 }) else {
-                throw Flaw(sentence: "'\(argument.shortened)' is no score: write ENTRY=POINTS.")
+                throw Flaw(sentence: "'\(argument.shortened)' is not a score: write ENTRY=POINTS.")
             }
             let values = pairs.dropFirst().map { ($0[0], $0[1]) }
             try add(first[0], points: first[1], values, in: argument)
@@ -81,7 +81,8 @@ struct ScoreSheet {
             members["points"] = .integer(number)
         } else {
             throw Flaw(
-                sentence: "'\(points.shortened)' (\(place.shortened)) is no whole number of points."
+                sentence:
+                    "'\(points.shortened)' (\(place.shortened)) is not a whole number of points."
             )
         }
         let further = values.filter { !$0.1.trimmed.isEmpty }.map { name, value in

@@ -32,7 +32,7 @@ struct DaemonCheck {
                 let other = Finding(
                     "socket",
                     .bad,
-                    "What is at \(path) is none.",
+                    "What is at \(path) is not a socket.",
                     fix: diagnosis.fix
                 )
                 return ([other, Finding("daemon", .bad, "gotchud is not running.")], nil)

@@ -149,7 +149,7 @@ struct ConfigurationFile: Sendable {
 
     /// A key that is not known is a typing error, and a setting that silently does nothing.
     private func unknown(_ key: String) -> ConfigurationError {
-        wrong(key, "There is no setting of this name.")
+        wrong(key, "There is no setting with this name.")
     }
 
     private func wrong(_ key: String, _ problem: String) -> ConfigurationError {

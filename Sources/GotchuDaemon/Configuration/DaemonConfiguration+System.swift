@@ -9,7 +9,7 @@ extension DaemonConfiguration {
     /// Warns of what is no error, for it may come to be, and does not do what was meant.
     func warn(of environment: [String: String], _ logger: Logger) {
         for name in Self.unknownVariables(in: environment) {
-            logger.warning("There is no setting of this name", metadata: ["variable": "\(name)"])
+            logger.warning("There is no setting with this name", metadata: ["variable": "\(name)"])
         }
         // The default group may be missing, as where the daemon is tried out; a named one may not.
         if AccessPolicy.groupID(named: group) == nil, group != Self.defaultGroup {

@@ -64,7 +64,7 @@ extension Problem {
     fileprivate static var badServerAnswer: Problem {
         Problem(
             .badServerAnswer,
-            detail: "The payment server's answer is no document of contests. What was asked for "
+            detail: "The payment server's answer is not a document of contests. What was asked for "
                 + "may have been done; the same call with the same key does it once.",
             fix: "gotchu-ctl doctor",
             retryable: true

@@ -15,7 +15,7 @@ struct Display: Sendable {
         let logo = settings.logo.flatMap { Self.logo(at: $0) }
         if let path = settings.logo, logo == nil {
             logger.warning(
-                "The logo is no PNG, JPEG or SVG file of 512 KiB at most",
+                "The logo is not a PNG, JPEG or SVG file of 512 KiB at most",
                 metadata: ["path": "\(path)"]
             )
         }

@@ -16,7 +16,7 @@ extension DaemonBackend {
         else {
             throw Problem(
                 .serverUnreachable,
-                detail: "The payment server's answer is no report of a day.",
+                detail: "The payment server's answer is not a day's report.",
                 fix: "Update the payment server."
             )
         }

@@ -66,8 +66,8 @@ extension HealthItem {
             case .unreadable:
                 (
                     "server-foreign",
-                    "What answers at \(server) is no payment server: the address is wrong, or this "
-                        + "network wants to be logged in to first.",
+                    "What answers at \(server) is not a payment server: the address is wrong, or "
+                        + "this network wants to be logged in to first.",
                     look
                 )
             case .failing:

@@ -94,7 +94,7 @@ final class TillService: LocalPairings, TillRegistry {
             guard let till = state.tills.first(where: { $0.name == name }) else {
                 throw Problem(
                     .notFound,
-                    detail: "There is no till of that name.",
+                    detail: "There is no till with that name.",
                     fix: "gotchu-ctl till list"
                 )
             }

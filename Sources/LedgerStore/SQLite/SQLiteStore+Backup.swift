@@ -99,7 +99,7 @@ extension LedgerError {
     fileprivate static var exists: LedgerError {
         LedgerError(
             .cannotOpen,
-            "There is a file of that name already.",
+            "There is a file with that name already.",
             fix: "Name a new one: a backup never overwrites anything."
         )
     }
