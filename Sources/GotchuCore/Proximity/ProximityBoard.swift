@@ -94,12 +94,14 @@ package struct ProximityBoard: Sendable {
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
         (best, second) = (nil, nil)
         // Answers count as late only beside a resolved session.
-        let hasSession = presences.contains { $0.isSession && $0.zone != .far }
+        let hasSession = presences.indices.contains { index in
+            presences[index].isSession && presences[index].isInReach
+        }
         for index in presences.indices {
             presences[index].isOverdue =
                 hasSession && presences[index].standing == .unknown
                 && now - presences[index].firstHeard >= policy.timeToResolve
-            guard let ranked = rank(presences[index]) else { continue }
+            guard let ranked = rank(of: index) else { continue }
             let isSame = best.map(ranked.isSame) ?? false
             if best.map({ $0 < ranked }) ?? true {
                 if !isSame { second = best }
@@ -113,7 +115,7 @@ package struct ProximityBoard: Sendable {
         for index in presences.indices {
             // Most presences are far, and are so without a comparison.
             let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
-            let verdict = isFar ? .far : verdict(on: presences[index], at: now)
+            let verdict = isFar ? .far : verdict(on: index, at: now)
             guard presences[index].verdict != verdict else { continue }
             presences[index].verdict = verdict
             changed.insert(eids[index])
@@ -132,14 +134,26 @@ package struct ProximityBoard: Sendable {
     /// Returns the lead in dB over the next best (negative: behind the best); `nil` if it is alone
     /// or has no level.
     package func margin(of presence: Presence) -> Double? {
-        guard let best, let own = rank(presence) ?? Ranked(presence, below: 0) else { return nil }
+        guard let index = eids.firstIndex(of: presence.eid), let level = presence.level else {
+            return nil
+        }
+        let own = Ranked(eid: presence.eid, level: level, standing: presence.standing)
+        return margin(of: rank(of: index) ?? own)
+    }
+
+    private func margin(of own: Ranked) -> Double? {
+        guard let best else { return nil }
         return (own.isSame(best) ? second : best).map { own.level - $0.level }
     }
 
-    /// Returns a presence's rank by level; `nil` if it is not ranked.
-    private func rank(_ presence: Presence) -> Ranked? {
-        guard presence.standing != .nobodys else { return nil }
-        return Ranked(presence, below: presence.isOverdue ? policy.handicap : 0)
+    /// Returns a presence's rank by level; `nil` if it is not ranked. It copies no presence: every
+    /// advertisement ranks all of them.
+    private func rank(of index: Int) -> Ranked? {
+        guard let level = presences[index].level else { return nil }
+        let standing = presences[index].standing
+        guard standing != .nobodys else { return nil }
+        let handicap = presences[index].isOverdue ? policy.handicap : 0
+        return Ranked(eid: eids[index], level: level - handicap, standing: standing)
     }
 
     /// Records since when the nearest has led by `policy.lead`. One that is alone leads.
@@ -154,12 +168,11 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Returns the verdict on a presence that is not far.
-    private func verdict(on presence: Presence, at now: MonotonicTime) -> Verdict {
-        guard let margin = margin(of: presence) else { return presence.zone == .tap ? .tap : .near }
-        let isLeader = leader.flatMap { rank(presence).map($0.isSame) } ?? false
-        if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead {
-            return presence.zone == .tap ? .tap : .near
-        }
+    private func verdict(on index: Int, at now: MonotonicTime) -> Verdict {
+        let own: Verdict = presences[index].zone == .tap ? .tap : .near
+        guard let ranked = rank(of: index), let margin = margin(of: ranked) else { return own }
+        let isLeader = leader.map(ranked.isSame) ?? false
+        if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead { return own }
         // Clearly behind the leader: shown as near, never offered as the till that the device is
         // at.
         if !isLeader, margin <= -policy.lead { return .near }
@@ -193,13 +206,6 @@ package struct ProximityBoard: Sendable {
         let eid: EID
         let level: Double
         let standing: Presence.Standing
-
-        /// - Returns: `nil` for one without a level.
-        init?(_ presence: Presence, below handicap: Double) {
-            guard let level = presence.level else { return nil }
-            (eid, self.level) = (presence.eid, level - handicap)
-            standing = presence.standing
-        }
 
         /// True if both stand for the same session.
         func isSame(_ other: Ranked) -> Bool {
