@@ -46,7 +46,12 @@ class Daemon:
         self._shop = shop
 
     def start(self, at: str = "0,0") -> None:
-        """Starts it at a place in metres. A second start finds the state of the first."""
+        """Starts it at a place in metres, and waits until it answers."""
+        self.begin(at)
+        self.wait()
+
+    def begin(self, at: str) -> None:
+        """Starts it. A second start finds the state of the first."""
         configuration = self._shop.folder / f"{self.name}.json"
         configuration.write_text(json.dumps({"server": self._shop.url} | self.settings))
         self.process = Process(
@@ -56,6 +61,9 @@ class Daemon:
             + ["--radio", f"simulated:{self._shop.folder}/air@{at}", "--log-level", "debug"],
             self._shop.folder / f"{self.name}.log",
         )
+
+    def wait(self) -> None:
+        """Waits until it answers."""
 
         def answers() -> bool:
             if not self.process.is_alive:
@@ -159,8 +167,10 @@ class Shop:
 
     def start_daemons(self) -> None:
         """Starts kiosk and payer, side by side, and logs them in."""
+        for daemon, place in ((self.kiosk, "0,0"), (self.payer, "0.05,0")):
+            daemon.begin(place)
         for daemon in (self.kiosk, self.payer):
-            daemon.start("0,0" if daemon is self.kiosk else "0.05,0")
+            daemon.wait()
             daemon.login()
 
     def start_server(self) -> None:

@@ -137,8 +137,7 @@ def enlarged(world: World) -> None:
 def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) -> None:
     """Fails unless each state of a scene is laid out well."""
     for name in play.states:
-        play.show(page, scene, name)
-        found = {fault: names for fault, names in page.script(LAYOUT).items() if names}
+        found = {fault: names for fault, names in play.show(page, scene, name, LAYOUT).items() if names}
         expect(f"what is wrong with the layout of {name} of {where}", found, {})
         world.figures["views"] += 1
 

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from selenium.common.exceptions import TimeoutException
+
 from ..chromium import Page
 from ..shop import Shop
 from ..stage import Stage
 from ..world import World
-from .display import state
 
 NOW = 1_795_874_520
 """Saturday, 2:02 in the afternoon, in seconds since 1970."""
@@ -24,6 +25,17 @@ globalThis.Date = class extends Real {{ constructor(...given) {{ given.length ? 
 performance.now = () => 1000;
 """
 """That moment for ever."""
+
+
+SHOWN = """
+const [state, parts] = arguments;
+const isShown = () => document.body.dataset.state === state
+  && parts.every(part => document.body.innerText.includes(part));
+if (!isShown()) await new Promise(shown => new MutationObserver((_, watch) => {
+  if (isShown()) { watch.disconnect(); shown(); }
+}).observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
+"""
+"""Waits until a state is shown, with its words."""
 
 
 class Staged:
@@ -44,17 +56,15 @@ class Staged:
             self.scenes = [*dict.fromkeys([*self.scenes, each["scene"]])]
             self.states = [*dict.fromkeys([*self.states, each["state"]])]
 
-    def show(self, page: Page, scene: str, name: str) -> None:
-        """Has the page show it, and waits until it does."""
+    def show(self, page: Page, scene: str, name: str, look: str = "return null") -> Any:
+        """Has the page show it, waits until it does, and returns what a script then sees: in one question."""
         view = json.loads(self.views[scene, name])
         self.stage.say(self.views[scene, name])
-        head, shop = view["headline"], view.get("amount")
-        page.wait(
-            f"{name} of {scene}",
-            lambda page: state(page) == name
-            and head in page.text("body")
-            and (not shop or shop in page.text("body")),
-        )
+        parts = [part for part in (view["headline"], view.get("amount")) if part]
+        try:
+            return page.promise(SHOWN + look, name, parts)
+        except TimeoutException as late:
+            raise AssertionError(f"{name} of {scene} is not shown; the page says: {page.text()[:300]!r}") from late
 
 
 @contextmanager
