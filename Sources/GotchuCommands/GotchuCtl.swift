@@ -20,7 +20,7 @@ package struct GotchuCtl: AsyncParsableCommand {
                 subcommands: [
                     RequestCommand.self, CancelCommand.self, PayCommand.self, WalletCommand.self,
                     RefundCommand.self, HistoryCommand.self, ReportCommand.self,
-                    WithdrawCommand.self, PayoutsCommand.self,
+                    EarningsCommand.self, WithdrawCommand.self, PayoutsCommand.self,
                 ]
             ),
             CommandGroup(name: "CONTESTS", subcommands: [ContestCommand.self]),

@@ -1,17 +1,29 @@
 package import GotchuAPI
-package import GotchuCore
+import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Reads what the caller's wallet was paid and refunded on a day, by hour.
+    /// Reads what the caller's wallet was paid less what it refunded, with the hours or days of the
+    /// time that is asked for.
+    ///
+    /// - Returns: Refused with `VALIDATION_ERROR` for what is no zone, and for too many days.
+    package func earnings(of selection: EarningsSelection) async -> Answer<EarningsReply> {
+        let parts = selection.step.map { "&by=\($0.rawValue)" } ?? ""
+        return decode(await raw(.GET, "/api/payments/earnings?\(selection.query)\(parts)"))
+    }
+
+    /// Reads a page of the payments and refunds behind the earnings, newest first.
     ///
     /// - Parameters:
-    ///   - day: A date; `nil` for today.
-    ///   - zone: The name of the time zone whose day it is.
-    /// - Returns: Refused with `VALIDATION_ERROR` for what is no zone.
-    package func earnings(on day: CalendarDay?, zone: ZoneName) async -> Answer<EarningsReply> {
-        let dates = day.map { "from=\($0)&to=\($0)" } ?? "period=today"
-        let name = percentEncoded(zone.rawValue)
-        return decode(await raw(.GET, "/api/payments/earnings?\(dates)&by=hour&zone=\(name)"))
+    ///   - limit: The most entries of the page, 1 to 100.
+    ///   - cursor: The `nextCursor` of the page before.
+    package func earningsHistory(
+        of selection: EarningsSelection,
+        limit: Int64,
+        cursor: String?
+    ) async -> Answer<EarningsHistoryReply> {
+        let place = cursor.map { "&cursor=\(percentEncoded($0))" } ?? ""
+        let query = "\(selection.query)&limit=\(limit)\(place)"
+        return decode(await raw(.GET, "/api/payments/earnings/history?\(query)"))
     }
 }

@@ -65,9 +65,4 @@ extension PaymentClient {
     package func connectLink() async -> Answer<ConnectLinkReply> {
         decode(await raw(.POST, "/api/connect/links", body: Array("{}".utf8)))
     }
-
-    /// The caller's earnings of all time, with what was paid out of them.
-    package func allEarnings() async -> Answer<EarningsReply> {
-        decode(await raw(.GET, "/api/payments/earnings?period=all"))
-    }
 }

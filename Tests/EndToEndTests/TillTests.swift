@@ -228,6 +228,56 @@ struct TillTests {
         #expect(dark.code != 0 && !dark.text.contains("Day"), "\(dark.text)")
     }
 
+    @Test("The earnings of a shell are the ledger's, by hour and one by one, with their payouts")
+    func earnings() async throws {
+        let shop = try await Shop()
+        let port = try await till(shop).paired("Front", refunds: "50.00/day")
+        let payer = try await shop.daemon("payer", at: "1,0")
+        try await payer.logIn()
+        let first = try await sale(1280, memo: "Flat white", at: port, by: payer)
+        for number in 1...3 { _ = try await sale(100, memo: "Tea \(number)", at: port, by: payer) }
+        let refund = #"{"sid": "\#(first.id)", "amount_cents": 280}"#
+        let made = try await port.post("/v1/refunds", refund, as: PaymentView.self)
+        #expect(try await end(of: made, on: port.device).state == .paid)
+
+        let run = try await port.ctl(["earnings", "--period", "today", "--zone", "Asia/Tokyo"])
+        #expect(run.code == 0 && run.text.hasPrefix("Earned $13.00 · "), "\(run.text)")
+        #expect(run.text.contains("HOUR") && run.text.contains(" · Asia/Tokyo\n"))
+        #expect(run.text.contains("\nPending $13.00 · processing $0.00 · paid $0.00\n"))
+        let json = try await port.ctl(["earnings", "--json"])
+        let sums = try JSONDecoder().decode(EarningsReply.self, from: Data(json.text.utf8))
+        #expect(sums.period == .month && sums.totalCents.value == 1300)
+        #expect(sums.counts?.paymentCount == 4 && sums.counts?.refundedCents == 280)
+        #expect(sums.parts?.last?.counts == sums.counts)
+        let dates = ["--from", sums.to ?? "", "--to", sums.to ?? ""]
+        let day = try await port.ctl(["earnings", "show"] + dates)
+        #expect(day.code == 0 && day.text.contains("HOUR"), "\(day.text)")
+
+        let list = try await port.ctl(["earnings", "history"])
+        let lines = list.text.split(separator: "\n").dropFirst()
+        #expect(list.code == 0 && lines.count == 5, "\(list.text)")
+        #expect(lines.allSatisfy { $0.contains("  pending  ") })
+        #expect(lines.first?.contains("-$2.80") == true && lines.first?.contains("refund") == true)
+        // Pages are read until there are enough.
+        let two = try await port.ctl(["earnings", "history", "--limit", "2", "--json"])
+        let newest = try JSONDecoder().decode(
+            EarningsHistoryReply.self,
+            from: Data(two.text.utf8)
+        )
+        #expect(newest.entries.map(\.amountCents.value) == [280, 100] && newest.nextCursor != nil)
+        let past = ["--from", "2001-01-01", "--to", "2001-01-02"]
+        #expect(try await port.ctl(["earnings", "history"] + past).text.contains("Nothing was"))
+        for wrong in [
+            ["--period", "custom"], ["--from", "2026-11-01"], ["--zone", "../x"],
+            ["--period", "week"] + past, ["--from", "2026-11-02", "--to", "2026-11-01"],
+        ] {
+            #expect(try await port.ctl(["earnings"] + wrong).code == 64, "\(wrong)")
+        }
+        #expect(try await port.ctl(["earnings", "--zone", "No/Where"]).code == 65)
+        // A till's page has no use for them.
+        #expect(try await port.call("GET", "/v1/earnings").status == 404)
+    }
+
     @Test("A table of a day is read back by another program as it was meant")
     func csv() async throws {
         let shop = try await Shop()

@@ -83,6 +83,11 @@ package enum EarningsPeriod: String, Codable, CaseIterable, Sendable {
     case custom
 }
 
+/// The parts that an answer about earnings may have.
+package enum EarningsStep: String, Sendable {
+    case hour, day
+}
+
 /// Payments and refunds in some time.
 package struct EarningsCounts: Codable, Equatable, Sendable {
     package var paymentCount: Int64 = 0

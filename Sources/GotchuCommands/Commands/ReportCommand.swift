@@ -25,7 +25,7 @@ struct ReportCommand: SocketCommand {
     @Option(
         help: ArgumentHelp("The date; today unless given.", valueName: "date")
     )
-    var day: String?
+    var day: CalendarDay?
 
     @Option(
         help: ArgumentHelp(
@@ -33,7 +33,7 @@ struct ReportCommand: SocketCommand {
             valueName: "zone"
         )
     )
-    var zone: String?
+    var zone: ZoneName?
 
     @Flag(help: "Print a table for other programs (RFC 4180).")
     var csv = false
@@ -45,21 +45,7 @@ struct ReportCommand: SocketCommand {
     }
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let day = day.map { CalendarDay($0) }
-        if case .some(nil) = day {
-            throw CommandFailure.badData(
-                "'\((self.day ?? "").printable)' is not a date such as 2026-11-21.",
-                next: "gotchu-ctl report --day 2026-11-21"
-            )
-        }
-        let zone = zone.map { ZoneName($0) }
-        if case .some(nil) = zone {
-            throw CommandFailure.badData(
-                "'\((self.zone ?? "").printable)' is not a time zone such as Europe/Berlin.",
-                next: "gotchu-ctl report --zone Europe/Berlin"
-            )
-        }
-        let report = try await client.report(day: day ?? nil, zone: zone ?? nil)
+        let report = try await client.report(day: day, zone: zone)
         if csv { return output.raw(report.csv) }
         if output.isJSON { return try output.json(report) }
         show(report, output)

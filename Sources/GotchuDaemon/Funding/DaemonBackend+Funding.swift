@@ -35,7 +35,7 @@ extension DaemonBackend {
     func payouts() async throws(Problem) -> PayoutsReply {
         let client = try loggedIn()
         async let connect = client.connectStatus()
-        async let earnings = client.allEarnings()
+        async let earnings = client.earnings(of: EarningsSelection(.period(.all)))
         async let withdrawals = client.withdrawals()
         return PayoutsReply(
             connect: try await connect.getOrThrow(core.tokens),
@@ -48,8 +48,26 @@ extension DaemonBackend {
         try await loggedIn().connectLink().getOrThrow(core.tokens)
     }
 
-    private func loggedIn() throws(Problem) -> PaymentClient {
+    func earnings(_ selection: EarningsSelection) async throws(Problem) -> EarningsReply {
+        try await loggedIn().earnings(of: selection.here).getOrThrow(core.tokens)
+    }
+
+    func earningsHistory(
+        _ selection: EarningsSelection,
+        limit: Int64,
+        cursor: String?
+    ) async throws(Problem) -> EarningsHistoryReply {
+        try await loggedIn().earningsHistory(of: selection.here, limit: limit, cursor: cursor)
+            .getOrThrow(core.tokens)
+    }
+
+    func loggedIn() throws(Problem) -> PaymentClient {
         guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
         return core.client
     }
+}
+
+extension EarningsSelection {
+    /// The same with this machine's time zone, unless it names one.
+    var here: EarningsSelection { EarningsSelection(days, zone: zone ?? .system) }
 }

@@ -8,9 +8,11 @@ extension DaemonBackend {
     /// A day's books, from the payment server alone: without it there are no sums, because those of
     /// this machine would lack the payments of other tills and those whose end it did not hear.
     func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply {
-        guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
-        let zone = zone ?? .system
-        let earnings = try await core.client.earnings(on: day, zone: zone).getOrThrow(core.tokens)
+        let selection = EarningsSelection(
+            day.map { .dates($0...$0) } ?? .period(.today),
+            zone: zone
+        )
+        let earnings = try await self.earnings(selection)
         guard let day = earnings.from, let hours = earnings.parts, let start = hours.first,
             let end = hours.last, let counts = earnings.counts
         else {

@@ -79,10 +79,6 @@ struct EarningsQuestion {
     /// The first date that is reported on.
     private static let firstDay = CalendarDay("2000-01-01")
 
-    private enum Step: String {
-        case hour, day
-    }
-
     private let period: EarningsPeriod
     private let zoneName: String
     private let zone: ZoneRules
@@ -90,7 +86,7 @@ struct EarningsQuestion {
     private let today: CalendarDay
     /// The first and the last date; `nil` for all time.
     private let days: ClosedRange<CalendarDay>?
-    private let step: Step?
+    private let step: EarningsStep?
 
     /// - Throws: A problem: 400 for what is no period, date or zone, and for too many days.
     ///
@@ -129,7 +125,7 @@ struct EarningsQuestion {
             step = nil
             return
         }
-        guard let step = Step(rawValue: by), let days else {
+        guard let step = EarningsStep(rawValue: by), let days else {
             throw .invalid("by must be hour or day, and not with all.")
         }
         guard step == .day || Self.count(days) <= Self.hourLimit else {
@@ -221,7 +217,7 @@ struct EarningsQuestion {
         )
     }
 
-    private func parts(of days: ClosedRange<CalendarDay>, by step: Step) -> [EarningsPart] {
+    private func parts(of days: ClosedRange<CalendarDay>, by step: EarningsStep) -> [EarningsPart] {
         let span = span(days)
         var starts: [Timestamp] = []
         switch step {

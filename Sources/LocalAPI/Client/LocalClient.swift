@@ -157,6 +157,26 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/wallet/payouts", limit: Self.serverBoundLimit)
     }
 
+    /// The wallet's earnings; of the daemon's time zone, unless another is given.
+    package func earnings(_ selection: EarningsSelection) async throws -> EarningsReply {
+        try await call(.GET, "/v1/earnings?\(selection.query)", limit: Self.serverBoundLimit)
+    }
+
+    /// A page of the payments and refunds behind the earnings, newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: The most entries of the page, 1 to 100.
+    ///   - cursor: The `nextCursor` of the page before.
+    package func earningsHistory(
+        _ selection: EarningsSelection,
+        limit: Int,
+        cursor: String?
+    ) async throws -> EarningsHistoryReply {
+        let place = cursor.map { "&cursor=\(percentEncoded($0))" } ?? ""
+        let path = "/v1/earnings/history?\(selection.query)&limit=\(limit)\(place)"
+        return try await call(.GET, path, limit: Self.serverBoundLimit)
+    }
+
     /// A fresh link to the pages on which a payee says who they are.
     package func payoutLink() async throws -> ConnectLinkReply {
         try await call(.POST, "/v1/wallet/payouts/link", limit: Self.serverBoundLimit)

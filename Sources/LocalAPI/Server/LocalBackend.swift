@@ -39,6 +39,14 @@ package protocol LocalBackend: Sendable {
     func withdrawal(_ id: String) async throws(Problem) -> WithdrawalView
     /// The state of payouts, the earnings and the newest withdrawals.
     func payouts() async throws(Problem) -> PayoutsReply
+    /// The wallet's earnings; of this machine's time zone, unless another is given.
+    func earnings(_ selection: EarningsSelection) async throws(Problem) -> EarningsReply
+    /// A page of the payments and refunds behind the earnings, newest first.
+    func earningsHistory(
+        _ selection: EarningsSelection,
+        limit: Int64,
+        cursor: String?
+    ) async throws(Problem) -> EarningsHistoryReply
     /// A fresh link to the pages on which a payee says who they are.
     func payoutLink() async throws(Problem) -> ConnectLinkReply
     /// Makes a call of contests at the payment server.

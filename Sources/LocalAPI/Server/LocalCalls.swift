@@ -59,6 +59,34 @@ package struct LocalCalls: Sendable {
         return try await backend.report(day: day ?? nil, zone: zone ?? nil)
     }
 
+    func earnings(_ request: Request) async throws -> EarningsReply {
+        try await backend.earnings(try Self.selection(of: request, usual: .month))
+    }
+
+    func earningsHistory(_ request: Request) async throws -> EarningsHistoryReply {
+        let parameters = request.uri.queryParameters
+        let limit = parameters["limit"].map { Int64($0) ?? 0 } ?? 25
+        guard (1...100).contains(limit) else {
+            throw Problem.invalid("limit must be a whole number from 1 to 100.")
+        }
+        return try await backend.earningsHistory(
+            try Self.selection(of: request, usual: .all),
+            limit: limit,
+            cursor: parameters["cursor"].map { String($0) }
+        )
+    }
+
+    private static func selection(
+        of request: Request,
+        usual: EarningsPeriod
+    ) throws(Problem) -> EarningsSelection {
+        let parameters = request.uri.queryParameters
+        return try EarningsSelection(
+            { name in parameters[Substring(name)].map { String($0) } },
+            usual: usual
+        )
+    }
+
     /// The members of a request's body.
     package func fields(_ request: Request) async throws -> JSONFields {
         let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)

@@ -143,6 +143,12 @@ struct LocalRoutes {
         table.add(.spender, .get, "/v1/wallet/withdrawals/{id}") { _, context in
             .json(try await backend.withdrawal(try context.parameters.require("id")))
         }
+        table.add(.spender, .get, "/v1/earnings") { request, _ in
+            .json(try await calls.earnings(request))
+        }
+        table.add(.spender, .get, "/v1/earnings/history") { request, _ in
+            .json(try await calls.earningsHistory(request))
+        }
         table.add(.spender, .get, "/v1/wallet/payouts") { _, _ in
             .json(try await backend.payouts())
         }
