@@ -203,7 +203,7 @@ struct PayPageTests {
         let dear = try await request(cents: 10_980)
         let poor = try await payer.open("/p/\(dear.eid)")
         #expect(poor.title == "Not enough money")
-        #expect(poor.text.contains("<b>$9.80 more</b>") && poor.field("key") == nil)
+        #expect(poor.text.contains("<b>$9.80</b> more") && poor.field("key") == nil)
 
         let cancelled = try await request()
         _ = try await wire.post("/sessions/\(cancelled.sid)/cancel", token: payee)
@@ -229,7 +229,7 @@ struct PayPageTests {
         let pressed = try await press(page, dear.eid, browser)
         let result = try await browser.open(try #require(pressed.location))
         #expect(result.title == "Not enough money")
-        #expect(result.text.contains("Your wallet had $80.00: <b>$10.00 more</b> are needed."))
+        #expect(result.text.contains("Your wallet had $80.00: <b>$10.00</b> more are needed."))
         #expect(result.text.contains("Nothing was charged."))
         // Nobody holds it any more: another may pay at once.
         #expect(try await session(dear.sid).status == "ADVERTISING")

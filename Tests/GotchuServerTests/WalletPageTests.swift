@@ -73,7 +73,7 @@ struct WalletPageTests {
         let path = "/p/\(created.string("eid"))"
         let dollars = try await Browser.loggedIn("payer@shop.example", at: again, for: path)
         let poor = try await dollars.open(path)
-        #expect(poor.title == "Not enough money" && poor.text.contains("<b>€12.80 more</b>"))
+        #expect(poor.title == "Not enough money" && poor.text.contains("<b>€12.80</b> more"))
         #expect(poor.text.contains("href=\"/web/wallet?currency=eur\""))
         let wallet = try await dollars.open("/web/wallet?currency=eur")
         #expect(wallet.text.contains("€0.00</p>") && wallet.text.contains(">USD</a>"))

@@ -62,11 +62,11 @@ extension ContestView {
         var list = [
             action(
                 "join",
-                isFree ? words.join : ContestWords.filled(words.joinFor, feeText),
+                isFree ? words.join : words.joinFor.filled(feeText),
                 joinReason,
                 .post,
                 "/join",
-                confirm: isFree ? nil : ContestWords.filled(words.confirmJoin, feeText),
+                confirm: isFree ? nil : words.confirmJoin.filled(feeText),
                 needsKey: true
             )
         ]
@@ -79,7 +79,7 @@ extension ContestView {
                 locked,
                 .post,
                 "/leave",
-                confirm: isFree ? nil : ContestWords.filled(words.confirmLeave, feeText),
+                confirm: isFree ? nil : words.confirmLeave.filled(feeText),
                 needsKey: true
             )
         )
@@ -160,7 +160,7 @@ extension ContestView {
         guard viewer != nil else { return Reason(.unauthorized, words.logIn) }
         if entry != nil { return Reason(.alreadyJoined, words.joined) }
         guard contest.hasPlace(for: viewer, at: now) else {
-            return Reason(.contestFull, ContestWords.filled(words.full, "\(terms.maxEntries)"))
+            return Reason(.contestFull, words.full.filled("\(terms.maxEntries)"))
         }
         return nil
     }

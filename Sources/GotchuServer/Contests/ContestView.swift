@@ -30,8 +30,7 @@ struct ContestView: Sendable {
     var feeText: String { terms.fee == 0 ? words.free : text(terms.fee) }
 
     var entriesText: String {
-        ContestWords.filled(
-            words.entries,
+        words.entries.filled(
             "\(contest.body.entryCount)",
             "\(terms.maxEntries)"
         )

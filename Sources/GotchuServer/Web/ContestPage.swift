@@ -85,10 +85,10 @@ struct ContestPage: Sendable {
             detail.organizerName.isEmpty
             ? nil
             : """
-            <p class="quiet"><bdi>\(ContestWords.filled(words.by, detail.organizerName))</bdi></p>
+            <p class="quiet"><bdi>\(words.by.filled(detail.organizerName))</bdi></p>
             """
         let entered = detail.entry.map { entry -> HTML in
-            let text = ContestWords.filled(words.entered, "\(entry.entryNumber.value)")
+            let text = words.entered.filled("\(entry.entryNumber.value)")
             return "<p><b>\(text)</b></p>"
         }
         return """
@@ -242,7 +242,7 @@ struct ContestPage: Sendable {
                 """
         }
         let cap = config.cap.map { cap -> HTML in
-            "<p class=\"quiet\">\(ContestWords.filled(words.cap, "\(cap)"))</p>"
+            "<p class=\"quiet\">\(words.cap.filled("\(cap)"))</p>"
         }
         return visit?.form(
             to: "\(path)/roster",

@@ -89,7 +89,7 @@ struct ContestPages: Sendable {
             detail: try view.detail,
             board: try board.leaderboard,
             language: request.language,
-            zone: .own(at: contests.ledger.now),
+            zone: .own(at: contests.ledger.now, in: request.language),
             now: contests.ledger.now,
             visit: visit,
             invitation: invitation,
@@ -182,12 +182,14 @@ struct ContestPages: Sendable {
             return try await again(press, Mistake(problem: refusal.problem))
         } catch is LedgerError {
             let token = press.invitation.map { HTML.hidden("join_token", $0) }
-            let form = visit.form(
-                to: "\(WebPath.contest(press.contest))/\(name)",
-                "\(HTML.hidden("key", key.rawValue))\(token)\(fields)\(WebPage.findOut)"
+            return WebPage.unknown(
+                "Contest",
+                section: .contests,
+                unknown,
+                again: "\(WebPath.contest(press.contest))/\(name)",
+                "\(HTML.hidden("key", key.rawValue))\(token)\(fields)",
+                for: visit
             )
-            return WebPage.unknown("Contest", section: .contests, unknown, again: form)
-                .response(for: visit, status: .serviceUnavailable)
         }
     }
 

@@ -61,27 +61,29 @@ struct DepositPages: Sendable {
     /// Leads to the page on which a deposit is paid; to the wallet if there is none to pay on.
     private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
-            return gate.leave(visit, to: page, of: desk.sites, section: .wallet)
+            return gate.leave(
+                visit,
+                to: page,
+                of: desk.sites,
+                section: .wallet,
+                in: visit.language
+            )
         }
         let isAdded = intent.status == .succeeded
         return gate.redirect(to: WebPath.wallet, saying: isAdded ? .moneyAdded : .depositUnpayable)
     }
 
     private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
-        WebPage.unknown(
-            "Add money",
+        let words = visit.language.wallet
+        return WebPage.unknown(
+            words.addMoney,
             section: .wallet,
-            "It is not known yet whether the payment page for \(amount) was made. Nothing is "
-                + "charged before you pay there.",
-            again: visit.form(
-                to: WebPath.deposits,
-                """
-                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
-                \(WebPage.findOut)
-                """
-            )
+            words.pageUnknown.filled(visit.language.text(amount)),
+            again: WebPath.deposits,
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            for: visit,
+            in: visit.language
         )
-        .response(for: visit, status: .serviceUnavailable)
     }
 
     /// Leads to the page of an open deposit once more.
@@ -113,13 +115,16 @@ struct DepositPages: Sendable {
     func panels(for visit: WebVisit) async throws -> (content: HTML?, isWaiting: Bool) {
         guard visit.allows(.payer), desk.isOpen(to: visit.user) else { return (nil, false) }
         let deposits = try await desk.newestDeposits(of: visit.user, limit: Self.rowLimit)
+        let words = visit.language.wallet
         let rows = deposits.map { row($0, visit) }
-        let columns = [("When", ""), ("Amount", "n"), ("State", ""), ("Do", "do")]
+        let columns = [
+            (words.when, ""), (words.amount, "n"), (words.state, ""), (words.act, "do"),
+        ]
         let list: HTML? =
             rows.isEmpty
             ? nil
             : """
-            <section class="panel" id="deposits"><h2>Money added</h2>
+            <section class="panel" id="deposits"><h2>\(words.deposits)</h2>
             \(HTML.list(columns, rows))</section>
             """
         let terms = try await store.user(id: visit.user, orLogin: "")?.terms
@@ -127,57 +132,60 @@ struct DepositPages: Sendable {
     }
 
     private func addPanel(_ visit: WebVisit, _ terms: User.Terms?) -> HTML {
-        func money(_ cents: Int64) -> Money { Money(minorUnits: cents, currency: .usd) }
+        let words = visit.language.wallet
+        func money(_ cents: Int64) -> String {
+            visit.language.text(Money(minorUnits: cents, currency: FundingDesk.currency))
+        }
         let options = desk.options
         let form = visit.form(
             to: WebPath.deposits,
             style: "line",
             """
             \(HTML.hidden("key", IdempotencyKey.random().rawValue))
-            <label>Amount in dollars<input name="amount" required inputmode="decimal" \
+            <label>\(words.amountInDollars)<input name="amount" required inputmode="decimal" \
             autocomplete="off" maxlength="16"></label>
-            <button class="main">Add money</button>
+            <button class="main">\(words.addMoney)</button>
             """
         )
-        let way =
-            desk.work == nil
-            ? "This is a development server: the money is not real, and is there at once."
-            : "You pay by card on the payment provider's page, and come back here."
+        let limits = words.limits.filled(
+            money(options.depositMinimum),
+            money(terms?.depositMaximum ?? options.depositMaximum),
+            "\(DepositLimits.hourly)",
+            "\(DepositLimits.open)",
+            money(terms?.balanceMaximum ?? options.balanceMaximum)
+        )
         return """
-            <section class="panel" id="add"><h2>Add money</h2>\(form)
-            <p class="quiet">\(way) \(money(options.depositMinimum)) to \
-            \(money(terms?.depositMaximum ?? options.depositMaximum)) at a time, at most \
-            \(DepositLimits.hourly) times an hour, \(DepositLimits.open) of them not paid yet. \
-            The wallet then holds \(money(terms?.balanceMaximum ?? options.balanceMaximum)) at \
-            most.</p></section>
+            <section class="panel" id="add"><h2>\(words.addMoney)</h2>\(form)
+            <p class="quiet">\(desk.work == nil ? words.development : words.byCard) \(limits)</p>
+            </section>
             """
     }
 
     private func row(_ deposit: Deposit, _ visit: WebVisit) -> HTML {
+        let (zone, words) = (visit.ownZone, visit.language.wallet)
         let error = deposit.body.error.map { error -> HTML in
-            "<br><span class=\"quiet\">\(error.message)</span>"
+            "<br><span class=\"quiet\"\(WebPage.spoken(.english))>\(error.message)</span>"
         }
+        let end = HTML.filled(words.until, zone.time(deposit.body.expiresAt))
         let until: HTML? =
-            Self.isPayable(deposit)
-            ? "<br><span class=\"quiet\">until \(visit.zone.time(deposit.body.expiresAt))</span>"
-            : nil
+            Self.isPayable(deposit) ? "<br><span class=\"quiet\">\(end)</span>" : nil
         return """
-            <tr><td>\(visit.zone.time(deposit.createdAt))</td>\
-            <td class="n">\(deposit.amount)</td>\
-            <td>\(Self.chip(of: deposit))\(until)\(error)</td>\
+            <tr><td>\(zone.time(deposit.createdAt))</td>\
+            <td class="n">\(visit.language.text(deposit.amount))</td>\
+            <td>\(Self.chip(of: deposit, words))\(until)\(error)</td>\
             <td class="do">\(actions(deposit, visit))</td></tr>
 
             """
     }
 
-    private static func chip(of deposit: Deposit) -> HTML {
+    private static func chip(of deposit: Deposit, _ words: WalletWords) -> HTML {
         switch deposit.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
-            .chip("◌", "Waiting for payment")
-        case .processing, .held: .chip("◌", "Being confirmed")
-        case .succeeded: .chip("✓", "Added", "good")
-        case .failed: .chip("!", "Failed", "bad")
-        case .canceled: .chip("✕", "Cancelled")
+            .chip("◌", words.waiting)
+        case .processing, .held: .chip("◌", words.confirming)
+        case .succeeded: .chip("✓", words.added, "good")
+        case .failed: .chip("!", words.failed, "bad")
+        case .canceled: .chip("✕", words.cancelled)
         }
     }
 
@@ -192,13 +200,18 @@ struct DepositPages: Sendable {
     private func actions(_ deposit: Deposit, _ visit: WebVisit) -> HTML? {
         guard Self.isPayable(deposit) else { return nil }
         let path = "\(WebPath.deposits)/\(deposit.id)"
-        let what = "<span class=\"visually-hidden\"> \(deposit.amount)</span>" as HTML
+        let language = visit.language
+        let amount = language.text(deposit.amount)
+        let what = "<span class=\"visually-hidden\"> \(amount)</span>" as HTML
         let pay: HTML? =
             deposit.body.presentation == .hosted
-            ? visit.form(to: "\(path)/pay", "<button class=\"plain\">Pay\(what)</button>") : nil
+            ? visit.form(
+                to: "\(path)/pay",
+                "<button class=\"plain\">\(language.pay.pay)\(what)</button>"
+            ) : nil
         let cancel = visit.form(
             to: "\(path)/cancel",
-            "<button class=\"danger\">Cancel\(what)</button>"
+            "<button class=\"danger\">\(language.wallet.cancel)\(what)</button>"
         )
         return "\(pay) \(cancel)"
     }
@@ -210,7 +223,7 @@ extension FundingDesk {
 
     /// The amount that a person has typed; `nil` if it is none, or too small.
     static func amount(_ text: String?, atLeast least: Int64) -> Money? {
-        guard let text, let amount = Money(text.filter { $0 != " " }, currency: currency),
+        guard let text, let amount = Money(typed: text, currency: currency),
             amount.minorUnits >= least, Money.allowedRequest.contains(amount.minorUnits)
         else { return nil }
         return amount

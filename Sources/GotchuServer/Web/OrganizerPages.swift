@@ -195,15 +195,16 @@ struct OrganizerPages: Sendable {
         } catch is LedgerError {
             let fields: HTML = """
                 \(HTML.hidden("key", key?.rawValue ?? ""))\(HTML.hidden("reason", reason))\
-                \(revision.map { HTML.hidden("revision", "\($0)") })\(WebPage.findOut)
+                \(revision.map { HTML.hidden("revision", "\($0)") })
                 """
             return WebPage.unknown(
                 "Contest",
                 section: .contests,
                 "It is not known yet whether this was done.",
-                again: visit.form(to: "\(path)/\(act.rawValue)", fields)
+                again: "\(path)/\(act.rawValue)",
+                fields,
+                for: visit
             )
-            .response(for: visit, status: .serviceUnavailable)
         }
     }
 

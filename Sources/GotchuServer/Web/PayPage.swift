@@ -12,6 +12,9 @@ struct PayPage: Sendable {
     let session: Session
     let payee: String
     let now: Timestamp
+    let language: Language
+
+    private var words: PayWords { language.pay }
 
     /// The seconds after which a page that waits for somebody else loads itself anew.
     private static let waiting = 3
@@ -21,11 +24,11 @@ struct PayPage: Sendable {
     /// The request for a person who is not logged in, and who may have paid it all the same.
     var forAnybody: WebPage {
         if case .paid = session.state {
-            return page("Paid", "<p>This request is paid.</p>", mood: .over)
+            return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
         }
         let login = WebPath.login(returningTo: WebPath.request(eid))
-        let link = "<a class=\"main\" href=\"\(login)\">Log in to pay</a>" as HTML
-        return ended ?? page("Pay", request(link))
+        let link = "<a class=\"main\" href=\"\(login)\">\(words.logInToPay)</a>" as HTML
+        return ended ?? page(words.pay, request(link))
     }
 
     /// The request for a person who is logged in: with the one button, or why there is none.
@@ -34,33 +37,31 @@ struct PayPage: Sendable {
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
         if let paid = paid(by: visit.user) ?? ended { return paid }
         if session.payee == visit.user {
-            return page(
-                "This is your own request",
-                request("<p>Nobody can pay their own request.</p>")
-            )
+            return page(words.own, request("<p>\(words.nobodyOwn)</p>"))
         }
         if case .locked(let payer, _) = session.state, payer != visit.user {
             let text: HTML = """
-                <p>Somebody else is paying this at the moment. You were not charged.</p>
-                <p class="quiet">This page looks again by itself.</p>
+                <p>\(words.somebodyElse)</p>
+                <p class="quiet">\(words.looksAgain)</p>
                 """
-            return page("Being paid", request(text), mood: .wait, reload: Self.waiting)
+            return page(words.beingPaid, request(text), mood: .wait, reload: Self.waiting)
         }
         guard visit.allows(.payer) else {
-            return page("Pay", request("<p>This login does not allow payments.</p>"))
+            return page(words.pay, request("<p>\(words.noPayments)</p>"))
         }
         guard let balance else {
             let code = session.amount.currency.rawValue.uppercased()
-            return page("Pay", request("<p>You have no wallet in \(code).</p>"))
+            let text = words.noWallet.filled(code)
+            return page(words.pay, request("<p>\(text)</p>"))
         }
         let missing = session.amount.minorUnits - balance.minorUnits
         guard missing <= 0 else {
             return page(
-                "Not enough money",
-                request("<p>\(Self.missing(missing, "has", balance))</p>\(toWallet)")
+                words.notEnough,
+                request("<p>\(self.missing(missing, words.missing, balance))</p>\(toWallet)")
             )
         }
-        return page("Pay", request(form(for: visit, balance)))
+        return page(words.pay, request(form(for: visit, balance)))
     }
 
     private func form(for visit: WebVisit, _ balance: Money) -> HTML {
@@ -68,29 +69,33 @@ struct PayPage: Sendable {
             session.tip == nil
             ? nil
             : """
-            <label>Tip, if you like<input name="tip" inputmode="decimal" autocomplete="off" \
+            <label>\(words.tip)<input name="tip" inputmode="decimal" autocomplete="off" \
             maxlength="12" placeholder="\(Money(minorUnits: 0, currency: balance.currency).plain)">\
             </label>
             """
+        let button = filled(tip == nil ? words.payAmount : words.payWithTip, session.amount)
         let form = visit.form(
             to: WebPath.request(eid),
             """
-            \(PaymentForm(for: session).agreed)\(tip)\
-            <button class="main">Pay \(session.amount)\(tip == nil ? "" : " + tip")</button>
+            \(PaymentForm(for: session).agreed)\(tip)<button class="main">\(button)</button>
             """
         )
-        return "\(form)<p class=\"quiet\">Your wallet has \(balance).</p>"
+        return "\(form)<p class=\"quiet\">\(filled(words.balanceNow, balance))</p>"
     }
 
-    /// - Parameter verb: "has", or "had" at the time of a refusal.
-    private static func missing(_ amount: Int64, _ verb: String, _ balance: Money) -> HTML {
-        let rest = Money(minorUnits: amount, currency: balance.currency)
-        return "Your wallet \(verb) \(balance): <b>\(rest) more</b> are needed."
+    /// A text with amounts in its blanks.
+    private func filled(_ text: String, _ amount: Money) -> String {
+        text.filled(language.text(amount))
+    }
+
+    private func missing(_ amount: Int64, _ text: String, _ balance: Money) -> HTML {
+        let rest = language.text(Money(minorUnits: amount, currency: balance.currency))
+        return .filled(text, "\(language.text(balance))", "<b>\(rest)</b>")
     }
 
     private var toWallet: HTML {
         let path = WebPath.wallet(in: session.amount.currency)
-        return "<p><a class=\"plain\" href=\"\(path)\">To the wallet</a></p>"
+        return "<p><a class=\"plain\" href=\"\(path)\">\(words.toWallet)</a></p>"
     }
 
     /// The page of a session that nobody can pay any more.
@@ -99,24 +104,21 @@ struct PayPage: Sendable {
         case .created, .advertising, .locked: nil
         case .paid:
             page(
-                "Already paid",
-                "<p>Somebody else has paid this request. You were not charged.</p>",
+                words.alreadyPaid,
+                "<p>\(words.otherPaid)</p>",
                 mood: .over
             )
         // Not that nothing was charged: the clock alone does not say so.
         case .expired:
             page(
-                "Time is up",
-                """
-                <p>The request has expired: nobody can pay it any more.</p>
-                <p>Ask at the till for a new one.</p>
-                """,
+                words.timeIsUp,
+                "<p>\(words.expired)</p><p>\(words.askAnew)</p>",
                 mood: .over
             )
         case .cancelled:
             page(
-                "Cancelled",
-                "<p>The payee cancelled the request. Nothing was charged.</p>",
+                words.cancelled,
+                "<p>\(words.payeeCancelled)</p>",
                 mood: .over
             )
         }
@@ -129,19 +131,19 @@ struct PayPage: Sendable {
         guard case .paid(let payer, _) = session.state, payer == user else { return nil }
         let back = Money(minorUnits: session.refunded, currency: session.amount.currency)
         let refunded: HTML? =
-            session.refunded > 0 ? "<p>\(back) of it came back.</p>" : nil
-        return page("You have paid this", "\(facts)\(refunded)\(toWallet)", mood: .good)
+            session.refunded > 0 ? "<p>\(filled(words.cameBack, back))</p>" : nil
+        return page(words.youPaid, "\(facts)\(refunded)\(toWallet)", mood: .good)
     }
 
     /// The payment, once it is certain.
     func paid(_ outcome: Pay.Outcome, at time: HTML) -> WebPage {
         let balance = Money(minorUnits: outcome.newBalance, currency: session.amount.currency)
         return page(
-            "Paid",
+            words.paid,
             """
             \(facts)
             <p class="quiet">\(time) · \(digits)</p>
-            <p>Your wallet had \(balance) afterwards.</p>
+            <p>\(filled(words.balanceThen, balance))</p>
             \(toWallet)
             """,
             mood: .good
@@ -155,21 +157,19 @@ struct PayPage: Sendable {
         if let paid = paid(by: visit.user) { return paid }
         // A session that has ended refuses what may still be on its way.
         if session.finalReason != nil {
-            let text: HTML = "<p>The request has ended. You were not charged.</p>"
-            return page("Not paid", text, mood: .over)
+            return page(words.notPaid, "<p>\(words.ended)</p>", mood: .over)
         }
         let again = visit.form(
             to: WebPath.request(eid),
-            "\(press.pressed)<button class=\"main\">Find out now</button>"
+            "\(press.pressed)<button class=\"main\">\(words.findOutNow)</button>"
         )
         return page(
-            "Being found out",
+            words.beingFoundOut,
             """
             \(facts)
-            <p>It is not known yet whether this was paid. <b>Please do not pay again.</b></p>
+            <p>\(words.notKnown) <b>\(words.doNotPayAgain)</b></p>
             \(again)
-            <p class="quiet">The button sends the same payment again: it is paid once. This page
-            looks by itself, too, every \(Self.resolving) seconds.</p>
+            <p class="quiet">\(words.samePayment)</p>
             """,
             mood: .wait,
             reload: Self.resolving
@@ -181,43 +181,51 @@ struct PayPage: Sendable {
         // Another press of the same person's has paid it.
         if let paid = paid(by: user) { return paid }
         let again: HTML = """
-            <p><a class="main" href="\(WebPath.request(eid))">Look at the request again</a></p>
+            <p><a class="main" href="\(WebPath.request(eid))">\(words.lookAgain)</a></p>
             """
-        let (title, text): (String, HTML) =
-            switch refusal.reason {
-            case .insufficientBalance: ("Not enough money", missing(refusal))
-            case .sessionExpired: ("Time is up", "The request has expired.")
-            case .sessionCancelled: ("Cancelled", "The payee cancelled the request.")
-            case .sessionPaid: ("Already paid", "This request was paid by another payment.")
-            case .sessionBusy: ("Being paid", "Somebody else is paying this.")
-            case .sessionNotLocked: ("Not paid", "It took too long.")
-            case .ownSession: ("Not paid", "Nobody can pay their own request.")
-            case .amountChanged: ("The request has changed", "It asks for another amount now.")
-            case .tipNotAllowed: ("Not paid", "The request takes no tip, or none so large.")
-            case .noWalletInCurrency: ("Not paid", "You have no wallet in this currency.")
-            case .balanceTooLarge: ("Not paid", "The payee's wallet cannot hold that much.")
-            case .unknownSession: ("Not paid", "There is no such request any more.")
-            case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
-                .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
-                .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
-                .intentSettled, .payeeNotOnboarded,
-                .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
-                .unreadable,
-                .unknownContest, .notOrganizer, .notEntrant,
-                .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
-                .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
-                .noScores, .tooManyContests:
-                ("Not paid", "This cannot be paid: \(refusal.problem.code).")
-            }
-        return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)
+        let (title, text) = sentences(for: refusal)
+        return page(
+            title,
+            "<p>\(text) <b>\(words.nothingCharged)</b></p>\(again)",
+            mood: .bad
+        )
+    }
+
+    private func sentences(for refusal: Refusal) -> (title: String, text: HTML) {
+        func said(_ title: String, _ text: String) -> (String, HTML) { (title, "\(text)") }
+        return switch refusal.reason {
+        case .insufficientBalance: (words.notEnough, missing(refusal))
+        case .sessionExpired: said(words.timeIsUp, words.hasExpired)
+        case .sessionCancelled: said(words.cancelled, words.wasCancelled)
+        case .sessionPaid: said(words.alreadyPaid, words.paidOtherwise)
+        case .sessionBusy: said(words.beingPaid, words.busy)
+        case .sessionNotLocked: said(words.notPaid, words.tooLong)
+        case .ownSession: said(words.notPaid, words.nobodyOwn)
+        case .amountChanged: said(words.changed, words.otherAmount)
+        case .tipNotAllowed: said(words.notPaid, words.noTip)
+        case .noWalletInCurrency: said(words.notPaid, words.noSuchWallet)
+        case .balanceTooLarge: said(words.notPaid, words.tooMuch)
+        case .unknownSession: said(words.notPaid, words.gone)
+        case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
+            .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
+            .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
+            .intentSettled, .payeeNotOnboarded,
+            .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
+            .unreadable,
+            .unknownContest, .notOrganizer, .notEntrant,
+            .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
+            .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .tooManyContests:
+            said(words.notPaid, words.impossible.filled(refusal.problem.code))
+        }
     }
 
     private func missing(_ refusal: Refusal) -> HTML {
         guard let required = refusal.required, let available = refusal.available else {
-            return "Your wallet does not hold enough."
+            return "\(words.tooLittle)"
         }
         let balance = Money(minorUnits: available, currency: session.amount.currency)
-        return Self.missing(required - available, "had", balance)
+        return missing(required - available, words.missingThen, balance)
     }
 
     // MARK: Pieces
@@ -254,6 +262,7 @@ struct PayPage: Sendable {
             title: title,
             style: .pay,
             reload: reload,
+            language: language,
             content: """
                 <section class="panel narrow pay \(mood.rawValue)">\(mood.sign)\(content)</section>
                 """
@@ -264,9 +273,9 @@ struct PayPage: Sendable {
     private func request(_ action: HTML) -> HTML {
         """
         \(facts)
-        <p class="compare">The till shows <b>\(digits)</b> too. If it does not, do not pay.</p>
+        <p class="compare">\(HTML.filled(words.compare, "<b>\(digits)</b>"))</p>
         \(action)
-        <p class="quiet">Open for another \(minutesLeft).</p>
+        <p class="quiet">\(timeLeft)</p>
         """
     }
 
@@ -274,10 +283,14 @@ struct PayPage: Sendable {
         let memo = session.memo.map { "<p class=\"memo\"><bdi>\($0)</bdi></p>" as HTML }
         let total = TippedAmount(session.amount, tip: session.tip)
         let added = Money(minorUnits: total.tip, currency: total.amount.currency)
-        let tip: HTML? = total.tip > 0 ? "<p>\(total.amount) + \(added) tip</p>" : nil
+        let sum = words.tipSum.filled(
+            language.text(total.amount),
+            language.text(added)
+        )
+        let tip: HTML? = total.tip > 0 ? "<p>\(sum)</p>" : nil
         return """
             <p class="payee"><bdi>\(payee)</bdi></p>
-            <p class="amount">\(total.total)</p>
+            <p class="amount">\(language.text(total.total))</p>
             \(tip)\(memo)
             """
     }
@@ -285,46 +298,53 @@ struct PayPage: Sendable {
     /// The four digits that the till shows.
     private var digits: String { String(session.eid.description.suffix(4)) }
 
-    private var minutesLeft: String {
+    private var timeLeft: String {
         let left = now.duration(to: session.expiresAt).wholeMilliseconds
         let minutes = max(1, (left + 59_999) / 60_000)
-        return minutes == 1 ? "minute" : "\(minutes) minutes"
+        return minutes == 1
+            ? words.lastMinute : words.minutes.filled("\(minutes)")
     }
 }
 
 extension PayPage {
     /// The page of an EID that is nobody's.
-    static let unknown = WebPage(
-        title: "No such request",
-        style: .pay,
-        content: """
-            <section class="panel narrow pay">
-            <p>There is no open request with these digits. A request lives for five minutes at most,
-            and its digits may change while it is open.</p>
-            <p><a class="plain" href="\(WebPath.enterEID)">Type the digits</a></p>
-            </section>
-            """
-    )
+    static func unknown(in language: Language) -> WebPage {
+        let words = language.pay
+        return WebPage(
+            title: words.unknown,
+            style: .pay,
+            language: language,
+            content: """
+                <section class="panel narrow pay">
+                <p>\(words.unknownText)</p>
+                <p><a class="plain" href="\(WebPath.enterEID)">\(words.typeDigits)</a></p>
+                </section>
+                """
+        )
+    }
 
     /// The field for an EID.
     ///
     /// - Parameter typed: The text that was typed, if it is none.
-    static func enter(rejecting typed: String? = nil) -> WebPage {
-        WebPage(
-            title: "Pay",
+    static func enter(rejecting typed: String? = nil, in language: Language) -> WebPage {
+        let words = language.pay
+        return WebPage(
+            title: words.pay,
             style: .pay,
             banner: typed.map { _ in
-                WebPage.Banner("That is not ten digits of 0–9 and a–f.", isBad: true)
+                WebPage.Banner(words.notDigits, isBad: true, in: language)
             },
+            language: language,
             content: """
                 <section class="panel narrow pay">
                 <form method="get" action="\(WebPath.enterEID)" class="stack">
-                <label>The request's ten digits (0–9, a–f)
+                <label>\(words.digits)
                 <input name="eid" value="\(typed?.prefix(64) ?? "")" required maxlength="20" \
-                autocomplete="off" autocapitalize="none" spellcheck="false" autofocus></label>
-                <button class="main">Show the request</button>
+                dir="ltr" autocomplete="off" autocapitalize="none" spellcheck="false" autofocus>\
+                </label>
+                <button class="main">\(words.show)</button>
                 </form>
-                <p class="quiet">Or point your phone's camera at the code on the till's screen.</p>
+                <p class="quiet">\(words.orCamera)</p>
                 </section>
                 """
         )

@@ -19,10 +19,11 @@ struct PayRoutes: Sendable {
         _ context: ServerContext
     ) async throws -> Response {
         guard let typed = request.uri.queryParameters["eid"].map({ String($0) }) else {
-            return PayPage.enter().response()
+            return PayPage.enter(in: request.language).response()
         }
         guard let eid = EID(typed.filter { $0 != " " && $0 != "+" }) else {
-            return PayPage.enter(rejecting: typed).response(status: .badRequest)
+            return PayPage.enter(rejecting: typed, in: request.language)
+                .response(status: .badRequest)
         }
         return gate.redirect(to: WebPath.request(eid))
     }
@@ -38,13 +39,15 @@ struct PayRoutes: Sendable {
         guard let eid = Self.eid(in: context), let published = try await ledger.published(eid)
         else {
             gate.limits.missed(by: subject)
-            return PayPage.unknown.response(for: visit, status: .notFound)
+            return PayPage.unknown(in: request.language)
+                .response(for: visit, status: .notFound)
         }
         let page = PayPage(
             eid: eid,
             session: published.session,
             payee: published.payeeName,
-            now: ledger.now
+            now: ledger.now,
+            language: request.language
         )
         guard let visit else { return page.forAnybody.response() }
         let balance = try await balance(of: visit.user, in: published.session.amount.currency)
@@ -159,14 +162,20 @@ struct PayRoutes: Sendable {
             let session = try await session(sid, paidBy: answer),
             let payee = try await ledger.published(session.eid)?.payeeName
         else { throw Problem.noSuchPage }
-        let page = PayPage(eid: eid, session: session, payee: payee, now: ledger.now)
+        let page = PayPage(
+            eid: eid,
+            session: session,
+            payee: payee,
+            now: ledger.now,
+            language: visit.language
+        )
         guard let answer else {
             let press = PaymentForm(for: session, tip: tip, key: key)
             return page.unanswered(press, for: visit).response(for: visit)
         }
         switch try CommandReply<Pay.Outcome>(answer).outcome {
         case .success(let paid):
-            let time = visit.zone.time(answer.decidedAt)
+            let time = visit.ownZone.time(answer.decidedAt)
             return page.paid(paid, at: time).response(for: visit)
         case .failure(let refusal):
             return page.refused(refusal, for: visit.user).response(for: visit)

@@ -24,7 +24,7 @@ struct PaymentPages: Sendable {
             throw Problem.malformedKey
         }
         let currency = session.amount.currency
-        guard let text, let amount = Money(text.filter { $0 != " " }, currency: currency),
+        guard let text, let amount = Money(typed: text, currency: currency),
             Money.allowedRequest.contains(amount.minorUnits)
         else {
             let problem = "\"\(text?.prefix(32) ?? "")\" is no amount. Nothing was refunded."
@@ -168,15 +168,10 @@ struct PaymentPages: Sendable {
             section: .earnings,
             "It is not known whether \(amount) was refunded. Do not refund it elsewhere before "
                 + "this is found out.",
-            again: visit.form(
-                to: "\(WebPath.payment(session.id))/refund",
-                """
-                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
-                \(WebPage.findOut)
-                """
-            )
+            again: "\(WebPath.payment(session.id))/refund",
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            for: visit
         )
-        .response(for: visit, status: .serviceUnavailable)
     }
 }
 

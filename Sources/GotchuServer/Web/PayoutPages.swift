@@ -109,15 +109,10 @@ struct PayoutPages: Sendable {
             section: .payouts,
             "It is not known whether \(amount) was taken from the wallet. Do not withdraw it again "
                 + "before this is found out.",
-            again: visit.form(
-                to: WebPath.withdrawal,
-                """
-                \(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))\
-                \(WebPage.findOut)
-                """
-            )
+            again: WebPath.withdrawal,
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            for: visit
         )
-        .response(for: visit, status: .serviceUnavailable)
     }
 
     @Sendable func cancel(_ form: inout WebForm) async throws -> Response {

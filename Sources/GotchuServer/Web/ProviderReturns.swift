@@ -1,4 +1,5 @@
 internal import GotchuAPI
+internal import GotchuCore
 internal import Hummingbird
 internal import Pages
 
@@ -9,59 +10,66 @@ struct ProviderReturns: Sendable {
     let gate: WebGate?
 
     func register(on router: Router<ServerContext>) {
-        let done = Self.page(
-            "Back from the payment page",
-            "If you have paid, the money is in the wallet as soon as the payment provider has "
-                + "confirmed it. It cannot be charged twice."
-        )
-        let left = Self.page(
-            "The payment page was left",
-            "If you have not paid, nothing is charged. The wallet says what became of it."
-        )
-        let connected = Self.page(
-            "Back from the payment provider's pages",
-            "The provider now looks at what you entered. gotchu-ctl payouts says your status."
-        )
-        let again = Self.page(
-            "That link was used, or is too old",
-            "Ask for a fresh one: gotchu-ctl payouts setup."
-        )
-        let pages: [(path: String, page: WebPage, next: String, notice: WebNotice?)] = [
-            (WebPath.deposited, done, WebPath.wallet, .depositReturned),
-            (WebPath.depositLeft, left, WebPath.wallet, .depositLeft),
-            (WebPath.connected, connected, WebPath.payouts, .setUpReturned),
-            (WebPath.connectAgain, again, WebPath.payouts, .setUpAgain),
-            (WebPath.connect, again, WebPath.payouts, nil),
-        ]
-        for (path, page, next, notice) in pages {
-            guard let gate else {
-                router.get(RouterPath(path)) { _, _ in page.response() }
-                continue
-            }
-            router.get(
-                RouterPath(path),
-                use: gate.open { request, context in
-                    // Somebody who came from elsewhere, such as a phone, has no login here.
-                    guard try await gate.visit(request, context) != nil else {
-                        return page.leading(to: next).response()
-                    }
-                    return gate.redirect(to: next, saying: notice)
-                }
+        add(WebPath.deposited, to: router, WebPath.wallet, .depositReturned) { language in
+            (language.wallet.back, language.wallet.backText)
+        }
+        add(WebPath.depositLeft, to: router, WebPath.wallet, .depositLeft) { language in
+            (language.wallet.left, language.wallet.leftText)
+        }
+        add(WebPath.connected, to: router, WebPath.payouts, .setUpReturned) { _ in
+            (
+                "Back from the payment provider's pages",
+                "The provider now looks at what you entered. gotchu-ctl payouts says your status."
             )
+        }
+        for (path, notice) in [
+            (WebPath.connectAgain, .setUpAgain), (WebPath.connect, nil),
+        ] as [(String, WebNotice?)] {
+            add(path, to: router, WebPath.payouts, notice) { _ in
+                (
+                    "That link was used, or is too old",
+                    "Ask for a fresh one: gotchu-ctl payouts setup."
+                )
+            }
         }
     }
 
-    private static func page(_ title: String, _ text: String) -> WebPage {
-        WebPage(title: title, content: "<section class=\"panel narrow\"><p>\(text)</p></section>")
-    }
-}
-
-extension WebPage {
-    /// The page with a link to one of ours.
-    fileprivate func leading(to path: String) -> WebPage {
-        WebPage(
-            title: title,
-            content: "\(content)<p><a class=\"plain\" href=\"\(path)\">Go on here</a></p>"
+    /// - Parameters:
+    ///   - next: The page of ours for people who are logged in, which says `notice`.
+    ///   - words: Returns the title and the sentence for others, in a language.
+    private func add(
+        _ path: String,
+        to router: Router<ServerContext>,
+        _ next: String,
+        _ notice: WebNotice?,
+        _ words: @escaping @Sendable (Language) -> (title: String, text: String)
+    ) {
+        @Sendable func page(_ request: Request, isLeading: Bool) -> Response {
+            let language = WebPath.isPayers(path) ? request.language : .english
+            let (title, text) = words(language)
+            let link: HTML? =
+                isLeading
+                ? "<p><a class=\"plain\" href=\"\(next)\">\(language.wallet.goOnHere)</a></p>" : nil
+            return WebPage(
+                title: title,
+                language: language,
+                content: "<section class=\"panel narrow\"><p>\(text)</p></section>\(link)"
+            )
+            .response()
+        }
+        guard let gate else {
+            router.get(RouterPath(path)) { request, _ in page(request, isLeading: false) }
+            return
+        }
+        router.get(
+            RouterPath(path),
+            use: gate.open { request, context in
+                // Somebody who came from elsewhere, such as a phone, has no login here.
+                guard try await gate.visit(request, context) != nil else {
+                    return page(request, isLeading: true)
+                }
+                return gate.redirect(to: next, saying: notice)
+            }
         )
     }
 }
@@ -75,19 +83,22 @@ extension WebGate {
         _ visit: WebVisit,
         to address: String,
         of sites: [String],
-        section: WebPage.Section
+        section: WebPage.Section,
+        in language: Language = .english
     ) -> Response {
         if (sites + [site.origin]).contains(where: { address.hasPrefix("\($0)/") }) {
             return redirect(to: address)
         }
         let isSafe = address.hasPrefix("https://")
+        let words = language.wallet
         return WebPage(
-            title: "Go on at the payment provider",
+            title: words.atProvider,
             section: section,
+            language: language,
             content: """
                 <section class="panel narrow">
-                <p><a class="main" href="\(isSafe ? address : WebPath.start)">Go on</a></p>
-                <p class="quiet">The page is the payment provider's, and leads back here.</p>
+                <p><a class="main" href="\(isSafe ? address : WebPath.start)">\(words.goOn)</a></p>
+                <p class="quiet">\(words.providersPage)</p>
                 </section>
                 """
         )

@@ -37,24 +37,27 @@ struct WalletPage: Sendable {
         let choice = currencies.map { each in
             (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)
         }
+        let (language, words) = (visit.language, visit.language.wallet)
         let pay: HTML? =
-            visit.allows(.payer) ? "<a class=\"plain\" href=\"\(WebPath.enterEID)\">Pay</a>" : nil
+            visit.allows(.payer)
+            ? "<a class=\"plain\" href=\"\(WebPath.enterEID)\">\(language.pay.pay)</a>" : nil
         return try WebPage(
-            title: "Wallet",
+            title: language.frame.wallet,
             section: .wallet,
             style: .pay,
-            asOf: cursor == nil ? visit.zone.time(visit.now, isKept: true) : nil,
+            asOf: cursor == nil ? visit.ownZone.time(visit.now, isKept: true) : nil,
             renewal: money.isWaiting ? DepositPages.renewal : WebPage.usualRenewal,
             policy: .leading(to: deposits.desk.sites),
+            language: language,
             controls: """
-                \(choice.count > 1 ? .choice("Currency", choice) : nil)\
+                \(choice.count > 1 ? .choice(words.currency, choice) : nil)\
                 \(pay)\
-                <a class="plain" href="\(WebPath.wallet(in: currency))">Refresh</a>
+                <a class="plain" href="\(WebPath.wallet(in: currency))">\(words.refresh)</a>
                 """,
             content: """
                 \(Self.balance(history.account, visit))
                 \(money.content)
-                \(Self.list(history, try await payees(in: history), visit.zone))
+                \(Self.list(history, try await payees(in: history), visit))
                 """
         ).response(for: visit)
     }
@@ -94,33 +97,40 @@ struct WalletPage: Sendable {
     private static func balance(_ account: Account, _ visit: WebVisit) -> HTML {
         let balance = Money(minorUnits: account.balance, currency: account.key.currency)
         return """
-            <section class="panel wallet"><h2>Balance</h2><p class="amount">\(balance)</p>
-            <p class="quiet">\(visit.zone.time(visit.now)), \(visit.zone.name)</p></section>
+            <section class="panel wallet"><h2>\(visit.language.wallet.balance)</h2>
+            <p class="amount">\(visit.language.text(balance))</p>
+            <p class="quiet">\(visit.ownZone.time(visit.now)), <bdi>\(visit.zone.name)</bdi></p>
+            </section>
             """
     }
 
     private static func list(
         _ history: AccountHistory,
         _ payees: [UserID: String],
-        _ zone: WebZone
+        _ visit: WebVisit
     ) throws -> HTML {
+        let words = visit.language.wallet
         guard let last = history.entries.last?.entry.number else {
             return """
-                <section class="panel empty"><b>Nothing yet</b>Payments will be here.</section>
+                <section class="panel empty"><b>\(words.nothingYet)</b>\(words.paymentsHere)\
+                </section>
                 """
         }
-        let rows = try history.entries.map { try row($0.entry, $0.record, payees, zone) }
+        let rows = try history.entries.map { try row($0.entry, $0.record, payees, visit) }
         let path = WebPath.wallet(in: history.account.currency)
         let cursor = HistoryCursor(after: last).text(for: history.account)
         let older: HTML? =
             last > 1
             ? """
             <p class="more"><a class="plain" \
-            href="\(path)\(path.contains("?") ? "&" : "?")cursor=\(cursor)">Older</a></p>
+            href="\(path)\(path.contains("?") ? "&" : "?")cursor=\(cursor)">\(words.older)</a></p>
             """ : nil
-        let columns = [("When", ""), ("What", "what"), ("Amount", "n"), ("Balance", "n aside")]
+        let columns = [
+            (words.when, ""), (words.what, "what"), (words.amount, "n"), (words.balance, "n aside"),
+        ]
         return """
-            <section class="panel"><h2>History</h2>\(HTML.list(columns, rows))\(older)</section>
+            <section class="panel"><h2>\(words.history)</h2>
+            \(HTML.list(columns, rows))\(older)</section>
             """
     }
 
@@ -128,8 +138,9 @@ struct WalletPage: Sendable {
         _ entry: Entry,
         _ record: Record?,
         _ payees: [UserID: String],
-        _ zone: WebZone
+        _ visit: WebVisit
     ) throws -> HTML {
+        let (language, words) = (visit.language, visit.language.wallet)
         let kind = try TransferKind.of(entry)
         let currency = entry.account.currency
         let amount = Money(minorUnits: entry.amount, currency: currency)
@@ -138,17 +149,22 @@ struct WalletPage: Sendable {
         let payee = session.flatMap { payees[$0.payee] }
         let what: HTML =
             switch entry.isDebit ? kind.debit : kind.credit {
-            case .deposit: "Deposit"
-            case .debit: payee.map { "Paid to <bdi>\($0)</bdi>" } ?? "Paid"
-            case .credit: "Received"
-            case .refund where entry.isDebit: "Refund given"
-            case .refund: payee.map { "Refund from <bdi>\($0)</bdi>" } ?? "Refund received"
+            case .deposit: "\(words.deposit)"
+            case .debit: named(payee, words.paidTo, words.paid)
+            case .credit: "\(words.received)"
+            case .refund where entry.isDebit: "\(words.refundGiven)"
+            case .refund: named(payee, words.refundFrom, words.refundReceived)
             }
         let memo = session?.memo.map { "<br><bdi class=\"quiet\">\($0)</bdi>" as HTML }
         return """
-            <tr><td>\(zone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
-            <td class="n">\(entry.isDebit ? "" : "+")\(amount)</td>
-            <td class="n aside">\(balance)</td></tr>
+            <tr><td>\(visit.ownZone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
+            <td class="n">\(language.text(amount, isAdded: !entry.isDebit))</td>
+            <td class="n aside">\(language.text(balance))</td></tr>
             """
+    }
+
+    /// A text with a payee's name, or another without.
+    private static func named(_ payee: String?, _ text: String, _ other: String) -> HTML {
+        payee.map { HTML.filled(text, "<bdi>\($0)</bdi>") } ?? "\(other)"
     }
 }

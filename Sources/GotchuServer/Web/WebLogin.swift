@@ -17,39 +17,40 @@ struct WebLogin: Sendable {
 
     @Sendable func page(_ request: Request, _ context: ServerContext) async throws -> Response {
         let isFresh = request.uri.queryParameters["fresh"] != nil
+        let language = request.language
         return WebPage(
-            title: "Log in",
-            banner: gate.notice(of: request).map { WebPage.Banner($0) },
-            content: form(Self.target(of: request), isFresh: isFresh)
+            title: language.frame.logIn,
+            banner: gate.notice(of: request).map { WebPage.Banner($0, in: language) },
+            language: language,
+            content: form(Self.target(of: request), isFresh: isFresh, language.frame)
         ).response()
     }
 
-    private func form(_ target: String, isFresh: Bool) -> HTML {
-        guard development != nil else { return link(target, isFresh: isFresh) }
+    private func form(_ target: String, isFresh: Bool, _ words: FrameWords) -> HTML {
+        guard development != nil else { return link(target, isFresh: isFresh, words) }
         return """
             <section class="panel narrow">
             <form method="post" action="\(WebPath.developmentLogin)" class="stack">
             \(HTML.hidden("to", target))
-            <label>E-mail address
-            <input name="email" type="email" required maxlength="254" autocomplete="username" \
-            autofocus>
+            <label>\(words.email)
+            <input name="email" type="email" dir="ltr" required maxlength="254" \
+            autocomplete="username" autofocus>
             </label>
-            <button class="main">Log in</button>
+            <button class="main">\(words.logIn)</button>
             </form>
-            <p class="quiet">This is a development server: anybody logs in as anybody, and no money
-            is real.</p>
+            <p class="quiet">\(words.developmentLogin)</p>
             </section>
             """
     }
 
     /// A link and no form: `form-action` allows none to lead to another site.
-    private func link(_ target: String, isFresh: Bool) -> HTML {
+    private func link(_ target: String, isFresh: Bool, _ words: FrameWords) -> HTML {
         let path =
             "\(WebPath.providerLogin)?to=\(WebPath.escaped(target))\(isFresh ? "&fresh=1" : "")"
         return """
             <section class="panel narrow">
-            <p><a class="main" href="\(path)">Log in</a></p>
-            <p class="quiet">You log in at your organisation's own page, and come back here.</p>
+            <p><a class="main" href="\(path)">\(words.logIn)</a></p>
+            <p class="quiet">\(words.providerLogin)</p>
             </section>
             """
     }

@@ -12,14 +12,14 @@ struct WebPage: Sendable {
     enum Section: CaseIterable {
         case earnings, payouts, contests, devices, webhooks, wallet
 
-        fileprivate var name: String {
+        fileprivate func name(in words: FrameWords) -> String {
             switch self {
-            case .earnings: "Earnings"
-            case .payouts: "Payouts"
-            case .contests: "Contests"
-            case .devices: "Devices"
-            case .webhooks: "Webhooks"
-            case .wallet: "Wallet"
+            case .earnings: words.earnings
+            case .payouts: words.payouts
+            case .contests: words.contests
+            case .devices: words.devices
+            case .webhooks: words.webhooks
+            case .wallet: words.wallet
             }
         }
 
@@ -46,20 +46,24 @@ struct WebPage: Sendable {
     /// A sentence above the content.
     struct Banner: Sendable {
         let text: String
-        var isBad = false
+        let isBad: Bool
+        let language: Language
 
-        init(_ text: String, isBad: Bool = false) {
+        init(_ text: String, isBad: Bool = false, in language: Language = .english) {
             self.text = text
             self.isBad = isBad
+            self.language = language
         }
 
-        init(_ notice: WebNotice) {
-            self.init(notice.text, isBad: notice.isRefusal)
+        init(_ notice: WebNotice, in language: Language) {
+            self.init(notice.text(in: language), isBad: notice.isRefusal, in: language)
         }
     }
 
     /// The seconds after which a page that is looked at is brought up to date.
     static let usualRenewal = 60
+    /// The seconds after which one is asked for again that could not be read.
+    private static let retry = 5
 
     let title: String
     var section: Section?
@@ -74,7 +78,6 @@ struct WebPage: Sendable {
     /// The seconds after which such a page is brought up to date.
     var renewal = usualRenewal
     var policy = PagePolicy.web
-    /// The language of the content.
     var language = Language.english
     /// Controls beside the heading.
     var controls: HTML?
@@ -87,7 +90,7 @@ struct WebPage: Sendable {
         for visit: WebVisit? = nil,
         status: HTTPResponse.Status = .ok
     ) -> Response {
-        let banner = banner ?? visit?.notice.map { Banner($0) }
+        let banner = banner ?? visit?.notice.map { Banner($0, in: language) }
         var headers = policy.fields
         headers[.contentType] = "text/html; charset=utf-8"
         let body = ByteBuffer(string: document(aside: aside(for: visit), banner).source)
@@ -98,19 +101,19 @@ struct WebPage: Sendable {
     private func document(aside: HTML, _ banner: Banner?) -> HTML {
         let more = style.map { "<link rel=\"stylesheet\" href=\"\($0.path)\">" as HTML }
         let said = banner.map { banner -> HTML in
-            banner.isBad
-                ? "<p class=\"banner bad\" role=\"alert\"\(english)>\(banner.text)</p>"
-                : "<p class=\"banner\" role=\"status\"\(english)>\(banner.text)</p>"
+            let other: HTML? = banner.language == language ? nil : Self.spoken(banner.language)
+            return banner.isBad
+                ? "<p class=\"banner bad\" role=\"alert\"\(other)>\(banner.text)</p>"
+                : "<p class=\"banner\" role=\"status\"\(other)>\(banner.text)</p>"
         }
         let stale = asOf.map { time -> HTML in
             """
-            <p class="banner stale" role="status"\(english) hidden>As of \(time). The server does
-            not answer; what is newer is missing here.</p>
+            <p class="banner stale" role="status" hidden>\(HTML.filled(words.stale, time))</p>
             """
         }
         return """
             <!doctype html>
-            <html lang="en">
+            <html\(Self.spoken(language))>
             <head>
             <meta charset="utf-8">
             <title>\(title) · gotchu</title>
@@ -120,9 +123,9 @@ struct WebPage: Sendable {
             <link rel="stylesheet" href="\(Asset.web.path)">\(more)\(script)
             </head>
             <body>
-            <a class="skip" href="#main">To the content</a>
+            <a class="skip" href="#main">\(words.skip)</a>
             \(aside)
-            <main id="main" tabindex="-1"\(seconds)\(spoken)>
+            <main id="main" tabindex="-1"\(seconds)>
             <header class="head"><h1>\(title)</h1>\(controls)</header>
             \(said)\(stale)
             \(content)
@@ -146,16 +149,11 @@ struct WebPage: Sendable {
         (reload ?? asOf.map { _ in renewal }).map { " data-seconds=\"\($0)\"" }
     }
 
-    /// The attributes of a content that is not in English.
-    private var spoken: HTML? {
-        guard language != .english else { return nil }
-        let direction = language.contestPage.isRightToLeft ? "rtl" : "ltr"
-        return " lang=\"\(language.rawValue)\" dir=\"\(direction)\""
-    }
+    private var words: FrameWords { language.frame }
 
-    /// The attributes of an English sentence in it.
-    private var english: HTML? {
-        language == .english ? nil : " lang=\"en\" dir=\"ltr\""
+    /// The attributes of what is in a language.
+    static func spoken(_ language: Language) -> HTML {
+        " lang=\"\(language.rawValue)\" dir=\"\(language.isRightToLeft ? "rtl" : "ltr")\""
     }
 
     private func aside(for visit: WebVisit?) -> HTML {
@@ -166,80 +164,96 @@ struct WebPage: Sendable {
             .filter { !visit.hidden.contains($0) && ($0.scope.map(visit.allows) ?? true) }
             .map { item -> HTML in
                 let current: HTML? = item == section ? " aria-current=\"page\"" : nil
-                let badge: HTML? =
-                    item == .webhooks && visit.hasWebhookTrouble
-                    ? """
-                     <span class="badge"><span aria-hidden="true">!</span>\
-                    <span class="visually-hidden">failed</span></span>
-                    """ : nil
-                return "<a href=\"\(item.path)\"\(current)>\(item.name)\(badge)</a>"
+                let badge = badge(of: item, for: visit)
+                let name = item.name(in: words)
+                return "<a href=\"\(item.path)\"\(current)>\(name)\(badge)</a>"
             }
         return """
             <header class="side"><p class="brand">gotchu</p>
-            <nav aria-label="Pages">\(links)</nav>
+            <nav aria-label="\(words.pages)">\(links)</nav>
             <div class="who"><bdi>\(visit.session.userName)</bdi>
-            \(visit.form(to: WebPath.logout, "<button>Log out</button>"))</div></header>
+            \(visit.form(to: WebPath.logout, "<button>\(words.logOut)</button>"))</div></header>
             """
     }
 }
 
 extension WebPage {
-    /// The button of a form that sends a press once more.
-    static let findOut: HTML = "<button class=\"main\">Find out</button>"
+    /// The mark behind a page's name in the navigation.
+    private func badge(of section: Section, for visit: WebVisit) -> HTML? {
+        guard section == .webhooks && visit.hasWebhookTrouble else { return nil }
+        return """
+             <span class="badge"><span aria-hidden="true">!</span>\
+            <span class="visually-hidden">\(words.failed)</span></span>
+            """
+    }
 
     /// The page for a press of which it is not known whether it was carried out.
     ///
-    /// - Parameter again: The same form with the same key.
+    /// - Parameters:
+    ///   - path: The address of the press.
+    ///   - fields: Its fields, the same key among them.
     static func unknown(
         _ title: String,
         section: Section,
         _ text: String,
-        again: HTML
-    ) -> WebPage {
-        WebPage(
+        again path: String,
+        _ fields: HTML,
+        for visit: WebVisit,
+        in language: Language = .english
+    ) -> Response {
+        let words = language.frame
+        let button: HTML = "<button class=\"main\">\(words.findOut)</button>"
+        let page = WebPage(
             title: title,
             section: section,
-            banner: Banner(text, isBad: true),
+            banner: Banner(text, isBad: true, in: language),
+            language: language,
             content: """
-                <section class="panel">\(again)
-                <p class="quiet">The button sends the same again, with the same key: it is done
-                once.</p></section>
+                <section class="panel">\(visit.form(to: path, "\(fields)\(button)"))
+                <p class="quiet">\(words.sameAgain)</p></section>
                 """
         )
+        return page.response(for: visit, status: .serviceUnavailable)
     }
 
     /// The page that says why a request failed, with its code and its id.
     static func problem(_ problem: Problem, of request: Request) -> WebPage {
+        let language = WebPath.isPayers(request.uri.path) ? request.language : .english
+        let words = language.frame
         let title =
             switch problem.status {
-            case 404: "There is nothing here"
-            case 429, 500...: "This does not work just now"
-            default: "This cannot be done"
+            case 404: words.nothingHere
+            case 429, 500...: words.notNow
+            default: words.notPossible
             }
         // A page that only reads may be asked for again; a form never by itself.
         let isRepeated = request.method == .get && problem.status == 503
-        let fix = problem.fix.map { "<p>\($0)</p>" as HTML }
-        let again: HTML? = isRepeated ? "<p>This page tries again by itself in 5 seconds.</p>" : nil
+        let fix = problem.fix.map { "<p\(spoken(.english))>\($0)</p>" as HTML }
+        let again: HTML? =
+            isRepeated ? "<p>\(words.triesAgain.filled("\(retry)"))</p>" : nil
         let back = WebPath.back(from: request.uri.path)
         let login: HTML? =
             problem.status != 401
             ? nil
-            : "<p><a class=\"main\" href=\"\(WebPath.login(returningTo: back))\">Log in</a></p>"
-        let link: HTML =
+            : """
+            <p><a class="main" href="\(WebPath.login(returningTo: back))">\(words.logIn)</a></p>
+            """
+        let link =
             if back == WebPath.start {
-                "To the start"
+                words.toStart
             } else if WebPath.isContest(back) {
-                "To the contest"
+                words.toContest
             } else {
-                "To the request"
+                words.toRequest
             }
         return WebPage(
             title: title,
             banner: Banner(problem.detail, isBad: true),
-            reload: isRepeated ? 5 : nil,
+            reload: isRepeated ? retry : nil,
+            language: language,
             content: """
                 <section class="panel">\(fix)\(again)\(login)
-                <p>Code <code>\(problem.code)</code> · request \
+                <p>\(words.code) <code>\(problem.code)</code> · \(words.request) \
                 <code>\(problem.requestID ?? "")</code></p>
                 <p><a href="\(back)">\(link)</a></p></section>
                 """

@@ -94,6 +94,12 @@ enum WebPath {
         path == contests || path.hasPrefix("\(contests)/") && !path.hasSuffix(".yaml")
     }
 
+    /// Returns true for a page of people who pay: it speaks their language.
+    static func isPayers(_ path: String) -> Bool {
+        isPayment(path) || isContest(path) || path.hasPrefix(wallet) || path.hasPrefix(login)
+            || [deposited, depositLeft].contains(path)
+    }
+
     private static func isPayout(_ path: String) -> Bool {
         path == payouts || path.hasPrefix("\(payouts)/") || path.hasPrefix("/connect/")
     }

@@ -17,6 +17,14 @@ extension HTML {
         "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
     }
 
+    /// A text with pieces in the places of its `{}`, in their order.
+    static func filled(_ text: String, _ pieces: HTML...) -> HTML {
+        var parts = text.split(separator: "{}", omittingEmptySubsequences: false)
+        var filled = HTML(text: parts.removeFirst())
+        for (part, piece) in zip(parts, pieces) { filled += "\(piece)\(part)" }
+        return filled
+    }
+
     /// A word before a cell's text, where rows are stacked and have no titles.
     static func label(_ word: String) -> HTML { "<span class=\"label\">\(word) </span>" }
 
@@ -66,6 +74,21 @@ extension HTML.StringInterpolation {
 }
 
 extension Money {
+    /// An amount that a person has typed into a page: with a comma or a point before its cents, and
+    /// with the digits of an Arabic keyboard, too. A text with separators of thousands is none.
+    init?(typed text: some StringProtocol, currency: Currency) {
+        let plain = text.unicodeScalars.compactMap { scalar -> Character? in
+            switch scalar {
+            case " ", "\u{A0}": nil
+            case ",", "\u{66B}": "."
+            case "\u{660}"..."\u{669}", "\u{6F0}"..."\u{6F9}":
+                scalar.properties.numericValue.map { Character("\(Int($0))") }
+            default: Character(scalar)
+            }
+        }
+        self.init(String(plain), currency: currency)
+    }
+
     /// The amount as pages write it: with the minus sign that display and till have.
     var shown: String { description.replacing("-", with: "\u{2212}") }
 }

@@ -26,6 +26,12 @@ struct WebVisit: Sendable {
     /// The zone that times are written in, unless the address names one.
     var zone: WebZone { .own(at: now) }
 
+    /// The language of the pages of people who pay. The merchant's are in English.
+    var language: Language { request.language }
+
+    /// The zone of times that are written in that language.
+    var ownZone: WebZone { .own(at: now, in: language) }
+
     func allows(_ scope: Scope) -> Bool {
         session.scopes.split(separator: " ").contains { $0 == scope.rawValue }
     }
@@ -106,32 +112,29 @@ enum WebNotice: String, Sendable {
     case scoresEntered = "scores-entered"
     case nothingScored = "nothing-scored"
 
-    var text: String {
-        switch self {
-        case .loggedOut: "Logged out, on every server."
-        case .loginTooNarrow: "Your login is for payments only. Log in for the merchant's pages."
-        case .loginWithoutPayouts:
-            "Money leaves for a bank with a login for payouts only: log in again."
+    /// The sentence in a language; the merchant's pages and those of contests have it in English.
+    func text(in language: Language) -> String {
+        let (frame, pay, wallet) = (language.frame, language.pay, language.wallet)
+        return switch self {
+        case .loggedOut: frame.loggedOut
+        case .loginTooNarrow: frame.loginTooNarrow
+        case .loginWithoutPayouts: frame.loginWithoutPayouts
         case .deviceRevoked:
             "Revoked. The device gets no new token; its last one ends within minutes."
         case .webhooksResent: "The events are being sent again."
         case .nothingResent: "Nothing was given up any more, so nothing is sent again."
         case .refunded: "Refunded. This is final."
-        case .requestChanged:
-            "Nothing was charged: the request is not what you saw. Check the payee and the amount."
-        case .malformedTip: "Nothing was charged: the tip is no amount, such as 2 or 2.50."
-        case .notCharged: "This press charged nothing."
-        case .moneyAdded: "Added: the money is in your wallet."
-        case .malformedDeposit:
-            "Nothing was charged: the amount must be one such as 20 or 20.50, within the limits."
-        case .depositLimit:
-            "Nothing was charged: it is more than this wallet may take now. The limits are below."
-        case .depositRefused: "The payment provider refused this. Nothing was charged."
-        case .depositUnpayable: "This cannot be paid any more. Its state is below."
-        case .depositCancelled: "Cancelled. Nothing was charged."
-        case .depositReturned:
-            "You are back from the payment page. The money is yours once its state says Added."
-        case .depositLeft: "You have left the payment page. What became of it is below."
+        case .requestChanged: pay.requestChanged
+        case .malformedTip: pay.malformedTip
+        case .notCharged: pay.notCharged
+        case .moneyAdded: wallet.moneyAdded
+        case .malformedDeposit: wallet.malformedDeposit
+        case .depositLimit: wallet.depositLimit
+        case .depositRefused: wallet.depositRefused
+        case .depositUnpayable: wallet.depositUnpayable
+        case .depositCancelled: wallet.depositCancelled
+        case .depositReturned: wallet.depositReturned
+        case .depositLeft: wallet.depositLeft
         case .malformedWithdrawal:
             "Nothing was taken: the amount must be one such as 20 or 20.50, and not too small."
         case .withdrawn: "Taken from the wallet. Its way to the bank is below."

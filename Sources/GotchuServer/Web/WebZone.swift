@@ -5,26 +5,24 @@ internal import Pages
 
 /// The time zone that a page's times are written in: the address's, else this machine's.
 struct WebZone: Sendable {
-    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
     /// The zone of this machine, which is most often the shop's.
     private static let own = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
 
     let name: String
     private let rules: ZoneRules
     private let today: CalendarDay
+    private let words: FrameWords
 
-    private init(name: String, rules: ZoneRules, now: Timestamp) {
+    private init(name: String, rules: ZoneRules, now: Timestamp, in language: Language = .english) {
         self.name = name
         self.rules = rules
         today = rules.day(at: now)
+        words = language.frame
     }
 
     /// The zone of this machine.
-    static func own(at now: Timestamp) -> WebZone {
-        WebZone(name: own.name, rules: own.rules, now: now)
+    static func own(at now: Timestamp, in language: Language = .english) -> WebZone {
+        WebZone(name: own.name, rules: own.rules, now: now, in: language)
     }
 
     /// - Parameter name: A zone's name; `nil` for that of this machine.
@@ -73,7 +71,7 @@ struct WebZone: Sendable {
     }
 
     /// A date for a person; with its year, unless it is this one.
-    func date(_ day: CalendarDay) -> String { day == today ? "Today" : fullDate(day) }
+    func date(_ day: CalendarDay) -> String { day == today ? words.today : fullDate(day) }
 
     /// A date for a person, today's too: `Fri 20 Nov`.
     func fullDate(_ day: CalendarDay) -> String {
@@ -81,8 +79,9 @@ struct WebZone: Sendable {
         guard parts.count == 3, let number = Int(parts[2]), let month = Int(parts[1]) else {
             return day.description
         }
-        let weekday = Self.weekdays[Int((day.number + 3) % 7)]
+        let weekday = words.weekdays[Int((day.number + 3) % 7)]
         let year = day.description.prefix(4) == today.description.prefix(4) ? "" : " \(parts[0])"
-        return "\(weekday) \(number) \(Self.months[month - 1])\(year)"
+        let text = words.date.filled(weekday, "\(number)", words.months[month - 1])
+        return text + year
     }
 }

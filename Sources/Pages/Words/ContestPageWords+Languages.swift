@@ -1,6 +1,5 @@
 extension ContestPageWords {
     static let english = ContestPageWords(
-        isRightToLeft: Words.english.isRightToLeft,
         contests: "Contests",
         none: "There is no contest now.",
         more: "More",
@@ -47,7 +46,6 @@ extension ContestPageWords {
     )
 
     static let german = ContestPageWords(
-        isRightToLeft: Words.german.isRightToLeft,
         contests: "Wettbewerbe",
         none: "Zurzeit gibt es keinen Wettbewerb.",
         more: "Mehr",
@@ -94,7 +92,6 @@ extension ContestPageWords {
     )
 
     static let arabic = ContestPageWords(
-        isRightToLeft: Words.arabic.isRightToLeft,
         contests: "المسابقات",
         none: "لا توجد مسابقة الآن.",
         more: "المزيد",

@@ -3,8 +3,6 @@ package import GotchuCore
 /// The words of a contest's page around its documents, in one language. A missing one does not
 /// compile, but for those of the members of sections: a member without one is called by its key.
 package struct ContestPageWords: Sendable {
-    package let isRightToLeft: Bool
-
     package let contests: String
     /// Instead of a list without contests.
     package let none: String

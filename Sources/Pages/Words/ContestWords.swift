@@ -54,20 +54,6 @@ package struct ContestWords: Sendable {
 
     /// An amount as people of the language write it.
     package func text(_ amount: Money) -> String { money.text(amount) }
-
-    /// A text with its blanks filled in their order.
-    package static func filled(_ text: String, _ blanks: String...) -> String {
-        var parts = text.components(between: "{}")
-        var filled = parts.removeFirst()
-        for (part, blank) in zip(parts, blanks) { filled += blank + part }
-        return filled
-    }
-}
-
-extension String {
-    fileprivate func components(between separator: String) -> [String] {
-        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
-    }
 }
 
 extension Language {

@@ -37,6 +37,7 @@ STORIES = {
         pay.phone,
         pay.states,
         pay.code,
+        pay.languages,
         money.deposit,
         money.withdrawal,
         money.provider,

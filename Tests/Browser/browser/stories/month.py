@@ -17,8 +17,9 @@ from ..pictures import DOCUMENTS, GOLDENS, compare
 from ..shop import Shop
 from ..world import World
 from .staged import NOW, hold, staged, still
+from .pay import TOLD, speaking
 from .till import pair, rows
-from .web import MERCHANT, PHONE, login
+from .web import MERCHANT, PHONE, enter, login
 
 DAYS, DAY = 24, 86_400
 GOODS = {"Flat white": 450, "2 flat whites, 1 croissant": 1_280, "Soup": 620, "Cake": 480, "Bagel, tea": 890}
@@ -30,8 +31,16 @@ for (const time of document.querySelectorAll('time'))
 """What is sold while the pictures are made is sold in one minute, or in the next."""
 
 
+SAME_REQUEST = """
+document.querySelector('.compare b').textContent = '3447';
+const left = document.querySelector('.pay > .quiet');
+left.textContent = left.textContent.replace(/\\d/, '5');
+"""
+"""The digits are chance, and the minutes that are left pass."""
+
+
 def month(world: World) -> None:
-    """Display, till and earnings look as the documents show them, and the wallet as when somebody looked at it."""
+    """Display, till and earnings look as the documents show them, and a payer's pages as when somebody looked at them."""
     with staged(world, shop="Corner Cafe") as play:
         page = still(world, play.stage.url, 1280, 800)
         for name in ("waiting", "paid"):
@@ -59,6 +68,16 @@ def month(world: World) -> None:
     page = login(world, shop, "payer@example.com", PHONE, "/web/wallet")
     page.wait_for_text("Balance")
     look(world, page, GOLDENS / "wallet.png")
+    request = shop.kiosk.client.get("/v1/requests")["requests"][0]
+    for language in TOLD:
+        page = speaking(world, language, f"{shop.url}/p/{request['eid']}")
+        page.script(SAME_REQUEST)
+        look(world, page, GOLDENS / f"request-{language}.png")
+        page.leave("a.main")
+        enter(page, "payer@example.com")
+        page.wait("the button", lambda page: page.all("form[action*='/p/'] button"))
+        page.open(f"{shop.url}/web/wallet")
+        look(world, page, GOLDENS / f"wallet-{language}.png")
 
 
 def look(world: World, page: Page, golden: Path) -> None:

@@ -122,6 +122,57 @@ def states(world: World) -> None:
     world.expected_complaints = ("status of 4", "net::ERR_")
 
 
+TOLD = {
+    "de": ("ltr", "Anmelden und zahlen", "12,80\u00a0$ zahlen", "Bezahlt", "Zur Wallet", "zehn Zeichen", "Keine solche Zahlung"),
+    "ar": ("rtl", "سجّل الدخول لتدفع", "ادفع", "تم الدفع", "إلى المحفظة", "خانات الطلب العشر", "لا يوجد طلب كهذا"),
+}
+"""The direction and the words of a payment in other languages."""
+
+
+def speaking(world: World, language: str, url: str) -> Page:
+    """A page of a phone whose browser asks for a language; nobody is logged in."""
+    world.chromium.forget_cookies()
+    page = world.page("about:blank", *PHONE)
+    page.protocol("Network.setExtraHTTPHeaders", headers={"Accept-Language": language})
+    return page.open(url)
+
+
+def languages(world: World) -> None:
+    """A payer pays, looks at the wallet and fills it in German and in Arabic, from right to left; everybody can read it."""
+    shop = world.shop()
+    for language, (direction, log_in, pay_it, paid, wallet, digits, nothing) in TOLD.items():
+        request = shop.kiosk.request(1_280, memo="Flat white")
+        page = speaking(world, language, f"{shop.url}/p/{request['eid']}")
+        page.wait_for_text(log_in)
+        expect("the page's direction", page.script("return getComputedStyle(document.body).direction"), direction)
+        judge(page, f"a request in {language}")
+        page.leave("a.main")
+        judge(page, f"the login in {language}")
+        enter(page, f"{language}@example.com")
+        page.wait_for_text(pay_it, "form button.main")
+        judge(page, f"a request that can be paid in {language}")
+        page.leave("form[action*='/p/'] button")
+        page.wait_for_text(paid)
+        judge(page, f"a payment in {language}")
+        eventually("the kiosk to be paid", lambda: shop.kiosk.state(request) == "paid")
+        page.wait_for_text(wallet)
+        page.open(f"{shop.url}/web/wallet")
+        page.find("#add input[name=amount]").send_keys("20,50")
+        page.leave("#add button")
+        page.wait("the money", lambda page: page.all("#deposits .chip.good"))
+        expect("what the wallet has", balance(shop, f"{language}@example.com"), OPENING_BALANCE - 1_280 + 2_050)
+        for width, height in (PHONE, (1280, 800)):
+            page.resize(width, height)
+            judge(page, f"a wallet of {width}×{height} in {language}")
+        page.open(f"{shop.url}/p").wait_for_text(digits)
+        judge(page, f"the field for digits in {language}")
+        page.open(f"{shop.url}/p/0123456789").wait_for_text(nothing)
+        judge(page, f"no request in {language}")
+        # A problem of the server's own, in English, in a page that is not.
+        judge(page.open(f"{shop.url}/web/wallet?cursor=x"), f"a problem in {language}")
+    world.expected_complaints = ("status of 4",)
+
+
 def balance(shop: Shop, email: str) -> int:
     found: int = shop.login(email).get("/api/wallet/balance")["balance_cents"]
     return found

@@ -1,0 +1,98 @@
+package import GotchuCore
+
+/// The words of a payer's pages of one request, in one language.
+package struct PayWords: Sendable {
+    // The request.
+    /// The title of a request that can be paid.
+    package let pay: String
+    package let payAmount: String
+    package let payWithTip: String
+    /// The field for it.
+    package let tip: String
+    /// An amount and its tip.
+    package let tipSum: String
+    /// With the four digits.
+    package let compare: String
+    package let lastMinute: String
+    package let minutes: String
+    package let logInToPay: String
+    package let balanceNow: String
+    package let toWallet: String
+
+    // Reasons why it cannot be paid.
+    package let own: String
+    package let nobodyOwn: String
+    package let beingPaid: String
+    package let somebodyElse: String
+    package let looksAgain: String
+    package let noPayments: String
+    /// With the currency's code.
+    package let noWallet: String
+    package let notEnough: String
+    /// With the balance and the rest.
+    package let missing: String
+    /// The same of a time that is past.
+    package let missingThen: String
+    package let alreadyPaid: String
+    package let otherPaid: String
+    package let timeIsUp: String
+    package let expired: String
+    package let askAnew: String
+    package let cancelled: String
+    package let payeeCancelled: String
+
+    // After the press.
+    package let paid: String
+    package let isPaid: String
+    package let youPaid: String
+    /// With the refunded amount.
+    package let cameBack: String
+    package let balanceThen: String
+    package let beingFoundOut: String
+    package let notKnown: String
+    package let doNotPayAgain: String
+    package let findOutNow: String
+    package let samePayment: String
+    package let notPaid: String
+    package let ended: String
+    package let lookAgain: String
+
+    // Refusals: nothing was charged.
+    package let nothingCharged: String
+    package let tooLittle: String
+    package let hasExpired: String
+    package let wasCancelled: String
+    package let paidOtherwise: String
+    package let busy: String
+    package let tooLong: String
+    package let changed: String
+    package let otherAmount: String
+    package let noTip: String
+    package let noSuchWallet: String
+    package let tooMuch: String
+    package let gone: String
+    /// With the code of the reason.
+    package let impossible: String
+    package let requestChanged: String
+    package let malformedTip: String
+    package let notCharged: String
+
+    // The digits.
+    package let unknown: String
+    package let unknownText: String
+    package let typeDigits: String
+    package let notDigits: String
+    package let digits: String
+    package let show: String
+    package let orCamera: String
+}
+
+extension Language {
+    package var pay: PayWords {
+        switch self {
+        case .english: .english
+        case .german: .german
+        case .arabic: .arabic
+        }
+    }
+}
