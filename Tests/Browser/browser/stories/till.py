@@ -217,9 +217,17 @@ def report(world: World) -> None:
     world.expected_complaints = ("status of 5", "net::ERR_")
 
 
+CUT = """
+return [...document.querySelectorAll('#rows, #rows > li, dialog[open]')]
+  .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map(e => e.id || e.textContent);
+"""
+"""Parts of the page with more in them than they show."""
+
+
 def judge(page: Page, name: str) -> None:
-    """Accessible, and no wider than the screen."""
+    """Accessible, no wider than the screen, and nothing is cut off."""
     expect(f"what axe finds in {name}", page.faults(), [])
+    expect(f"what is cut off in {name}", page.script(CUT), [])
     wide = page.script("return document.documentElement.scrollWidth - innerWidth")
     expect(f"pixels that {name} is too wide", max(0, wide), 0)
 
@@ -244,7 +252,7 @@ def cashier(world: World) -> None:
     page.wait("all rows", lambda page: len(rows(page)) == 5 and "Refunded $2.00" in str(rows(page)))
     expect("elements of the memo", len(page.all("img")), 0)
     page.type("99999999")
-    for width, height in ((800, 480), (480, 800), (1280, 800)):
+    for width, height in ((800, 480), (480, 800), (390, 844), (1280, 800)):
         page.resize(width, height)
         judge(page, f"a till of {width}×{height}")
     refund = f"document.querySelector('[data-id=\"{sold['id']}\"] button').click()"
@@ -255,7 +263,7 @@ def cashier(world: World) -> None:
     ):
         page.script(opening)
         page.wait(f"the dialog {name}", lambda page: page.all(f"#{name}[open]"))
-        for width, height in ((480, 800), (1280, 800)):
+        for width, height in ((390, 844), (1280, 800)):
             page.resize(width, height)
             judge(page, f"the dialog {name}")
         page.script("document.getElementById(arguments[0]).close()", name)
