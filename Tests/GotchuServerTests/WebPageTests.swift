@@ -216,7 +216,7 @@ struct WebPageTests {
         #expect(added.status == 200, "\(added.text)")
         let list = try await ada.open("/web/devices")
         let revoke = try #require(
-            list.text.firstMatch(of: /action="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)?.output.1
+            list.text.firstMatch(of: /href="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)?.output.1
         )
         let user = try #require(
             try Connection(path: server.path, mode: .readOnly)
@@ -241,6 +241,7 @@ struct WebPageTests {
             let eve = try await browser(email)
             let page = try await eve.open("/web/devices")
             #expect(!page.text.contains("Front"))
+            #expect(try await eve.open(String(revoke)).status == 404)
             let missing = try await eve.open("/web/payments/\(sid)")
             // With the way on that every page of theirs has.
             #expect(missing.status == 404 && missing.text.contains(">Earnings</a>"))
@@ -273,12 +274,18 @@ struct WebPageTests {
         let list = try await ada.open("/web/devices")
         #expect(list.text.contains("In use") && list.text.contains("Front &lt;till&gt;"))
         #expect(!list.text.contains("gotchu-device."))
-        let actions = list.text.matches(of: /action="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)
-        #expect(actions.count == 1)
-        let revoke = try #require(actions.first?.output.1)
-        let revoked = try await ada.send(String(revoke), [:], from: list)
+        #expect(list.text.contains(" <span class=\"badge count\">1</span>"))
+        let links = list.text.matches(of: /href="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)
+        #expect(links.count == 1)
+        let revoke = String(try #require(links.first?.output.1))
+        // Looking at the question revokes nothing.
+        let question = try await ada.open(revoke)
+        #expect(question.status == 200 && question.text.contains("Revoke <bdi>Front &lt;till&gt;"))
+        #expect(try await ada.open("/web/devices").text.contains("In use"))
+        let revoked = try await ada.send(revoke, [:], from: question)
         #expect(revoked.status == 303)
         #expect(try await ada.open("/web/devices").text.contains("Revoked. The device gets no new"))
+        #expect(try await ada.open(revoke).status == 404)
         #expect(try await enrol(with: login.string("refresh_token")).status == 401)
     }
 

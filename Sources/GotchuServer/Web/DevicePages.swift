@@ -81,6 +81,29 @@ struct DevicePages: Sendable {
         )
     }
 
+    /// Asks once more before a device is revoked: a till that lost its login sells nothing.
+    @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
+        let id = visit.context.parameters.get("device") ?? ""
+        guard let device = try await devices.device(DeviceID(trusted: id)),
+            device.user == visit.user, device.revokedAt == nil
+        else { throw Problem(.notFound, detail: "You have no such device.") }
+        let form = visit.form(
+            to: WebPath.revocation(of: device.id),
+            "<button class=\"danger\">Revoke</button>"
+        )
+        return WebPage(
+            title: "Revoke a device",
+            section: .devices,
+            content: """
+                <section class="panel narrow"><h2>Revoke <bdi>\(device.name)</bdi>?</h2>
+                <p>It can ask for no payments any more, and needs a new code to be back.</p>
+                \(form)
+                <p><a href="\(WebPath.devices)">Keep it</a></p></section>
+                """
+        )
+        .response(for: visit)
+    }
+
     /// Ends a device's credential. Another's device is not there.
     @Sendable func revoke(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
@@ -127,16 +150,13 @@ struct DevicePages: Sendable {
         let may =
             scopes.contains { $0 == Scope.payer.rawValue } ? "request and pay" : "request payments"
         let seen = device.lastUsedAt.map { visit.zone.time($0) } ?? "never"
-        let end =
+        let end: HTML? =
             device.revokedAt != nil
             ? nil
-            : visit.form(
-                to: "\(WebPath.devices)/\(device.id.rawValue)/revoke",
-                """
-                <button class="danger">Revoke\
-                <span class="visually-hidden"> \(device.name)</span></button>
-                """
-            )
+            : """
+            <a class="danger" href="\(WebPath.revocation(of: device.id))">Revoke …\
+            <span class="visually-hidden"> \(device.name)</span></a>
+            """
         return """
             <tr><td class="what"><bdi>\(device.name)</bdi></td>\
             <td>\(chip(of: device, at: visit.now))</td><td>\(HTML.label("may"))\(may)</td>\

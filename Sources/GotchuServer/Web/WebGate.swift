@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Devices
 internal import GotchuAPI
 internal import GotchuCore
 internal import HTTPTypes
@@ -21,6 +22,7 @@ struct WebGate: Sendable {
     let cookies: WebCookies
     let sessions: WebSessionRegistry
     let outbox: Outbox
+    private let devices: DeviceRegistry
     let limits: Limits
     let clock: @Sendable () -> Timestamp
     private let hidden: @Sendable (UserID) -> Set<WebPage.Section>
@@ -33,6 +35,7 @@ struct WebGate: Sendable {
         isDevelopment: Bool,
         sessions: WebSessionRegistry,
         outbox: Outbox,
+        devices: DeviceRegistry,
         own: OwnTokens,
         limits: Limits,
         clock: @escaping @Sendable () -> Timestamp,
@@ -42,6 +45,7 @@ struct WebGate: Sendable {
         cookies = WebCookies(isDevelopment: isDevelopment)
         self.sessions = sessions
         self.outbox = outbox
+        self.devices = devices
         self.limits = limits
         self.clock = clock
         self.hidden = hidden
@@ -220,6 +224,8 @@ struct WebGate: Sendable {
         visit.hidden = hidden(visit.user)
         if request.method == .get, visit.allows(.payee) {
             visit.hasWebhookTrouble = try await outbox.hasTrouble(of: visit.user)
+            visit.deviceCount = try await devices.devices(of: visit.user)
+                .count { $0.revokedAt == nil && now < $0.expiresAt }
         }
         return visit
     }

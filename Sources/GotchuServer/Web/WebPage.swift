@@ -180,11 +180,14 @@ struct WebPage: Sendable {
 extension WebPage {
     /// The mark behind a page's name in the navigation.
     private func badge(of section: Section, for visit: WebVisit) -> HTML? {
-        guard section == .webhooks && visit.hasWebhookTrouble else { return nil }
-        return """
-             <span class="badge"><span aria-hidden="true">!</span>\
-            <span class="visually-hidden">\(words.failed)</span></span>
-            """
+        if section == .webhooks && visit.hasWebhookTrouble {
+            return """
+                 <span class="badge"><span aria-hidden="true">!</span>\
+                <span class="visually-hidden">\(words.failed)</span></span>
+                """
+        }
+        guard section == .devices && visit.deviceCount > 0 else { return nil }
+        return " <span class=\"badge count\">\(visit.deviceCount)</span>"
     }
 
     /// The page for a press of which it is not known whether it was carried out.

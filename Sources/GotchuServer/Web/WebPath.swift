@@ -1,3 +1,4 @@
+internal import Devices
 internal import GotchuCore
 
 /// The addresses of the pages.
@@ -31,6 +32,8 @@ enum WebPath {
     private static let resultSuffix = "/result"
 
     static func payment(_ id: SessionID) -> String { "\(payments)/\(id.rawValue)" }
+
+    static func revocation(of id: DeviceID) -> String { "\(devices)/\(id.rawValue)/revoke" }
 
     /// Returns the payer's page of a request.
     static func request(_ eid: EID) -> String { "\(enterEID)/\(eid)" }

@@ -35,11 +35,13 @@ struct WebRoutes: Sendable {
         _ contests: ContestRoutes?
     ) {
         let ledger = desk.ledger
+        let devices = DeviceRegistry(store)
         gate = WebGate(
             site: options.site,
             isDevelopment: development != nil,
             sessions: WebSessionRegistry(store),
             outbox: Outbox(store),
+            devices: devices,
             own: authentication.tokens.own,
             limits: authentication.limits,
             clock: { ledger.now },
@@ -58,7 +60,7 @@ struct WebRoutes: Sendable {
         )
         earnings = EarningsPages(ledger: ledger, desk: desk)
         payments = PaymentPages(gate: gate, ledger: ledger)
-        self.devices = DevicePages(gate: gate, devices: DeviceRegistry(store))
+        self.devices = DevicePages(gate: gate, devices: devices)
         webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
         deposits = DepositPages(gate: gate, desk: desk, store: store)
@@ -106,6 +108,7 @@ struct WebRoutes: Sendable {
         form("\(WebPath.payments)/:sid/refund", payments.refund)
         page(WebPath.devices, devices.list)
         form(WebPath.devices, devices.add)
+        page("\(WebPath.devices)/:device/revoke", devices.confirm)
         form("\(WebPath.devices)/:device/revoke", devices.revoke)
         page(WebPath.webhooks, webhooks.list)
         form("\(WebPath.webhooks)/:endpoint/resend", webhooks.resend)

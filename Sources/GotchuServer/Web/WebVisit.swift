@@ -18,6 +18,8 @@ struct WebVisit: Sendable {
     let now: Timestamp
     /// A Boolean that is true if a webhook of the person's needs them.
     var hasWebhookTrouble = false
+    /// The number of the person's devices that have a login, or a code for one.
+    var deviceCount = 0
     /// The pages that this server has not, or not for this person.
     var hidden: Set<WebPage.Section> = []
 

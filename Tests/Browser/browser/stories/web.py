@@ -167,8 +167,13 @@ def manage(world: World) -> None:
         page.open(f"{shop.url}/web/devices")
         page.wait_for_text("Waits for its code")
         judge(page, "a device")
+        expect("the devices beside the page's name", page.text("nav .count"), "1")
+        page.leave("a[href$='/revoke']")
+        page.wait_for_text("Revoke Front till?")
+        judge(page, "the question before a device is revoked")
         page.leave("form[action$='/revoke'] button")
         page.wait_for_text("Revoked")
+        expect("the devices then", page.text("nav .count"), "")
         judge(page, "a device that was revoked")
         page.resize(*PHONE)
         for path in ("earnings", "earnings?period=all", "devices", "webhooks", "wallet"):
