@@ -246,7 +246,7 @@ class Page:
                 return None
             except TimeoutException as late:
                 # The page began to load another one while it was looked at.
-                if "aborted by navigation" not in str(late.msg):
+                if not any(words in str(late.msg) for words in ("aborted by navigation", "no such execution context")):
                     raise
                 return None
 
