@@ -24,7 +24,7 @@ struct EarningsCommand: AsyncParsableCommand {
 
     /// The time that is asked for.
     struct Time: ParsableArguments {
-        @Option(help: "The period: today, week, month or all.")
+        @Option(help: "The period.")
         var period: Period?
 
         @Option(help: ArgumentHelp("The first date, instead of a period.", valueName: "date"))
