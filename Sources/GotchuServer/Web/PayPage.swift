@@ -206,7 +206,8 @@ struct PayPage: Sendable {
                 .unknownContest, .notOrganizer, .notEntrant,
                 .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
                 .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
-                .noScores, .tooManyContests:
+                .noScores, .tooManyContests, .contestDates, .leftTooOften, .tooManyScores,
+                .contestUnderReview, .potUnequal:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)
