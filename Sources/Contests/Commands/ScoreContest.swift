@@ -51,6 +51,7 @@ package struct ScoreContest: LedgerCommand {
             $0.state = .live
             $0.body.revision = base + 1
             $0.body.completedAt = nil
+            $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
         books.put(scored, at: time)
@@ -94,6 +95,7 @@ package struct CompleteContest: LedgerCommand {
         let complete = contest.changed(at: time) {
             $0.state = .complete
             $0.body.completedAt = time.milliseconds
+            $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
         books.put(complete, at: time)

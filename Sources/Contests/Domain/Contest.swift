@@ -44,6 +44,8 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var holds: [Hold] = []
         var publishedAt: Int64?
         var completedAt: Int64?
+        /// The time of the newest scores, or of the result's declaration.
+        var actedAt: Int64?
         /// The organiser's reason; a disputed contest is not settled.
         package internal(set) var dispute: String?
         package internal(set) var cancelReason: String?
@@ -65,13 +67,11 @@ package struct Contest: Equatable, Sendable {
 
     package var terms: ContestTerms { body.terms }
 
-    /// The last of its dates.
-    private var lastDate: Timestamp { max(terms.startTime, terms.endTime ?? terms.startTime) }
-
-    /// The time at which its entries are refunded, unless it is settled before.
+    /// The time at which its entries are refunded, unless it is settled before: a correction counts
+    /// like a result, or it would come too late.
     var abandonedAt: Timestamp {
-        let completed = body.completedAt.map(Timestamp.init(milliseconds:))
-        return max(lastDate, completed ?? lastDate).advanced(by: Self.patience)
+        let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
+        return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.patience)
     }
 
     /// The time at which it is settled without further action, if it is complete and undisputed.

@@ -118,6 +118,17 @@ extension ContestTerms {
     package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
     package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
     package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
+    /// The terms without those that follow from the template and the server, as canonical JSON.
+    package var chosen: String {
+        var members = (try? JSONReader.object(CanonicalJSON.bytes(of: self))) ?? [:]
+        for name in ["type", "commissionBPS", "rules", "scoredBy", "wins", "tieBreaks"] {
+            members[name] = nil
+        }
+        return String(decoding: CanonicalJSON.bytes(of: JSONValue.object(members)), as: UTF8.self)
+    }
+
+    /// The last of its dates.
+    var lastTime: Timestamp { max(startTime, endTime ?? startTime) }
     package var review: Duration { .seconds(reviewSeconds) }
 
     /// The reason why no contest may have these terms, if there is one; a sentence for their
