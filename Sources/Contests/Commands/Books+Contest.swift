@@ -44,12 +44,15 @@ extension Books {
 
     /// Returns the entries that are in, in the order of their numbers, and all score revisions.
     ///
-    /// - Precondition: The contest's children were loaded, or it was made in this batch.
+    /// - Throws: `contestState` if its children were not loaded: another command of the batch has
+    ///   changed what was known of it. And `unreadable`.
     func children(
         of contest: Contest
     ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
         let numbers = rows.children[contest.id] ?? [:]
-        precondition(!numbers.isEmpty || contest.body.entryNumber + contest.body.revision == 0)
+        guard !numbers.isEmpty || contest.body.entryNumber + contest.body.revision == 0 else {
+            throw Refusal(.contestState)
+        }
         let records = numbers.sorted { $0.key < $1.key }.compactMap { rows.records[$0.value] }
         return try readable { () throws(LedgerError) in try ContestFile.read(records) }
     }
@@ -81,6 +84,18 @@ extension Books {
         _ read: () throws(LedgerError) -> Value
     ) throws(Refusal) -> Value {
         do { return try read() } catch { throw Refusal(.unreadable) }
+    }
+}
+
+extension Snapshot {
+    /// Returns a contest as it was loaded; `nil` if there is none, or it is not the organiser's.
+    ///
+    /// - Parameter organizer: `nil` for the server's operator.
+    func contest(_ id: RecordID, of organizer: UserID?) -> Contest? {
+        guard let record = records[id], record.kind == Contest.kind,
+            organizer.map({ $0 == record.owner }) ?? true
+        else { return nil }
+        return try? Contest(record)
     }
 }
 

@@ -17,7 +17,7 @@ package struct SettleContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.touchEnd(of: contest, knowing: rows)
+        footprint.touchEnd(of: contest, for: organizer, knowing: rows)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
@@ -46,7 +46,7 @@ package struct CancelContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.touchEnd(of: contest, knowing: rows)
+        footprint.touchEnd(of: contest, for: organizer, knowing: rows)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
@@ -77,7 +77,7 @@ package struct SweepContest: LedgerCommand {
         {
             footprint.records.insert(contest)
         } else {
-            footprint.touchEnd(of: contest, knowing: rows)
+            footprint.touchEnd(of: contest, for: nil, knowing: rows)
         }
     }
 
@@ -131,18 +131,26 @@ package struct RecheckContest: LedgerCommand {
 
 extension Footprint {
     /// Adds a contest with all of its entries and scores, then the accounts of those who get money.
-    fileprivate mutating func touchEnd(of contest: RecordID, knowing rows: Snapshot?) {
+    ///
+    /// - Parameter organizer: The caller who must be its organiser: for nobody else all of it is
+    ///   read.
+    fileprivate mutating func touchEnd(
+        of contest: RecordID,
+        for organizer: UserID?,
+        knowing rows: Snapshot?
+    ) {
         records.insert(contest)
         guard let rows else { return asksAgain = true }
-        guard let record = rows.records[contest], record.kind == Contest.kind,
-            let known = try? Contest(record), !known.isOver
+        guard let known = rows.contest(contest, of: organizer), !known.isOver,
+            known.state != .error
         else { return }
         children.insert(contest)
         guard let numbers = rows.children[contest] else { return asksAgain = true }
-        owners.formUnion([.pot(contest), .user(record.owner), .houseOf(.take, record.owner)])
-        for child in numbers.values {
-            guard let entry = rows.records[child], entry.kind == ContestEntry.kind else { continue }
-            owners.insert(.user(entry.owner))
+        let host = known.organizer
+        owners.formUnion([.pot(contest), .user(host), .houseOf(.take, host)])
+        for child in numbers.values.lazy.compactMap({ rows.records[$0] })
+        where ContestEntry.isIn(child) {
+            owners.insert(.user(child.owner))
         }
     }
 }

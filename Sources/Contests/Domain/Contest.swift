@@ -210,6 +210,15 @@ extension Contest {
         }
     }
 
+    /// The reason why a revision cannot be declared its result, if there is one.
+    func completeReason(at revision: Int64) -> Refusal.Reason? {
+        guard body.revision == revision else { return .scoresChanged }
+        return switch state {
+        case .live, .complete: revision > 0 ? nil : .noScores
+        case .draft, .open, .locked, .settled, .cancelled, .error: .contestState
+        }
+    }
+
     /// The reason why it takes no scores, if there is one.
     package var scoreReason: Refusal.Reason? {
         switch state {
