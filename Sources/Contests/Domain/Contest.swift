@@ -11,6 +11,9 @@ package struct Contest: Equatable, Sendable {
     static let joinLimit: Int64 = 100_000
     /// The number of places that may be held at all of its desks at once.
     static let holdLimit = 500
+    /// The number of times that a user may leave it: then they cannot enter it again, or one user
+    /// could use up all numbers of entries.
+    static let leaveLimit = 10
 
     package let id: RecordID
     package let organizer: UserID
@@ -63,6 +66,8 @@ package struct Contest: Equatable, Sendable {
         let user: UserID
         /// The time at which it lapses, in milliseconds.
         let until: Int64
+
+        func isAlive(at time: Timestamp) -> Bool { time.milliseconds < until }
     }
 
     package var terms: ContestTerms { body.terms }
@@ -123,7 +128,7 @@ package struct Contest: Equatable, Sendable {
         change(&next)
         next.version += 1
         next.body.updatedAt = max(time.milliseconds, body.updatedAt)
-        next.body.holds.removeAll { $0.until <= time.milliseconds }
+        next.body.holds.removeAll { !$0.isAlive(at: time) }
         return next
     }
 }
@@ -138,7 +143,7 @@ extension Contest {
     ///
     /// - Parameter user: A user whose own hold does not count.
     package func placesLeft(at time: Timestamp, for user: UserID? = nil) -> Int64 {
-        let alive = body.holds.filter { $0.until > time.milliseconds && $0.user != user }
+        let alive = body.holds.filter { $0.isAlive(at: time) && $0.user != user }
         let held = Int64(Set(alive.map(\.user)).count)
         return max(0, terms.maxEntries - body.entryCount - held)
     }

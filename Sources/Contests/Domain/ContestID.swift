@@ -29,6 +29,16 @@ package enum ContestID {
         "contest-entry:\(contest):\(user)"
     }
 
+    /// The unique name of a time that a user has left a contest, counted from 1.
+    static func leaveName(_ contest: RecordID, _ user: UserID, _ count: Int) -> String {
+        "contest-leave:\(contest):\(user):\(count)"
+    }
+
+    /// The unique names by which it is known whether a user may enter a contest.
+    static func names(forEntryOf user: UserID, in contest: RecordID) -> Set<String> {
+        [entryName(contest, user), leaveName(contest, user, Contest.leaveLimit)]
+    }
+
     /// The unique name of one objection of one user to one contest.
     package static func objectionName(_ contest: RecordID, _ user: UserID) -> String {
         "contest-objection:\(contest):\(user)"
