@@ -45,6 +45,9 @@ package struct CreateContest: RecordCommand {
         guard books.rows.dueCounts[group, default: 0] < Self.liveLimit else {
             throw Refusal(.tooManyContests)
         }
+        guard terms.lockTime > time,
+            terms.lastTime <= time.advanced(by: ContestTerms.longestAhead)
+        else { throw Refusal(.contestDates) }
         let contest = Contest(
             id: id,
             organizer: organizer,

@@ -10,6 +10,9 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let rakeLimit: Int64 = 2000
     static let longestReview: Int64 = 604_800
     package static let usualReview: Int64 = 3600
+    /// The time from its creation within which all of a contest's dates must be: until then stakes
+    /// may lie in its pot.
+    static let longestAhead: Duration = .seconds(366 * 86_400)
     /// Basis points of a whole.
     package static let whole: Int64 = 10_000
     /// The largest least common multiple of the tiers' sizes: weights stay within 64 bits.

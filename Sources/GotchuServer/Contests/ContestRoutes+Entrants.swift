@@ -236,7 +236,8 @@ protocol KeyedContestCommand: RecordCommand {
 }
 
 extension CreateContest: KeyedContestCommand {
-    var parameters: [String] { [String(decoding: CanonicalJSON.bytes(of: terms), as: UTF8.self)] }
+    /// The terms that the caller chose: a server with other settings decides the same call.
+    var parameters: [String] { [terms.chosen] }
 }
 
 extension PublishContest: KeyedContestCommand {

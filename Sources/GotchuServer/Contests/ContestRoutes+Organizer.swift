@@ -48,7 +48,6 @@ extension ContestRoutes {
         guard let starts, let locks else {
             throw Problem.invalid("starts_at and locks_at must be there.")
         }
-        guard locks > ledger.now else { throw Problem.invalid("locks_at must be in the future.") }
         let fee = try fields.requiredInteger("entry_fee_cents")
         let most = try fields.integer("max_entries") ?? ContestTerms.entryLimit
         let ends = try fields.time("ends_at")
