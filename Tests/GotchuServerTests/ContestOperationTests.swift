@@ -11,7 +11,8 @@ struct ContestOperationTests {
     @Test("The metrics count how calls to enter end, and what waits")
     func metrics() async throws {
         let rig = try await ContestRig(.sqlite)
-        let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
+        let terms = ContestRig.body(review: 3600, more: #","max_entries":2"#)
+        let id = try await rig.published(terms)
         let users = try await rig.users(3)
         let key = ContestRig.key()
         for _ in 0..<2 { _ = try await rig.join(id, by: users[0], key: key) }

@@ -22,7 +22,7 @@ package struct SettleContest: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         let contest = try books.contest(contest, of: organizer, at: time)
-        if let reason = contest.settleReason { throw Refusal(reason) }
+        if let reason = contest.settleReason(at: time) { throw Refusal(reason) }
         try books.settle(contest, at: time)
         return contest.id
     }

@@ -159,6 +159,9 @@ extension Contest {
 
     package var isDisputed: Bool { body.dispute != nil }
 
+    /// Returns true if the clock of the time for objections runs.
+    private func isUnderReview(at time: Timestamp) -> Bool { settlesAt.map { time < $0 } ?? false }
+
     /// The division of what is in its pot.
     package var division: PrizeRules.Division {
         PrizeRules.Division(terms, entries: body.entryCount)
@@ -205,11 +208,13 @@ extension Contest {
         }
     }
 
-    /// The reason why it cannot be settled, if there is one.
-    package var settleReason: Refusal.Reason? {
+    /// The reason why it cannot be settled at `time`, if there is one.
+    package func settleReason(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .settled: nil
-        case .complete: isDisputed ? .contestDisputed : nil
+        case .complete:
+            isDisputed
+                ? .contestDisputed : isUnderReview(at: time) ? .contestUnderReview : nil
         case .live: isDisputed ? .contestDisputed : .contestState
         case .draft, .open, .locked, .cancelled, .error: .contestState
         }

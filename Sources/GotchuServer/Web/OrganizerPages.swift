@@ -237,7 +237,9 @@ struct OrganizerPages: Sendable {
         }
         switch act {
         case .publish: try await keyed(PublishContest(contest: id, organizer: user))
-        case .settle: try await keyed(SettleContest(contest: id, organizer: user))
+        case .settle:
+            try contests.requireReviewed(contest, by: user)
+            try await keyed(SettleContest(contest: id, organizer: user))
         case .cancel:
             try await keyed(CancelContest(contest: id, organizer: user, reason: checked()))
         case .lock: try await change(.lock)
