@@ -75,7 +75,20 @@ extension Books {
         return stopped
     }
 
-    /// Returns true if the pot holds what the entries say.
+    /// Returns the same of a contest whose pot holds what it says, and whose entries are as many.
+    ///
+    /// - Throws: `potUnequal`, and as `children(of:)`.
+    func soundChildren(
+        of contest: Contest
+    ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
+        let (entries, revisions) = try children(of: contest)
+        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
+            throw Refusal(.potUnequal)
+        }
+        return (entries, revisions)
+    }
+
+    /// Returns true if the pot holds what the contest says.
     func isPotRight(_ contest: Contest) -> Bool {
         (rows.accounts[contest.pot]?.balance ?? 0) == contest.expectedPot
     }

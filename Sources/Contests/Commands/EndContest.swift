@@ -58,7 +58,7 @@ package struct CancelContest: RecordCommand {
 }
 
 /// Writes down what time has changed of a contest: its lock, its start, its settlement, and the
-/// refund of one that nobody completed.
+/// refund of one that nobody completed. One whose pot is not what its entries say is stopped.
 package struct SweepContest: LedgerCommand {
     package static let name = "sweep-contest"
     package static let kind = RecordKind(Contest.kind) { SweepContest(contest: $0) }
@@ -66,13 +66,16 @@ package struct SweepContest: LedgerCommand {
     static let abandoned = "ABANDONED"
 
     private let contest: RecordID
+    private let isChecking: Bool
 
-    package init(contest: RecordID) {
+    /// - Parameter isChecking: True to look at the pot whatever the time is.
+    package init(contest: RecordID, isChecking: Bool = false) {
         self.contest = contest
+        self.isChecking = isChecking
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        if let state = rows?.records[contest]?.state,
+        if let state = rows?.records[contest]?.state, !isChecking,
             [Contest.State.open, .locked].map(\.rawValue).contains(state)
         {
             footprint.records.insert(contest)
@@ -84,18 +87,25 @@ package struct SweepContest: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let version = books.rows.records[contest]?.version
         let contest = try books.contest(contest, at: time)
-        if contest.version != version {
-            // One step at a time: the next sweep ends it, if that is due too.
-            books.put(contest, at: time)
-        } else if books.rows.children[contest.id] != nil {
-            if let settlesAt = contest.settlesAt, time >= settlesAt {
-                return try books.settle(contest, at: time)
+        let isRead = books.rows.children[contest.id] != nil && !contest.isOver
+        do throws(Refusal) {
+            if isRead, isChecking { _ = try books.soundChildren(of: contest) }
+            if contest.version != version {
+                // One step at a time: the next sweep ends it, if that is due too.
+                books.put(contest, at: time)
+            } else if isRead {
+                if let settlesAt = contest.settlesAt, time >= settlesAt {
+                    return try books.settle(contest, at: time)
+                }
+                if time >= contest.abandonedAt, contest.cancelReason == nil {
+                    return try books.cancel(contest, for: Self.abandoned, at: time)
+                }
             }
-            if time >= contest.abandonedAt, contest.cancelReason == nil, !contest.isOver {
-                return try books.cancel(contest, for: Self.abandoned, at: time)
-            }
+            return contest
+        } catch {
+            guard error.reason == .potUnequal, contest.state != .error else { throw error }
+            return books.stop(contest, at: time)
         }
-        return contest
     }
 }
 
@@ -156,19 +166,16 @@ extension Footprint {
 }
 
 extension Books {
-    /// Settles a contest, or stops it if its pot is not right.
+    /// Settles a contest.
     ///
-    /// - Throws: `noScores`, and `balanceTooLarge`.
+    /// - Throws: `potUnequal`, `noScores`, and `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func settle(
         _ contest: Contest,
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .settled else { return contest }
-        let (entries, revisions) = try children(of: contest)
-        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
-            return stop(contest, at: time)
-        }
+        let (entries, revisions) = try soundChildren(of: contest)
         let plan = SettlementPlan(contest.terms, entries: entries, revisions: revisions)
         guard !plan.payouts.isEmpty else { throw Refusal(.noScores) }
         let legs = plan.legs(of: contest)
@@ -193,9 +200,9 @@ extension Books {
         return settled
     }
 
-    /// Cancels a contest, or stops it if its pot is not right.
+    /// Cancels a contest.
     ///
-    /// - Throws: `balanceTooLarge`.
+    /// - Throws: `potUnequal`, and `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func cancel(
         _ contest: Contest,
@@ -203,11 +210,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .cancelled else { return contest }
-        let entries = try children(of: contest).entries
-        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
-            return stop(contest, at: time)
-        }
-        let legs = contest.refunds(to: entries)
+        let legs = contest.refunds(to: try soundChildren(of: contest).entries)
         if !legs.isEmpty {
             try post(.returned, legs, record: contest.id, step: Contest.endStep, at: time)
         }

@@ -241,6 +241,11 @@ struct CancelAnyContest: AsyncParsableCommand {
             let known = try await store.contest(self.contest)
             let cancel = CancelContest(contest: known.id, organizer: nil, reason: reason)
             if case .failure(let refusal) = try await store.commit(cancel) {
+                if refusal.reason == .potUnequal {
+                    _ = try await store.commit(
+                        SweepContest(contest: known.id, isChecking: true)
+                    )
+                }
                 throw ServerFailure(.negative, refusal.problem.detail)
             }
             let contest = try await store.contest(self.contest)
