@@ -62,7 +62,15 @@ extension Books {
         let record = contest.record
         let isNewState = record.state != rows.records[record.id]?.state
         let kind = isNewState ? contest.eventKind : nil
-        put(record, telling: kind.map { Event(kind: $0.rawValue, record: record, at: time) })
+        let event = kind.map { kind in
+            Event(
+                kind: kind.rawValue,
+                record: record,
+                at: time,
+                lateness: contest.settlement?.delay
+            )
+        }
+        put(record, telling: event)
     }
 
     /// Writes that a contest's pot is not what its entries say.
@@ -72,6 +80,7 @@ extension Books {
             $0.state = .error
         }
         put(stopped, at: time)
+        put(ContestStop.record(of: stopped, at: time))
         return stopped
     }
 

@@ -17,7 +17,7 @@ extension Contest {
             version: record.version,
             body: body
         )
-        guard body.terms.flaw == nil, body.terms.rules == PrizeRules.current,
+        guard body.terms.flaw == nil, PrizeRules.known.contains(body.terms.rules),
             (0...body.terms.maxEntries).contains(body.entryCount),
             body.entryCount <= body.entryNumber, body.revision >= 0, body.objections >= 0,
             (state == .settled) == (body.settlement != nil),

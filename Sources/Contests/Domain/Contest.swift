@@ -46,6 +46,8 @@ package struct Contest: Equatable, Sendable {
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
         var publishedAt: Int64?
+        /// Its number in the index of public contests, if it is there.
+        package internal(set) var listNumber: Int64?
         var completedAt: Int64?
         /// The time of the newest scores, or of the result's declaration.
         var actedAt: Int64?

@@ -50,6 +50,12 @@ package enum ContestID {
         return RecordID.make(at: time, using: &words)
     }
 
+    /// The id of the trace of a stop: it sorts by its time.
+    static func stop(of contest: RecordID, version: Int64, at time: Timestamp) -> RecordID {
+        var words = DigestWords(of: "\(contest) \(version)")
+        return RecordID.make(at: time, using: &words)
+    }
+
     /// The id of a contest's score revision.
     static func scores(_ contest: RecordID, revision: Int64) -> RecordID {
         RecordID(trusted: computedID("contest-scores", contest.rawValue, String(revision)))

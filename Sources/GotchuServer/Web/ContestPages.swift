@@ -31,6 +31,9 @@ struct ContestPages: Sendable {
         var query = try QueryParameters(request)
         let page = try query.integer("page", in: 1...1_000_000) ?? 1
         try query.end()
+        let subject =
+            visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
+        try gate.limits.allowResolve(as: subject)
         let list = try await contests.cards(page: page, for: visit?.user, request)
         let view = ContestListPage(list: list, language: request.language, visit: visit)
         return view.page.response(for: visit)
