@@ -8,7 +8,7 @@ package struct Contest: Equatable, Sendable {
     /// The time after its last date at which a contest that nobody completed is refunded.
     package static let patience: Duration = .seconds(30 * 86_400)
     /// The number of entries that a contest may ever have, those that left included.
-    static let joinLimit: Int64 = 100_000
+    package static let joinLimit: Int64 = 100_000
     /// The number of places that may be held at all of its desks at once.
     static let holdLimit = 500
     /// The number of times that a user may leave it: then they cannot enter it again, or one user
