@@ -192,7 +192,8 @@ struct OrganizerPage: Sendable {
         }
         let columns = [("When", ""), ("Entry", ""), ("Objection", "what")]
         return """
-            <section class="panel" id="objections"><h2>Objections</h2>
+            <section class="panel" id="objections"><h2>Objections \
+            <small>\(contest.body.objections)</small></h2>
             \(HTML.list(columns, rows))</section>
             """
     }
